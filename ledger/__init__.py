@@ -21,17 +21,19 @@ from ledger.facts.events import (
     PlayerChanged,
     PlayerRegistered,
     RatingRunClosed,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
 )
-from ledger.facts.words import Outcome, Receipt, Standing, Termination, TreeHead
+from ledger.facts.words import Brings, Outcome, Receipt, Standing, Termination, TreeHead
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
 from ledger.ratings.projector import Kept, Projector
 from ledger.schemes.scheme import Scheme
 
 __all__ = [
+    "Brings",
     "CheckpointWarning",
     "ConflictError",
     "CorruptError",
@@ -51,6 +53,7 @@ __all__ = [
     "RatingRunClosed",
     "Receipt",
     "RejectedError",
+    "RoundWithoutGame",
     "Scheme",
     "SchemeAdopted",
     "Standing",

@@ -23,7 +23,8 @@ from ledger.errors import StorageError
 from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
-from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
+from ledger.facts.events import Event, PlayerRegistered, RoundWithoutGame, SchemeAdopted
+from ledger.facts.source_games import SourceRound
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.house_policies import HousePolicies
 from ledger.journal import erasing, renaming, rules
@@ -210,14 +211,20 @@ class Ledger(RawReads):
         """
         self._refuse_other_threads()
         actor = self.tokens.recorder(token, actor, DEFAULT_ACTOR)
-        batch = [self._stated(event) if isinstance(event, SchemeAdopted) else event for event in events]
+        batch = [self._stated(event) for event in events]
         if registrations := [event for event in batch if isinstance(event, PlayerRegistered)]:
             self._names.check_registrations(registrations)
         return self._append(batch, actor)
 
-    def _stated(self, event: SchemeAdopted) -> SchemeAdopted:
-        """An adoption with all its settings, unless it may be one that stands already: that keeps its words."""
-        return event if self.journal.find([event.key]) else schemes.in_full(event)
+    def _stated(self, event: Event) -> Event:
+        """A fact in the words in which it is recorded.
+
+        An adoption has all its settings, unless it may be one that stands already: that keeps its words. So does a
+        round without a game that is told again.
+        """
+        if isinstance(event, SchemeAdopted):
+            return event if self.journal.find([event.key]) else schemes.in_full(event)
+        return self._standing.told_round_now(event) if isinstance(event, RoundWithoutGame) else event
 
     def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         if not pasts.KINDS.isdisjoint(map(type, batch)) and any(map(pasts.may_be_late, batch)):
@@ -316,6 +323,7 @@ class Ledger(RawReads):
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
         record_alike: bool = False, keep_differences: bool = False, actor: str = "import", token: str | None = None,
         faults_so_far: Callable[[], int] = lambda: 0, advance: Callable[[int], None] = lambda _: None,
+        rounds: Callable[[], Sequence[SourceRound]] = tuple,
     ) -> ImportReport:  # fmt: skip
         """Record games that importers read, frame by frame; frames of one call are one file.
 
@@ -330,6 +338,7 @@ class Ledger(RawReads):
             token: what proves it, where somebody holds the role of a recorder.
             faults_so_far: how many faults the importer found; with *strict* they count.
             advance: called with the number of games of each frame taken.
+            rounds: the rounds without a game that the file tells, as ``Reading.rounds``, asked when it was read whole.
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
@@ -337,17 +346,20 @@ class Ledger(RawReads):
         """
         self._refuse_other_threads()
         actor = self.tokens.recorder(token, actor, "import")
-        if self._standing.any_corrected():
-            self.level()  # games may be told again as they stand after their corrections
+        if self._standing.any_corrected() or any(self.journal.keys("round:", "round;")):
+            self.level()  # games and byes may be told again as they stand after their corrections, or by another day
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
         self._people.folds.bring_up()
         alike = None if record_alike else AlikeGames(self.journal, self._people, LikeGames(self.views))
         pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
+        standing = self._standing
         job = GameImport(
-            self._names, self.made_keys, pools, first, actor, self.now_ms, alike, notes_of, self._standing.standing,
-            keep_differences, self.erased_sides(),
+            self._names, self.made_keys, pools, first, actor, self.now_ms, alike, notes_of, standing.standing,
+            keep_differences, self.erased_sides(), standing.told_round,
         )  # fmt: skip
-        take_frames(self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
+        take_frames(
+            self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
+        )
         self._people.folds.bring_up()
         return job.report
 

@@ -50,6 +50,7 @@ TASKS = {
         "close-run": "schemes.close_run",
         "open-tournament": "tournaments.open_tournament",
         "close-tournament": "tournaments.close_tournament",
+        "bye": "tournaments.bye",
     },
     "Set rules of the house": {
         "policy": "policies.policy",

@@ -6,7 +6,7 @@ The ledger's files are read and never written.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ import orjson
 from ledger import schemes
 from ledger.correcting.standing_games import StandingGames
 from ledger.facts.events import GameRecorded
+from ledger.facts.source_games import SourceRound
 from ledger.journal.alike import AlikeGames
 from ledger.journal.dry_runs import DryJournal, DryNames
 from ledger.journal.import_frames import take_frames
@@ -70,20 +71,22 @@ class ImportPreview:
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice, strict: bool = False, record_alike: bool = False,
         keep_differences: bool = False, actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,
-        advance: Callable[[int], None] = lambda _: None,
+        advance: Callable[[int], None] = lambda _: None, rounds: Callable[[], Sequence[SourceRound]] = tuple,
     ) -> ImportReport:  # fmt: skip
         """What ``Ledger.import_games`` would report; arguments and errors are those of it."""
         ledger = self._ledger
         first = schemes.in_full(ledger.first_scheme(), stored=True)
         alike = None if record_alike else AlikeGames(self._journal, ledger.people, LikeGames(ledger.views))
-        standing = StandingGames(ledger.journal, lambda: ledger.views, lambda: None).standing
+        standing = StandingGames(ledger.journal, lambda: ledger.views, lambda: None)
         notes_of = EarlyGames(ledger.views).of_frame
         keys = MadeKeys(self._journal, self._secret)
         job = GameImport(
-            self._names, keys, choice, first, actor, ledger.now_ms, alike, notes_of, standing, keep_differences,
-            ledger.erased_sides(keys),
+            self._names, keys, choice, first, actor, ledger.now_ms, alike, notes_of, standing.standing,
+            keep_differences, ledger.erased_sides(keys), standing.told_round,
         )  # fmt: skip
-        take_frames(self._journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
+        take_frames(
+            self._journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
+        )
         return job.report
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.book import judging, pasts, stored_policies, supplements, tables
+from ledger.book import judging, pasts, stored_policies, stored_rounds, supplements, tables
 from ledger.book.correcting import Correcting
 from ledger.book.decided import Decided
 from ledger.book.eras import BEGINNING
@@ -34,6 +34,7 @@ from ledger.facts.events import (
     PlayerRegistered,
     RatingRunClosed,
     RatingSeeded,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
@@ -167,8 +168,15 @@ class GameBook:
                 case GameSupplemented() as event:
                     self._supplements.append(supplements.added(event))
                     self._note_moves(event.entry, event.text)
-                case PolicySet() as event:
-                    stored_policies.take(self.connection, entry.position, event)
+                case PolicySet() | RoundWithoutGame() as event:
+                    self._take_unrated(entry.position, event)
+
+    def _take_unrated(self, position: int, event: PolicySet | RoundWithoutGame) -> None:
+        """Take in what no rating follows from."""
+        if isinstance(event, PolicySet):
+            stored_policies.take(self.connection, position, event)
+        else:
+            stored_rounds.take(self.connection, position, self.pool_named(event.pool, position).pool, event)
 
     def in_order(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
         """The rated games whose place is at *start_ms* or later, in rating order, in blocks of whole batches.

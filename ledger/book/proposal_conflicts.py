@@ -16,6 +16,7 @@ from ledger.facts.events import (
     PlayerChanged,
     RatingRunClosed,
     RatingSeeded,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
@@ -25,7 +26,9 @@ from ledger.journal import Journal
 if TYPE_CHECKING:
     import sqlite3
 
-_AT_INSTANTS = (SchemeAdopted, RatingRunClosed, TournamentOpened, TournamentClosed, PlayerChanged, RatingSeeded)
+_AT_INSTANTS = (
+    SchemeAdopted, RatingRunClosed, TournamentOpened, TournamentClosed, PlayerChanged, RatingSeeded, RoundWithoutGame,
+)  # fmt: skip
 _CORRECTED = "SELECT DISTINCT subject FROM corrections WHERE subject GLOB ? ORDER BY subject"
 
 
@@ -76,7 +79,7 @@ def refuse_meeting(connection: sqlite3.Connection, journal: Journal, event: Even
 def _family(key: str) -> str:
     """How the keys begin of facts that may come to stand at the same place: a tournament may get another name."""
     kind = key.partition(":")[0]
-    return f"{kind}:" if kind in {"opening", "tournament"} else f"{key.rpartition('@')[0]}@"
+    return f"{kind}:" if kind in {"opening", "tournament", "round"} else f"{key.rpartition('@')[0]}@"
 
 
 def _place(after: HypotheticalFacts, key: str) -> str | None:

@@ -15,6 +15,7 @@ from ledger.facts.events import (
     PlayerRegistered,
     RatingRunClosed,
     RatingSeeded,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
@@ -64,12 +65,13 @@ CORRECTABLE: Mapping[type[Event], tuple[str, ...]] = {
     TournamentOpened: ("tournament", "starts_at", "ends_at", "format", "entrants", "rounds"),
     TournamentClosed: ("tournament", "ended_at"),
     PolicySet: ("settings", "effective_from"),
+    RoundWithoutGame: ("tournament", "edition", "round", "player", "brings", "half_points"),
 }  # fmt: skip
 ANNULLABLE = (
     GameRecorded, PlayerChanged, BirthYearLearnt, RatingSeeded, SchemeAdopted, RatingRunClosed, TournamentOpened,
-    TournamentClosed, PolicySet,
+    TournamentClosed, PolicySet, RoundWithoutGame,
 )  # fmt: skip
 ADDABLE = (
     GameRecorded, PlayerChanged, BirthYearLearnt, RatingSeeded, SchemeAdopted, RatingRunClosed, TournamentOpened,
-    TournamentClosed, PolicySet,
+    TournamentClosed, PolicySet, RoundWithoutGame,
 )  # fmt: skip

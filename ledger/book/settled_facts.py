@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ledger.book import pasts, stored_policies, tables
+from ledger.book import pasts, stored_policies, stored_rounds, tables
 from ledger.book.fresh import Fresh
 from ledger.book.judging import Judging
 from ledger.book.roster import INSERT_SEED, Roster, seed_row
@@ -23,6 +23,7 @@ from ledger.facts.events import (
     PlayerRegistered,
     RatingRunClosed,
     RatingSeeded,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
@@ -90,6 +91,9 @@ class SettledFacts:
                 self._seed(position, recorded, now, fresh)
             case PolicySet():
                 stored_policies.settle(self._connection, position, recorded, now if type(now) is PolicySet else None)
+            case RoundWithoutGame():
+                stands_now = now if isinstance(now, RoundWithoutGame) else None
+                stored_rounds.settle(self._connection, position, self._pools[recorded.pool].pool, stands_now)
             case _:
                 pass
 

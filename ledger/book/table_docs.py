@@ -230,6 +230,20 @@ _POOLS = {
             "position": ENTRY,
         },
     ),
+    "rounds_without_game": TableDoc(
+        "Rounds in which a player has no game, and what they bring: byes and absences. None is rated.",
+        {
+            "pool": POOL,
+            "tournament": ColumnDoc("name of the tournament"),
+            "edition_ms": _ms("edition"),
+            "edition": ColumnDoc("a day of the edition, as it was told", INSTANT),
+            "round": ColumnDoc("number of the round; NULL where rounds have none"),
+            "player": ColumnDoc("the player as told; of merged players see merges", NUMBER, "players.player"),
+            "brings": ColumnDoc("half, full, allotted, zero or absent", "word"),
+            "half_points": ColumnDoc("what it brings: 2 a point", "half-points"),
+            "position": ENTRY,
+        },
+    ),
     "policies": TableDoc(
         "Rules that the ledger gives itself, each time that one was set.",
         {

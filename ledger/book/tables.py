@@ -59,6 +59,11 @@ SCHEMA = (
       ends_ms INTEGER NOT NULL, ends_at TEXT NOT NULL, format TEXT, entrants INTEGER, rounds INTEGER,
       position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, starts_ms, starts_at, position))
       STRICT, WITHOUT ROWID""",
+    """CREATE TABLE rounds_without_game(
+      pool INTEGER NOT NULL, tournament TEXT NOT NULL, edition_ms INTEGER NOT NULL, edition TEXT NOT NULL,
+      round INTEGER, player INTEGER NOT NULL, brings TEXT NOT NULL, half_points INTEGER NOT NULL,
+      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, edition_ms, position))
+      STRICT, WITHOUT ROWID""",
     """CREATE TABLE policies(
       policy TEXT NOT NULL, number INTEGER NOT NULL, since_ms INTEGER NOT NULL, since TEXT NOT NULL,
       settings TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY(policy, number)) STRICT, WITHOUT ROWID""",
@@ -107,6 +112,8 @@ INDEXES = (
     # with Black and the end: whoever records a game asks for those of two players about a day
     "CREATE INDEX games_of_white ON games(white, black, ended_ms)",
     "CREATE INDEX games_of_black ON games(black)",
+    "CREATE INDEX rounds_without_game_of_player ON rounds_without_game(player, pool, tournament)",
+    "CREATE INDEX rounds_without_game_by_entry ON rounds_without_game(position)",
     "CREATE INDEX corrections_by_subject ON corrections(subject)",
     "CREATE INDEX given_sides_of_white ON given_sides(white, black)",
     "CREATE INDEX given_sides_of_black ON given_sides(black)",

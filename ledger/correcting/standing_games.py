@@ -11,13 +11,18 @@ from functools import partial
 import attrs
 
 from ledger.book import corrections, stored_merges
+from ledger.book.editions import in_edition
 from ledger.book.hypothetical_facts import HypotheticalFacts
 from ledger.book.proposal_conflicts import may_meet, refuse_meeting
-from ledger.facts.events import Event
+from ledger.errors import ConflictError
+from ledger.facts import codec
+from ledger.facts.codec import decode
+from ledger.facts.events import Event, RoundWithoutGame
 from ledger.journal import Journal
 from ledger.journal.told_again import Corrected
 from ledger.ratings.views import Views
 
+_AFTER_AT = chr(ord("@") + 1)  # ends the range of keys that begin with a place
 FIRST = "proposal:1@1"  # the key that stands in every journal in which anything was proposed
 
 
@@ -57,15 +62,47 @@ class StandingGames:
             self.level()
         return self.standing(game)
 
+    def told_round(self, event: RoundWithoutGame) -> RoundWithoutGame:
+        """A round without a game in the words in which the journal holds it; itself where it is new.
+
+        Sources call an edition by different days: its first one, that of the round. And what was corrected may be told
+        as it stands now. How it stands is asked of the views as they are.
+        """
+        days = [key for key in self.journal.keys(event.place, f"{event.place[:-1]}{_AFTER_AT}") if key != event.key]
+        if not days and (not self.any_corrected() or not self.journal.find([event.key])):
+            return event
+        if not self.views().path.exists():
+            return event
+        connection = self.views().connection
+        stored = self.journal.find([*days, event.key])
+        events = [decode(entry.body).event for entry in stored.values()]
+        known = [known for known in events if isinstance(known, RoundWithoutGame)]
+        same = in_edition(connection, event, known)
+        if same is None:
+            return event
+        fact = HypotheticalFacts(connection, self.journal).fact(same.key)
+        now = attrs.evolve(event, edition=same.edition)
+        stands = fact is not None and fact.annulled_by is None and dict(fact.facts) == codec.facts_mapping(now)
+        return same if stands else now
+
     def refuse_meeting(self, event: Event) -> None:
         """Refuse a new fact where another one was corrected to stand; the views are brought level for it.
 
         Raises:
             ConflictError: ``exists-with-different-key``.
         """
+        if isinstance(event, RoundWithoutGame) and (telling := self.told_round_now(event)).key != event.key:
+            words = f"{telling.key!r} says already what this round of the edition brought; correct that one"
+            raise ConflictError(event.key, "key", telling.key, event.key, f"{event.key!r}: {words}")
         if may_meet(event) and self.any_corrected():
             self.level()
             refuse_meeting(self.views().connection, self.journal, event)
+
+    def told_round_now(self, event: RoundWithoutGame) -> RoundWithoutGame:
+        """The same as ``told_round``, of views that are brought level for it where the journal may hold it."""
+        if any(self.journal.keys(event.place, f"{event.place[:-1]}{_AFTER_AT}")):
+            self.level()
+        return self.told_round(event)
 
     def person(self, player: int) -> int:
         """The number by which a player is known after all merges; the views are brought level for it."""

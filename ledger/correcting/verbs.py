@@ -22,13 +22,14 @@ from ledger.facts.events import (
     GameRecorded,
     PlayerChanged,
     RatingRunClosed,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
 )
 from ledger.facts.instants import instant_ms
 from ledger.facts.pasts import Past
-from ledger.facts.words import Carry, Outcome, Standing, Termination
+from ledger.facts.words import Brings, Carry, Outcome, Standing, Termination
 from ledger.imports.csv.values import result
 from ledger.journal.people import Person
 from ledger.runtime.nearest import choice_of
@@ -81,6 +82,11 @@ VERBS: Mapping[str, VerbWords] = {
         "A game that was forgotten; the approval records it.", ("white", "black"), ("to", "ended"),
         ("pool", "half_moves", "termination", "started", "tournament", "round", "key"),
         "late ann bob --to 1-0 --ended 2024-02-03 --half-moves 61",
+    ),
+    "bye": VerbWords(
+        "A round without a game that was forgotten; the approval records it. It brings half, full, allotted, zero, or "
+        "absent.", ("tournament", "player"), ("brings", "edition"), ("round", "pool", "half_points"),
+        "bye 'Autumn open' ann --brings half --round 5 --edition 2025-08-27",
     ),
     "annul": VerbWords(
         "The rated games of a player between two days do not count: all of them, or those that the opponents lost.",
@@ -232,6 +238,18 @@ class Verbs:
                 black=black, outcome=outcome, termination=termination, half_moves=half_moves,
                 started_at=words.get("started"), ended_at=words["ended"], tournament=words.get("tournament"),
                 round=round_, rated=True,
+            )
+        )
+
+    def _bye(self, words: Words) -> Change:
+        brings = words["brings"]
+        if brings not in set(Brings):
+            raise MalformedError([f"brings must be one of {[word.value for word in Brings]}, got {brings!r}"])
+        return self.drafts.add(
+            RoundWithoutGame(
+                pool=self._pool(words), tournament=words["tournament"], edition=words["edition"],
+                round=_whole(words, "round"), player=self._number(words["player"]), brings=Brings(brings),
+                half_points=_whole(words, "half_points"),
             )
         )
 

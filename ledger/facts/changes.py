@@ -26,7 +26,7 @@ from ledger.facts.event_fields import (
     text_field,
 )
 
-KEY_OF_FACT_PATTERN = r"[a-z]+:[!-~]{1,200}"
+KEY_OF_FACT_PATTERN = r"[a-z]+:[!-~]{1,2000}"  # the longest holds a tournament's name as it stands in an URL
 KIND_PATTERN = r"[a-z]+(?:-[a-z]+)*/[1-9][0-9]?"
 FIELD_PATTERN = r"[a-z][a-z_]{0,31}"
 BLANK = ""  # a field that says nothing: no field of an event may be the empty text

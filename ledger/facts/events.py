@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, ClassVar
+from urllib.parse import quote
 
 import attrs
 
+from ledger.errors import MalformedError
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
 from ledger.facts.event_fields import (
     DECIMAL_PATTERN,
     KEY_PATTERN,
     MAX_HALF_MOVES,
     MAX_PLAYER,
+    MAX_ROUND,
     MAX_WHOLE,
     NAME_PATTERN,
     POSITIVE_PATTERN,
@@ -35,7 +38,7 @@ from ledger.facts.event_fields import (
 )
 from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
 from ledger.facts.token_events import TokenIssued, TokenRevoked
-from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
+from ledger.facts.words import USUALLY_BRINGS, Brings, Carry, Format, Outcome, Standing, Termination
 
 
 @attrs.frozen(kw_only=True)
@@ -309,6 +312,52 @@ class TournamentClosed:
 
 
 @attrs.frozen(kw_only=True)
+class RoundWithoutGame:
+    """A round of a tournament in which a player has no game, and what it brings: a bye, an absence. Never rated."""
+
+    KIND: ClassVar[str] = "round-without-game/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    pool: str = pattern_field("rating pool of the tournament's games", NAME_PATTERN)
+    tournament: str = text_field("key of the tournament, or the event name that its games carry", 128)
+    edition: str = instant_field("a day of the edition: its first one, or that of the round")
+    round: int | None = integer_field(
+        "number of the round", 1, MAX_ROUND, optional=True, absent="rounds have no number"
+    )
+    player: int = integer_field("number of the player", 1, MAX_PLAYER)
+    brings: Brings = one_of_field("what the round brings", Brings)
+    half_points: int | None = integer_field(
+        "what an allotted bye brings by the rules of the event, half points", 0, 20, optional=True, absent="2"
+    )
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse points of another number for what is not allotted.
+
+        Raises:
+            MalformedError: they stand there.
+        """
+        if self.half_points is not None and self.brings is not Brings.ALLOTTED:
+            words = f"half_points go with what is allotted, not with {self.brings.value!r}: leave them out"
+            raise MalformedError([words])
+
+    @property
+    def worth(self) -> int:
+        """What the round brings, half points."""
+        return USUALLY_BRINGS[self.brings] if self.half_points is None else self.half_points
+
+    @property
+    def place(self) -> str:
+        """The key without its day: all facts of the player in rounds of this number and name begin so."""
+        name = quote(self.tournament, safe="")  # a spelling, no digest: nothing in this key is derived from anything
+        return f"round:{self.pool}:{name}:{self.player}:{self.round or '-'}@"
+
+    @property
+    def key(self) -> str:
+        """``round:POOL:TOURNAMENT:PLAYER:ROUND@EDITION``, ``-`` for a round without a number; the name as in an URL."""
+        return f"{self.place}{self.edition}"
+
+
+@attrs.frozen(kw_only=True)
 class ClockAccepted:
     """The administrator's word that an entry was recorded by a wrong clock, in the future; time goes on from here."""
 
@@ -327,11 +376,13 @@ Event = (
     PlayerRegistered | PlayerChanged | BirthYearLearnt | RatingSeeded | GameRecorded | SchemeAdopted | RatingRunClosed
     | TournamentOpened | TournamentClosed | ClockAccepted | GameSupplemented | PlayerRenamed | CorrectionProposed
     | CorrectionDecided | PolicySet | ListPublished | PersonErased | TokenIssued | TokenRevoked
+    | RoundWithoutGame
 )  # fmt: skip
 EVENTS: tuple[type[Event], ...] = (
     PlayerRegistered, PlayerChanged, BirthYearLearnt, RatingSeeded, GameRecorded, SchemeAdopted, RatingRunClosed,
     TournamentClosed, ClockAccepted, GameSupplemented, TournamentOpened, PlayerRenamed,
     CorrectionProposed, CorrectionDecided, PolicySet, ListPublished, PersonErased, TokenIssued, TokenRevoked,
+    RoundWithoutGame,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}
 # By class, the fields that a source may leave blank: their absence states nothing.

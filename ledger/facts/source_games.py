@@ -54,6 +54,24 @@ class SourceGame(NamedTuple):
     is_made: bool = False
 
 
+class SourceRound(NamedTuple):
+    """One round without a game, in the fields of ``round-without-game/1`` but with an identity for the player.
+
+    ``line``, ``speed`` and ``variant`` are those of ``SourceGame``.
+    """
+
+    line: int
+    player_id: str
+    player_name: str
+    tournament: str
+    edition: str
+    round: int | None
+    brings: str
+    half_points: int | None = None
+    speed: str | None = None
+    variant: str = "standard"
+
+
 class Fault(NamedTuple):
     """One thing wrong with a file: where, and what with which value and what to do."""
 

@@ -69,6 +69,22 @@ class Standing(StrEnum):
     CLOSED = "closed"  # an account off the lists; the games count as those of a full member
 
 
+class Brings(StrEnum):
+    """What a round without a game brings a player: the letters H F U Z of FIDE's reports, or a blank."""
+
+    HALF = "half"  # a bye that was asked for, half a point
+    FULL = "full"  # a point that is not for want of an opponent
+    ALLOTTED = "allotted"  # for want of an opponent: the pairing-allocated bye
+    ZERO = "zero"  # a bye that was asked for, no point
+    ABSENT = "absent"  # not there, withdrawn, not yet or no longer paired
+
+
+USUALLY_BRINGS: Mapping[str, int] = {
+    Brings.HALF: 1, Brings.FULL: 2, Brings.ALLOTTED: 2, Brings.ZERO: 0, Brings.ABSENT: 0,
+}  # fmt: skip
+"""Half points of a round without a game; the rules of an event may give another number for ``ALLOTTED`` alone."""
+
+
 class Carry(StrEnum):
     """What players bring along where a pool's scheme changes."""
 

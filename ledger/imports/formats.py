@@ -12,6 +12,7 @@ import attrs
 
 from ledger.facts.source_games import SourceGame
 from ledger.imports import chess_com, jsonl, lichess
+from ledger.imports.byes import without_byes
 from ledger.imports.csv import games as csv_games
 from ledger.imports.csv.said import Table
 from ledger.imports.files import FORMATS, Source
@@ -70,4 +71,5 @@ def game_frames(source: Source, fmt: str, said: SaidOfFile = SaidOfFile()) -> It
     if fmt == "trf":
         options = trf.Options(day=said.day, dates=said.dates, namespace=said.source)
         return frames(trf.games(source.lines(), source.reading, options))
-    return frames(LINE_FORMATS[fmt](source.lines(), source.reading))
+    games = LINE_FORMATS[fmt](source.lines(), source.reading)
+    return frames(without_byes(games, source.reading) if fmt == "pgn" else games)

@@ -1,8 +1,8 @@
 """The ledger's own JSON lines: one source game an object, read strictly; what is written reads back the same.
 
 Fields are those of ``SourceGame`` without ``line``; a player is ``{"id": "lichess:ann", "name": "Ann"}``.
-Fields that are unknown are left out, never null; ``variant`` may be left out for ``standard``. Other
-people's JSON is not read here.
+Fields that are unknown are left out, never null; ``variant`` may be left out for ``standard``. A line that says what
+a round ``brings`` is a round without a game, in the fields of ``SourceRound``. Other people's JSON is not read here.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 
 import orjson
 
-from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, is_plain_text
+from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_ROUND, is_plain_text
 from ledger.facts.instants import instant_ms, without_zero_fraction
-from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, shown
-from ledger.facts.words import Outcome, Termination
+from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, SourceRound, shown
+from ledger.facts.words import Brings, Outcome, Termination
 from ledger.imports.json_lines import json_objects, member
 from ledger.imports.reading import MAX_TEXT, VARIANT, Reading
 
@@ -41,9 +41,9 @@ def _plain(limit: int) -> Check:
     return lambda value: None if type(value) is str and is_plain_text(value, limit) else wanted
 
 
-def _whole(high: int) -> Check:
-    wanted = f"a whole number from 0 to {high}"
-    return lambda value: None if type(value) is int and 0 <= value <= high else wanted
+def _whole(high: int, low: int = 0) -> Check:
+    wanted = f"a whole number from {low} to {high}"
+    return lambda value: None if type(value) is int and low <= value <= high else wanted
 
 
 def _among(choices: Iterable[str]) -> Check:
@@ -84,11 +84,17 @@ _CHECKS: Mapping[str, Check] = {
 _PLAYERS = ("white", "black")
 _PLAYER_CHECKS: Mapping[str, Check] = {"id": _identity, "name": _plain(MAX_NAME)}
 _NEEDED = ("key", "white", "black", "outcome", "termination", "ended_at", "rated")
+_ROUND = "brings"  # a line with this field is a round without a game
+_ROUND_CHECKS: Mapping[str, Check] = {
+    "tournament": _plain(128), "edition": _instant, "round": _whole(MAX_ROUND, 1), _ROUND: _among(Brings),
+    "half_points": _whole(20), "speed": _CHECKS["speed"], "variant": _CHECKS["variant"],
+}  # fmt: skip
+_ROUND_NEEDED = ("player", "tournament", "edition", _ROUND)
 _ORDER = ("key", "white", "black", *[name for name in _CHECKS if name != "key"])
 
 
 def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
-    """Read one game a line; blank lines are passed over.
+    """Read one game a line; blank lines are passed over, and rounds without a game go to *reading*.
 
     A line with anything unknown, missing or not exactly of its type gives no game but one fault for each such
     thing, ending in its JSON path (``@ $.white.id``). Never raises for bad input.
@@ -99,7 +105,9 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
             reading.fault(number, problem)
         if len(problems) > _TOLD:
             reading.fault(number, "and more is wrong with this line @ $")
-        if not problems:
+        if not problems and _is_round(given):
+            reading.without_game(_round(number, given))
+        elif not problems:
             yield _game(number, given)
 
 
@@ -107,12 +115,16 @@ def _problems(given: object) -> Iterator[str]:
     if type(given) is not dict:
         yield f"expected an object, got {shown(given)} @ $"
         return
-    known = {**_CHECKS, **dict.fromkeys(_PLAYERS)}
-    yield from _unknown_or_missing(given, known, _NEEDED, "$")
-    for name, check in _CHECKS.items():
+    is_round = _is_round(given)
+    checks, players = (_ROUND_CHECKS, ("player",)) if is_round else (_CHECKS, _PLAYERS)
+    known = {**checks, **dict.fromkeys(players)}
+    yield from _unknown_or_missing(given, known, _ROUND_NEEDED if is_round else _NEEDED, "$")
+    for name, check in checks.items():
         if name in given:
             yield from _wrong(given[name], check, f"$.{name}")
-    for colour in _PLAYERS:
+    if is_round and "half_points" in given and given[_ROUND] != Brings.ALLOTTED:
+        yield "half points go with what is allotted: leave them out @ $.half_points"
+    for colour in players:
         if colour not in given:
             continue
         player = given[colour]
@@ -153,6 +165,26 @@ def _game(line: int, given: dict[str, Any]) -> SourceGame:
         fields |= {f"{colour}_{name}": value for name, value in given[colour].items()}
     # A key that an earlier release made of the facts: it is not carried into a ledger that has a secret.
     return SourceGame(line=line, **fields, is_made=_OUR_PLAIN.fullmatch(given["key"]) is not None)
+
+
+def _is_round(given: object) -> bool:
+    return type(given) is dict and _ROUND in given
+
+
+def _round(line: int, given: dict[str, Any]) -> SourceRound:
+    player = given["player"]
+    return SourceRound(
+        line, player["id"], player["name"], given["tournament"], without_zero_fraction(given["edition"]),
+        given.get("round"), given[_ROUND], given.get("half_points"), given.get("speed"),
+        given.get("variant", "standard"),
+    )  # fmt: skip
+
+
+def dump_round(telling: SourceRound) -> bytes:
+    """One line, with its line feed, that ``games`` reads back as the same round without a game (but for ``line``)."""
+    player = {"id": telling.player_id, "name": telling.player_name}
+    fields = {"player": player, **{name: getattr(telling, name) for name in _ROUND_CHECKS}}
+    return orjson.dumps({name: value for name, value in fields.items() if value is not None}) + b"\n"
 
 
 def dump(game: SourceGame) -> bytes:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
-from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, SourceGame, bounded, frame_schema
+from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, SourceGame, SourceRound, bounded, frame_schema
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ BATCH = 20_000  # games a frame: large enough to think in columns, small enough 
 BATCH_TEXT = 2**25  # characters of movetext a frame: 20,000 games with clocks have 24 million
 MAX_TEXT = 2**20  # characters of movetext
 MAX_TOURNAMENTS = 1_000  # of one file that are kept beside their games
+MAX_ROUNDS = 1_000_000  # without a game, of one file
 VARIANT = re.compile(r"[a-z0-9][A-Za-z0-9]{0,31}", re.ASCII)  # what may be a variant, and so may name a pool
 
 
@@ -69,6 +70,7 @@ class Reading(FaultsFound):
         no_games: lines of faults that concern the file and no game of it.
         notes, note_count: what somebody should look at though nothing is wrong with any game, the first of them.
         tournaments: what the file says of tournaments beside their games, the first ``MAX_TOURNAMENTS``.
+        rounds: the rounds without a game that it tells, ``MAX_ROUNDS`` at most.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Reading(FaultsFound):
     notes: list[Fault] = attrs.Factory(list)
     note_count: int = 0
     tournaments: list[ReportedTournament] = attrs.Factory(list)
+    rounds: list[SourceRound] = attrs.Factory(list)
 
     def note(self, line: int, message: str) -> None:
         """Note what somebody should look at."""
@@ -90,6 +93,15 @@ class Reading(FaultsFound):
         """Keep what the file says of a tournament."""
         if len(self.tournaments) < MAX_TOURNAMENTS:
             self.tournaments.append(tournament)
+
+    def without_game(self, telling: SourceRound) -> None:
+        """Keep a round without a game; where a file tells too many, that is its fault."""
+        if len(self.rounds) < MAX_ROUNDS:
+            self.rounds.append(telling)
+        elif MAX_ROUNDS not in self.no_games:
+            words = f"more than {MAX_ROUNDS:,} rounds without a game, the limit of a file; the others are not read"
+            self.fault_of_file(telling.line, words)
+            self.no_games.add(MAX_ROUNDS)
 
     def cut(self, line: int, message: str) -> None:
         """Note the fault for which the rest of the file is not read."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
+from ledger.facts.source_games import SourceRound
 from ledger.journal import Journal
 from ledger.journal.recorder_columns import GameImport
 from ledger.runtime.prefetch import ahead
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def take_frames(
     journal: Journal, job: GameImport, frames: Iterable[DataFrame], *, strict: bool, faults_so_far: Callable[[], int],
-    advance: Callable[[int], None],
+    advance: Callable[[int], None], rounds: Callable[[], Sequence[SourceRound]] = tuple,
 ) -> None:  # fmt: skip
     """Take frames in order.
 
@@ -27,6 +28,7 @@ def take_frames(
         strict: one transaction for all; any fault leaves the journal as it was.
         faults_so_far: how many faults the importer found; with *strict* they count.
         advance: called with the number of games of each frame taken.
+        rounds: the rounds without a game that the frames' source told, asked when it was read to its end.
     """
     with suppress(_NothingRecordedError):
         with journal.writing() if strict else nullcontext() as whole:
@@ -36,6 +38,9 @@ def take_frames(
                 if whole is None:
                     job.committed()
                 advance(len(frame))
+            if telling := rounds():
+                with nullcontext(whole) if whole is not None else journal.writing() as writer:
+                    job.take_rounds(telling, writer)
             if strict and (job.report.fault_count or faults_so_far()):
                 raise _NothingRecordedError  # only an exception undoes the transaction
         job.committed()

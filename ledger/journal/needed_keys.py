@@ -9,6 +9,7 @@ from ledger.facts.events import (
     PlayerChanged,
     RatingRunClosed,
     RatingSeeded,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
@@ -22,7 +23,7 @@ def needed_keys(event: Event) -> tuple[str, ...]:
     match event:
         case PlayerChanged() | BirthYearLearnt():
             return (f"player:{event.player}",)
-        case RatingSeeded():
+        case RatingSeeded() | RoundWithoutGame():
             return (f"scheme:{event.pool}@start", f"player:{event.player}")
         case SchemeAdopted() | RatingRunClosed() | TournamentOpened() | TournamentClosed():
             return (f"scheme:{event.pool}@start",)

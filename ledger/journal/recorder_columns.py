@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import chain, repeat
@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.errors import RejectedError
-from ledger.facts import codec_columns
+from ledger.errors import MalformedError, RejectedError
+from ledger.facts import codec, codec_columns
 from ledger.facts.codec import body_of
 from ledger.facts.event_fields import NAME_PATTERN
-from ledger.facts.events import GameRecorded, GameSupplemented, SchemeAdopted
-from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, shown
+from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted
+from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, SourceRound, shown
+from ledger.facts.words import Brings
 from ledger.journal import KeyTakenError, Writer, rules, rules_columns
 from ledger.journal.alike import Alike, AlikeGames
 from ledger.journal.erased_sides import ErasedSides
@@ -66,6 +67,8 @@ class ImportReport(FaultsFound):
         recorded: games that are in the journal now and were not before.
         repeated: games that were known already, with all that was told of them.
         supplemented: games that were known already and of which more is known now.
+        rounds: rounds without a game that are in the journal now and were not before.
+        rounds_repeated: rounds without a game that were known already.
         newcomers: identity and name of the players met for the first time, in the order of their numbers.
         kept_names: players who were renamed and whom the file calls otherwise: they keep the name that they have.
         left_out: games left out for a reason that is nobody's mistake, by the reason; the rarer variants in one.
@@ -82,6 +85,8 @@ class ImportReport(FaultsFound):
     recorded: int = 0
     repeated: int = 0
     supplemented: int = 0
+    rounds: int = 0
+    rounds_repeated: int = 0
     newcomers: list[tuple[str, str]] = attrs.Factory(list)
     kept_names: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
@@ -128,6 +133,8 @@ class _Taken:
     recorded: int = 0
     repeated: int = 0
     supplemented: int = 0
+    rounds: int = 0
+    rounds_repeated: int = 0
     newcomers: list[tuple[str, str]] = attrs.Factory(list)
     kept_names: int = 0
     new_pools: list[str] = attrs.Factory(list)
@@ -152,6 +159,7 @@ class GameImport:
         clock_ms: Callable[[], int], alike: AlikeGames | None = None,
         notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [], standing: Standing = as_recorded,
         keep_differences: bool = False, erased: ErasedSides | None = None,
+        as_told: Callable[[RoundWithoutGame], RoundWithoutGame] = lambda telling: telling,
     ) -> None:  # fmt: skip
         """Prepare an import.
 
@@ -167,7 +175,9 @@ class GameImport:
             standing: how a game stands after its corrections.
             keep_differences: a game that is told otherwise than it stands is no fault but kept in the report.
             erased: what games are to known ones of who was erased.
+            as_told: a round without a game in the words in which the journal holds it, where it does.
         """
+        self._as_told = as_told
         self._keep_differences = keep_differences
         self._names = names
         self._erased = erased
@@ -195,11 +205,68 @@ class GameImport:
         with collector_paused():
             self._take(frame, writer)
 
+    def take_rounds(self, rounds: Sequence[SourceRound], writer: Writer) -> None:
+        """Append rounds without a game within the writer's transaction; players who have no game yet are registered.
+
+        Raises:
+            RejectedError: this machine's clock is behind the journal.
+            StorageError: the people file and the journal do not belong together.
+        """
+        now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
+        stamp = rules.recorded_text(now)
+        columns = {name: [getattr(telling, name) for telling in rounds] for name in ("line", "speed", "variant")}
+        frame = self._with_pools(pl.DataFrame(columns, {"line": pl.Int64, "speed": pl.String, "variant": pl.String}))
+        pools = dict(self._housed(writer, frame).select("line", "pool").iter_rows())
+        kept = [telling for telling in rounds if telling.line in pools]
+        self._meet(writer, {telling.player_id: telling.player_name for telling in kept}, stamp)
+        events: dict[SourceRound, RoundWithoutGame] = {}
+        for telling in kept:
+            try:
+                events[telling] = self._round_told(telling, pools[telling.line])
+            except MalformedError as error:
+                self.report.fault(telling.line, "; ".join(error.problems))
+        self._append_rounds(writer, events, stamp)
+
+    def _round_told(self, telling: SourceRound, pool: str) -> RoundWithoutGame:
+        event = RoundWithoutGame(
+            pool=pool, tournament=telling.tournament, edition=telling.edition, round=telling.round,
+            player=self._numbers[telling.player_id], brings=Brings(telling.brings), half_points=telling.half_points,
+        )  # fmt: skip
+        return self._as_told(event)
+
+    def _append_rounds(self, writer: Writer, events: Mapping[SourceRound, RoundWithoutGame], stamp: str) -> None:
+        """Append those that are new; one that says something else than the journal, or the file, is a fault."""
+        stored = writer.find([event.key for event in events.values()])
+        known = {key: rules.facts_of(entry) for key, entry in stored.items()}
+        pools = sorted({event.pool for event in events.values()} - self._pools)
+        adopted = [attrs.evolve(self._scheme, pool=pool) for pool in pools]  # a tournament may begin with a bye
+        keys = [event.key for event in adopted]
+        bodies = [body_of(writer.size + place, stamp, self._actor, event) for place, event in enumerate(adopted, 1)]
+        for telling, event in events.items():
+            facts = codec.facts_mapping(event)
+            if event.key not in known:
+                known[event.key] = facts
+                keys.append(event.key)
+                bodies.append(body_of(writer.size + len(keys), stamp, self._actor, event))
+                continue
+            try:
+                rules.check_repeat(RoundWithoutGame, event.key, known[event.key], facts)
+                self._taken.rounds_repeated += 1
+            except RejectedError as error:
+                self.report.fault(telling.line, str(error))
+        if keys:
+            kinds = chain(repeat(SchemeAdopted.KIND, len(adopted)), repeat(RoundWithoutGame.KIND))
+            self._taken.rounds += len(writer.append(kinds, keys, bodies)) - len(adopted)
+        self._taken.new_pools += pools
+        self._pools.update(pools)
+
     def committed(self) -> None:
         """What was taken since the last call is in the file: only from now on does the report count it."""
         self.report.recorded += self._taken.recorded
         self.report.repeated += self._taken.repeated
         self.report.supplemented += self._taken.supplemented
+        self.report.rounds += self._taken.rounds
+        self.report.rounds_repeated += self._taken.rounds_repeated
         self.report.newcomers += self._taken.newcomers
         self.report.kept_names += self._taken.kept_names
         self.report.new_pools += self._taken.new_pools
@@ -266,13 +333,17 @@ class GameImport:
         ]
         met = pl.concat(sides).unique("id", keep="first", maintain_order=True)
         ids, names = met["id"].to_list(), met["name"].to_list()
-        fresh = {identity: name for identity, name in zip(ids, names, strict=True) if identity not in self._numbers}
+        self._meet(writer, dict(zip(ids, names, strict=True)), stamp)
+        return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})
+
+    def _meet(self, writer: Writer, named: Mapping[str, str], stamp: str) -> None:
+        """Learn the numbers of players by identity and name; new ones are registered."""
+        fresh = {identity: name for identity, name in named.items() if identity not in self._numbers}
         if fresh:
             found = register(writer, self._names, fresh, stamp, self._actor)
             self._taken.newcomers += [(person.identity or "", person.name or "") for person in found.new]
             self._taken.kept_names += found.kept_names
             self._numbers.update((identity, person.player) for identity, person in found.persons.items())
-        return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})
 
     def _as_events(self, frame: DataFrame, known: DataFrame) -> DataFrame:
         """The frame in the columns of ``GameRecorded``, with its ``line`` and its movetext."""

@@ -26,6 +26,7 @@ from ledger.facts.events import (
     PlayerRenamed,
     RatingRunClosed,
     RatingSeeded,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
@@ -169,7 +170,7 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
         case PlayerChanged() | BirthYearLearnt():
             if f"player:{event.player}" not in known:
                 raise stranger(event.key, event.player)
-        case RatingSeeded():
+        case RatingSeeded() | RoundWithoutGame():
             if f"scheme:{event.pool}@start" not in known:
                 raise _unknown_pool(event, event.pool)
             if f"player:{event.player}" not in known:

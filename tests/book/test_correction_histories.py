@@ -7,6 +7,7 @@ in each run; LEDGER_HISTORIES sets another number.
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -17,6 +18,8 @@ import attrs
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
+from ledger.book import stored_rounds
+from ledger.book.stored_pools import stored_pools
 from ledger.errors import ConflictError, LedgerError, ProposalError, RejectedError
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
@@ -40,7 +43,7 @@ PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES, BEATEN)
 # Of these, a fact that was corrected leaves traces that one recorded right does not.
 BOOKKEEPING = {
     "eras", "runs", "tournaments", "openings", "players", "changes", "seeds", "proposals", "corrections",
-    "merges", "given_sides", "originals", "pools",
+    "merges", "given_sides", "originals", "pools", "rounds_without_game",
 }  # fmt: skip
 
 histories = settings(
@@ -69,7 +72,18 @@ def in_the_end(ledger: Ledger) -> dict[str, Any]:
     rows["games"] = [row for row in rows["games"] if dict(row)["reason"] is None]
     told = {table: rows[table] for table in rows.keys() - BOOKKEEPING}
     # The history has a column for each field of every scheme that was ever adopted, blank where it was not in use.
-    return {table: [tuple(cell for cell in row if cell[1] is not None) for row in told[table]] for table in told}
+    derived = {table: [tuple(cell for cell in row if cell[1] is not None) for row in told[table]] for table in told}
+    return {**derived, "rounds without a game": sorted(byes_of(ledger.views.connection), key=repr)}
+
+
+def byes_of(connection: sqlite3.Connection) -> set[Any]:
+    """Whose rounds without a game stand, as persons; of two of one person and round which one counts is not asked."""
+    found: set[Any] = set()
+    for pool in stored_pools(connection):
+        names = stored_rounds.names_in(connection, pool)
+        for rounds in stored_rounds.rounds_of(connection, pool, names).values():
+            found |= {(pool.name, bye.tournament, bye.round, bye.player) for bye in rounds}
+    return found
 
 
 def right_at_once(facts: Sequence[Event]) -> dict[str, Any]:

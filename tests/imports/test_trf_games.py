@@ -91,16 +91,54 @@ def test_what_is_no_game_is_counted_by_its_reason(cells: tuple[str, str], reason
     assert (games, dict(reading.skipped), reading.fault_count) == ([], {reason: 1}, 0)
 
 
-def test_byes_and_absences_are_no_games_and_who_has_none_is_not_met() -> None:
+def test_byes_and_absences_are_rounds_without_a_game_and_of_who_has_neither_nothing_is_told() -> None:
     file = report([
-        player(1, "Ann", "2 w 1", "0000 - U"), player(2, "Bob", "1 b 0", "0000 - H"), player(3, "Cy", "0000 - Z", ""),
+        player(1, "Ann", "2 w 1", "0000 - U", "2 b 1"), player(2, "Bob", "1 b 0", "0000 - H", "1 w 0"),
+        player(3, "Cy", "0000 - Z", "", "", fide="7"), player(4, "Di", "0000 - F", "0000 - -", "0000 - +"),
+        player(5, "Ed"),
     ])  # fmt: skip
     games, reading = read(file)
     assert {name for game in games for name in (game.white_name, game.black_name)} == {"Ann", "Bob"}
-    assert notes(file)[0] == (
-        "byes and forfeits without an opponent: 2; entrants without a game, who are not registered: 1"
-    )
+    told = [(bye.round, bye.player_name, bye.brings) for bye in reading.rounds]
+    assert told == [
+        (1, "Cy", "zero"), (1, "Di", "full"), (1, "Ed", "absent"),
+        (2, "Ann", "allotted"), (2, "Bob", "half"), (2, "Di", "absent"),  # of who is blank in a round without games
+        (3, "Di", "full"), (3, "Cy", "absent"), (3, "Ed", "absent"),  # nothing is told: it may still come
+    ]  # fmt: skip
+    assert {(bye.tournament, bye.edition, bye.half_points) for bye in reading.rounds} == {
+        ("Club open", "2024-05-01", None)
+    }
+    assert reading.rounds[0].player_id == "fide:7"
     assert reading.fault_count == 0
+
+
+@pytest.mark.parametrize(("line", "half_points"), [
+    ("162 W 1.0    P 0.5", 1), ("BBU  0.5", 1), ("XXS PAB=0.5", 1), ("162 W 1.0 P 1.0", None),
+    ("162 W 3.0 P 3.0", None), ("162 P 0.3", None),
+])  # fmt: skip
+def test_a_bye_for_want_of_an_opponent_brings_what_the_report_says_at_our_scoring(
+    line: str, half_points: int | None
+) -> None:
+    file = report([player(1, "Ann", "2 w 1", ""), player(2, "Bob", "1 b 0", ""), player(3, "Cy", "0000 - U", "")], line)
+    _, reading = read(file)
+    assert [(bye.brings, bye.half_points) for bye in reading.rounds] == [("allotted", half_points)]
+
+
+def test_a_forfeit_of_which_nobody_knows_who_had_white_brings_its_points_without_a_game() -> None:
+    _, reading = read(report([player(1, "Ann", "2 - +"), player(2, "Bob", "1 - -")]))
+    assert [(bye.player_name, bye.brings) for bye in reading.rounds] == [("Ann", "full"), ("Bob", "absent")]
+
+
+def test_a_line_for_nobody_is_no_player() -> None:
+    games, reading = read(report([player(1, "Ann", "2 w 1", "3 w +"), player(2, "Bob", "1 b 0", ""),
+                                  player(3, "spielfrei", "", "1 b -")]))  # fmt: skip
+    assert [(game.white_name, game.black_name) for game in games] == [("Ann", "Bob")]
+    assert [(bye.round, bye.player_name, bye.brings) for bye in reading.rounds] == [
+        (2, "Bob", "absent"), (2, "Ann", "allotted"),
+    ]  # fmt: skip
+    games, reading = read(report([player(1, "Ann", "2 w 1"), player(2, "Bye", "1 b 0", fide="77")]))
+    assert [game.black_id for game in games] == ["fide:77"], "a person of that name has a number"
+    assert reading.rounds == []
 
 
 CONTRADICTIONS: Mapping[str, tuple[Sequence[str], Sequence[str], str]] = {
@@ -276,7 +314,10 @@ def test_points_of_another_scoring_are_noted_and_not_used() -> None:
     (game,), _ = read(file)
     assert game.outcome == "white"
     (note,) = (note for note in notes(file) if "points" in note)
-    assert note.startswith("1 of 2 players have other points than their results give at 1, ½ and 0, first 1 (Ann): 3.0")
+    assert note == (
+        "1 (Ann) has 3 points in the report (scoring: W 3.0 D 1.0), and 1 by results and byes at 1, ½ and 0, which is "
+        "what counts"
+    )
     assert "(scoring: W 3.0 D 1.0)" in note
 
 

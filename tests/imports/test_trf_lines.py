@@ -118,7 +118,7 @@ def test_no_opponent_is_0_however_it_is_written(opponent: str) -> None:
 
 def test_a_blank_colour_is_none_and_a_blank_result_an_absence() -> None:
     assert player_line(line_of(opponent="", colour="", result="")).rounds == (
-        Round(0, "-", "Z"), Round(0, "-", "Z"), Round(5, "w", "="),
+        Round(0, "-", "Z", is_blank=True), Round(0, "-", "Z"), Round(5, "w", "="),
     )  # fmt: skip
 
 

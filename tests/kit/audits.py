@@ -14,8 +14,8 @@ GAMES = 300
 PLAYERS = 8
 TABLES = {
     "bests", "changes", "corrections", "current", "distribution", "eras", "games", "given_sides", "highest_lowest",
-    "history", "merges", "movetexts", "openings", "originals", "players", "policies", "pools", "proposals", "runs",
-    "seeds", "streaks", "time_losses", "tournaments", "upsets",
+    "history", "merges", "movetexts", "openings", "originals", "players", "policies", "pools", "proposals",
+    "rounds_without_game", "runs", "seeds", "streaks", "time_losses", "tournaments", "upsets",
 }  # fmt: skip
 
 

@@ -23,11 +23,12 @@ from ledger.facts.events import (
     PlayerRegistered,
     RatingRunClosed,
     RatingSeeded,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
 )
-from ledger.facts.words import Outcome, Standing, Termination
+from ledger.facts.words import Brings, Outcome, Standing, Termination
 from tests.kit.drawn_clubs import CAFE, DAYS_OF_A_WINTER, MOMENTS, PLAYERS, POOLS, WHOLE_TOURNAMENTS, games, schemes
 from tests.kit.right_at_once import Account
 
@@ -74,6 +75,10 @@ FIELDS: Mapping[type[Event], Mapping[str, st.SearchStrategy[Any]]] = {
     SchemeAdopted: {"effective_from": _instant},  # schemes are drawn with their settings
     RatingRunClosed: {"as_of": _instant},
     TournamentOpened: {"starts_at": st.sampled_from(DAYS), "tournament": st.sampled_from((CAFE, "Cup"))},
+    RoundWithoutGame: {
+        "brings": st.sampled_from(Brings).map(str), "round": st.sampled_from((BLANK, 1, 2)), "player": _numbers,
+        "tournament": st.sampled_from((CAFE, "Cup")), "edition": st.sampled_from(DAYS),
+    },
     TournamentClosed: {"ended_at": _instant, "tournament": st.sampled_from((CAFE, "Cup"))},
 }
 
@@ -180,6 +185,7 @@ class Drawing:
             TournamentClosed(pool=pool, tournament=CAFE, ended_at=day),
             TournamentOpened(pool=pool, tournament="Cup", starts_at=day, ends_at="2020-03-08"),
             SchemeAdopted(pool=pool, scheme="elo", settings={}, effective_from=day),
+            RoundWithoutGame(pool=pool, tournament="Cup", edition=day[:10], player=number, brings=Brings.HALF),
         )
         game: Event = draw(games(100 + len(self.account.facts), INSTANTS, (None, CAFE, "Cup")))
         return game if draw(st.booleans()) else draw(st.sampled_from(facts))

@@ -16,11 +16,12 @@ from ledger.facts.events import (
     PlayerRegistered,
     RatingRunClosed,
     RatingSeeded,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
 )
-from ledger.facts.words import Carry, Outcome, Standing, Termination
+from ledger.facts.words import Brings, Carry, Outcome, Standing, Termination
 from ledger.schemes import built_in
 from ledger.schemes.scheme import Rhythm
 
@@ -181,6 +182,19 @@ def closings(draw: st.DrawFn) -> list[Event]:
 
 
 @st.composite
+def rounds_without_game(draw: st.DrawFn) -> list[Event]:
+    """Byes and absences, each of a player and a round once."""
+    where = st.tuples(st.sampled_from(POOLS), st.integers(1, PLAYERS), st.sampled_from((None, 1, 2)))
+    return [
+        RoundWithoutGame(
+            pool=pool, tournament=CAFE, edition=draw(st.sampled_from(DAYS_OF_A_WINTER))[:10], round=number,
+            player=player, brings=draw(st.sampled_from(Brings)),
+        )
+        for pool, player, number in draw(st.lists(where, max_size=4, unique=True))
+    ]
+
+
+@st.composite
 def openings(draw: st.DrawFn) -> list[Event]:
     """Tournaments that are announced, and closings of some of their editions."""
     when = st.tuples(st.sampled_from(POOLS), st.sampled_from(DAYS_OF_A_WINTER))
@@ -209,7 +223,7 @@ def clubs_of_a_winter(draw: st.DrawFn) -> list[Event]:
     names = (None, CAFE, CAFE, CAFE, "Cup")
     played = [draw(games(i, DAYS_OF_A_WINTER, names)) for i in range(draw(st.integers(0, 24)))]
     runs = [RatingRunClosed(pool=POOLS[0], as_of=day) for day in draw(st.sets(st.sampled_from(("2020-01", "2020-02"))))]
-    later = [*played, *changed, *draw(openings()), *runs, *draw(changes())]
+    later = [*played, *changed, *draw(openings()), *runs, *draw(changes()), *draw(rounds_without_game())]
     return [*adopted, *draw(registrations()), *draw(st.permutations(later))]
 
 
@@ -233,7 +247,10 @@ def mixed_clubs(
     )]
     count = draw(st.integers(0, 24))
     played: list[Event] = [draw(games(i)) for i in range(count)]
-    others = [*played, *draw(changes()), *draw(pasts()), *draw(adoptions(later)), *draw(closings())]
+    others = [
+        *played, *draw(changes()), *draw(pasts()), *draw(adoptions(later)), *draw(closings()),
+        *draw(rounds_without_game()),
+    ]  # fmt: skip
     return [*adopted, *draw(registrations()), *draw(st.permutations(others))]
 
 

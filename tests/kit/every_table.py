@@ -9,11 +9,12 @@ from ledger.facts.events import (
     PlayerChanged,
     RatingRunClosed,
     RatingSeeded,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
 )
-from ledger.facts.words import Standing
+from ledger.facts.words import Brings, Standing
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from tests.kit.clubs import takes_late_pasts
@@ -44,6 +45,9 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
                 RatingRunClosed(pool="standard", as_of="2004-12"),
                 TournamentClosed(pool="standard", tournament="Club championship", ended_at="2004-12-31"),
                 TournamentOpened(pool="standard", tournament="Cup", starts_at="2004-12-01", ends_at="2004-12-09"),
+                RoundWithoutGame(
+                    pool="standard", tournament="Cup", edition="2004-12-01", round=2, player=3, brings=Brings.HALF
+                ),
                 SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2005-03"),
                 TournamentOpened(pool="standard", tournament="Cup", starts_at="2005-05-01", ends_at="2005-05-09"),
             ]

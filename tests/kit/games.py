@@ -10,12 +10,13 @@ from ledger.facts.events import (
     GameRecorded,
     RatingRunClosed,
     RatingSeeded,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
 )
 from ledger.facts.source_games import SourceGame
-from ledger.facts.words import Outcome, Termination
+from ledger.facts.words import Brings, Outcome, Termination
 
 PLAYERS = 40
 GAMES_A_NEWCOMER = 30
@@ -80,6 +81,12 @@ def source_games(count: int, seed: int = 1) -> Iterator[SourceGame]:
 def game_of_2020(key: str) -> GameRecorded:
     """The same game on a day that was over when the clubs of made-up games play."""
     return game_recorded(key, ended_at="2020-01-01")
+
+
+def bye(player: int = 1, **facts: Any) -> RoundWithoutGame:
+    """A round without a game of the club cup."""
+    told = {"pool": "standard", "tournament": "Club cup", "edition": "2026-11-01", "round": 1, "brings": Brings.HALF}
+    return RoundWithoutGame(player=player, **{**told, **facts})
 
 
 def seeded(player: int, rating: str, **facts: Any) -> RatingSeeded:

@@ -16,11 +16,12 @@ from ledger.facts.events import (
     PlayerRenamed,
     RatingRunClosed,
     RatingSeeded,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
 )
-from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
+from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
 from tests.kit.golden_corrections import CORRECTIONS
 from tests.kit.golden_shape import SETTINGS_OF_EVERY_SHAPE, Golden
 from tests.kit.places import TESTS
@@ -256,6 +257,26 @@ GOLDEN: dict[str, Golden] = {
             format=Format.ALL_PLAY_ALL,
             entrants=10,
             rounds=9,
+        ),
+    ),
+    "round-without-game-1.minimal": Golden(
+        17,
+        "2026-11-21T03:15:15.130Z",
+        "admin",
+        RoundWithoutGame(pool="a", tournament="x", edition="1999", player=1, brings=Brings.ABSENT),
+    ),
+    "round-without-game-1.full": Golden(
+        18,
+        "2026-11-21T03:15:15.131Z",
+        "admin:eve",
+        RoundWithoutGame(
+            pool="by_speed-blitz",
+            tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad @1:2',
+            edition="2013-05-27",
+            round=10_000,
+            player=2**31 - 1,
+            brings=Brings.ALLOTTED,
+            half_points=1,
         ),
     ),
     "clock-accepted-1.minimal": Golden(

@@ -24,7 +24,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.facts.token_events import Role, TokenRevoked
 from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.ledger import Ledger
-from tests.kit.games import game_recorded, run_closed, scheme_adopted, source_game, tournament_closed
+from tests.kit.games import bye, game_recorded, run_closed, scheme_adopted, source_game, tournament_closed
 from tests.kit.tokens import issued
 
 
@@ -93,6 +93,7 @@ CASES: dict[str, tuple[Case, ...]] = {
     "unknown-pool": (
         Case(game_recorded("r2", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
         Case(RatingSeeded(player=1, pool="rapid", rating="2344"), "no scheme was adopted for pool 'rapid'"),
+        Case(bye(pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
         Case(run_closed("2026-10", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
         Case(tournament_closed("2026-10", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
     ),
@@ -104,6 +105,7 @@ CASES: dict[str, tuple[Case, ...]] = {
         ),
         Case(BirthYearLearnt(player=3, birth_year=1990), "player 3 was never registered"),
         Case(RatingSeeded(player=3, pool="standard", rating="2344"), "player 3 was never registered"),
+        Case(bye(player=3), "player 3 was never registered"),
     ),
     "same-player": (
         Case(

@@ -13,7 +13,14 @@ import attrs
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
-from ledger.facts.events import BirthYearLearnt, Event, GameRecorded, GameSupplemented, PlayerRegistered
+from ledger.facts.events import (
+    BirthYearLearnt,
+    Event,
+    GameRecorded,
+    GameSupplemented,
+    PlayerRegistered,
+    RoundWithoutGame,
+)
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.journal import Journal
 
@@ -86,10 +93,13 @@ class Account:
         persons, found = self.persons(), []
         for key, facts, is_gone in self._in_the_end():
             is_nobody = key.startswith("game:") and facts["white"] == facts["black"]
+            if issubclass(self.kinds[key], RoundWithoutGame):
+                facts["player"] = persons.get(facts["player"], facts["player"])
             is_merged = facts.get("player") in persons and not issubclass(self.kinds[key], PlayerRegistered)
             if not is_gone and not is_nobody and not is_merged:
                 found.append(codec.structure_event(self.kinds[key].KIND, facts))
-        return _with_years(found)
+        byes = {event.place: event for event in reversed(found) if isinstance(event, RoundWithoutGame)}
+        return _with_years([event for event in found if byes.get(getattr(event, "place", ""), event) is event])
 
     def gone(self) -> list[str]:
         """The keys of the facts that are annulled."""
@@ -126,6 +136,12 @@ class Account:
                     and _is_between(change, facts)
                 ):
                     gone = change.do is Verb.ANNUL_TOURNAMENT
+                case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT if (
+                    key.startswith("round:")
+                    and (change.pool, change.tournament) == (facts["pool"], facts["tournament"])
+                    and _is_on_a_day(change, facts["edition"])
+                ):
+                    gone = change.do is Verb.ANNUL_TOURNAMENT
                 case _:
                     pass
         return gone
@@ -152,6 +168,12 @@ def _is_between(change: Change, facts: dict[str, Any]) -> bool:
     ended = instant_ms(facts["ended_at"])
     return (change.since is None or instant_ms(change.since) <= ended) and (
         change.until is None or ended <= instant_end_ms(change.until)
+    )
+
+
+def _is_on_a_day(change: Change, day: str) -> bool:
+    return (change.since is None or instant_ms(change.since) <= instant_end_ms(day)) and (
+        change.until is None or instant_ms(day) <= instant_end_ms(change.until)
     )
 
 

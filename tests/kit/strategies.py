@@ -29,6 +29,7 @@ from ledger.facts.events import (
     PlayerRenamed,
     RatingRunClosed,
     RatingSeeded,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
@@ -37,7 +38,7 @@ from ledger.facts.instants import Precision, instant_text
 from ledger.facts.person_names import actor_faults
 from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
 from ledger.facts.token_events import Role, TokenIssued, TokenRevoked
-from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
+from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
 
 T = TypeVar("T")
 
@@ -215,6 +216,17 @@ def opened_tournaments() -> st.SearchStrategy[TournamentOpened]:
     )
 
 
+def rounds_without_game() -> st.SearchStrategy[RoundWithoutGame]:
+    """``round-without-game/1``."""
+    others = st.tuples(st.sampled_from(Brings), st.none())
+    allotted = st.tuples(st.just(Brings.ALLOTTED), st.integers(0, 20))
+    return st.builds(
+        lambda worth, **facts: RoundWithoutGame(brings=worth[0], half_points=worth[1], **facts),
+        others | allotted, pool=names(), tournament=plain_texts(128), edition=instants(),
+        round=_or_none(st.integers(1, limits.MAX_ROUND)), player=players(),
+    )  # fmt: skip
+
+
 def accepted_clocks() -> st.SearchStrategy[ClockAccepted]:
     """``clock-accepted/1``."""
     return st.builds(ClockAccepted, entry=st.integers(1, limits.MAX_WHOLE))
@@ -330,6 +342,7 @@ def events() -> st.SearchStrategy[Event]:
         registrations(), renamings(), changes(), births(), seeds(), games(), adoptions(), closed_runs(),
         closed_tournaments(), accepted_clocks(), supplements(), opened_tournaments(), proposals(), decisions(),
         policies(), published_lists(), erasures(), issued_tokens(), revoked_tokens(),
+        rounds_without_game(),
     )  # fmt: skip
 
 

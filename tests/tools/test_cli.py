@@ -26,6 +26,7 @@ ON_A_LEDGER = {
     "rebuild": [], "pools": [], "runs": [], "close-run": ["--as-of", "2020"],
     "open-tournament": ["Cup", "--start", "2020", "--end", "2020"],
     "close-tournament": ["Cup", "--ended", "2020"], "scheme adopt": ["--scheme", "chessworld", "--from", "2020"],
+    "bye": ["Cup", "ann", "--round", "2", "--edition", "2020-01-01"],
     "compare": ["--schemes", "chessworld,elo"], "erase": ["ann", "--yes"],
     "accept-lost-names": ["--yes"], "accept-clock": ["--yes"],
     "backup": ["a-copy"], "player add": ["name:zoe", "Zoe"], "player set": ["ann", "--born", "1990"],

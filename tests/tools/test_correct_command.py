@@ -30,12 +30,13 @@ ASKED: dict[str, tuple[str, ...]] = {
     "adopt": ("elo", "--from", "2026-11-03", "--settings", '{"k": 40}'), "close-run": ("--ended", "2026-11-04"),
     "open-tournament": ("Cup", "--started", "2026-11-01", "--ended", "2026-11-04"),
     "close-tournament": ("Open", "--ended", "2026-11-04"),
+    "bye": ("Open", "Ann", "--brings", "half", "--edition", "2026-11-01", "--round", "7"),
     "fact": ("player:1", "--field", "birth_year", "--to", "1990"),
     "standing": ("Ann", "--to", "guest", "--from", "2026-11-01"), "born": ("Ann", "--to", "1990"),
     "rating": ("Ann", "--to", "1850", "--games", "120", "--list", "national list, May 2004"),
     "declared": ("Ann", "--to", "1700", "--from", "2026-11-01"),
 }  # fmt: skip
-ANNOUNCED = ("close-run", "open-tournament", "close-tournament")  # ChessWorld's ratings do not depend on them
+ANNOUNCED = ("close-run", "open-tournament", "close-tournament", "bye")  # ChessWorld's ratings do not depend on them
 AFTERWARDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "reinstate": (("void", "g1"), ("g1",)), "unmerge": (("merge", "Ann", "--into", "Bob"), ("Ann",)),
     "reinstate-tournament": (("void-tournament", "Open"), ("Open",)), "undo": (("void", "g1"), ("1",)),

@@ -100,6 +100,7 @@ RECORDING = (
     ("scheme", "adopt", "DB", "--scheme", "elo", "--from", "2020"), ("import", "DB", "games.csv"),
     ("close-tournament", "DB", "Club evening", "--ended", "2020"), ("players", "import", "DB", "players.csv"),
     ("open-tournament", "DB", "Cup", "--start", "2020", "--end", "2020"),
+    ("bye", "DB", "Cup", "ann", "--round", "1", "--edition", "2020-01-01"),
 )  # fmt: skip
 
 

@@ -46,6 +46,8 @@ _HELP = {
     "games": "Games behind the rating.", "deviation": "Its RD.", "volatility": "Its volatility, as Glicko-2 has it.",
     "highest": "Highest rating up to then.", "k": "K-factor on that list.", "list": "Name of the list.",
     "tournament": "Name of its tournament.", "round": "Its round.", "key": "Its own key; one is made by default.",
+    "brings": "half, full, allotted, zero or absent.", "edition": "A day of the edition.",
+    "half_points": "What an allotted bye brings, half points, where that is not 2.",
 }  # fmt: skip
 
 

@@ -103,6 +103,7 @@ def import_file(ledger: Ledger, path: str, wish: Wish, preview: ImportPreview | 
                 outside.passing(game_frames(source, fmt, wish.said)), choice=wish.choice, strict=wish.strict,
                 record_alike=wish.record_alike, keep_differences=wish.differences is not None, actor=wish.actor,
                 faults_so_far=lambda: source.reading.fault_count, advance=bar.advance,
+                rounds=lambda: source.reading.rounds,
             )  # fmt: skip
         finally:
             bar.close()
@@ -167,11 +168,11 @@ def _tell_outside(name: str, outside: OutsideGames) -> None:
         )
 
 
-def _tell_notes(name: str, notes: Sequence[Fault], count: int) -> None:
-    for note in notes[:NOTES_SHOWN]:
+def _tell_notes(name: str, notes: Sequence[Fault], count: int, most: int = NOTES_SHOWN) -> None:
+    for note in notes[:most]:
         output.remark(f"{name}:{note.line}: note: {note.message}")
-    if count > NOTES_SHOWN:
-        output.remark(f"{name}: and {counted(count - NOTES_SHOWN, 'more note')} of this kind")
+    if count > most:
+        output.remark(f"{name}: and {counted(count - most, 'more note')} of this kind")
 
 
 def note_namesakes(ledger: Ledger, newcomers: Sequence[tuple[str, str]], begin: str = "") -> None:
@@ -200,7 +201,7 @@ def _tell(
         output.remark(f"{name}: and {report.alike_count - ALIKE_SHOWN:,} more that are probably known")
     _tell_outside(name, outside)
     _tell_notes(name, report.notes, report.note_count)
-    _tell_notes(name, source.reading.notes, source.reading.note_count)
+    _tell_notes(name, source.reading.notes, source.reading.note_count, FAULTS_SHOWN)
     note_namesakes(ledger, report.newcomers, f"{name}: ")
     words = _counts(report)
     left_out = source.reading.skipped + report.left_out
@@ -216,6 +217,10 @@ def _counts(report: ImportReport) -> list[str]:
     words = [f"{counted(report.recorded, 'game')} recorded", f"{report.repeated:,} known already"]
     if report.supplemented:
         words.append(f"{report.supplemented:,} known already and told with more now")
+    if report.rounds:
+        words.append(f"{counted(report.rounds, 'round')} without a game recorded")
+    if report.rounds_repeated:
+        words.append(f"{counted(report.rounds_repeated, 'round')} without a game known already")
     if report.alike_count:
         words.append(f"{report.alike_count:,} probably known, held back (--record-alike records them)")
     if report.players:

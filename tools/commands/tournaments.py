@@ -1,4 +1,4 @@
-"""Commands about tournaments: they begin, they are over."""
+"""Commands about tournaments: they begin, they are over, a player has no game in a round."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ from collections.abc import Mapping
 import click
 
 from ledger.answers import announcements
+from ledger.answers.crosstables.editions import edition_day
+from ledger.answers.crosstables.layout import BYES
+from ledger.answers.wording import shown
 from ledger.book.tournaments import NOTHING, Announced
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.facts.events import TournamentClosed, TournamentOpened
+from ledger.facts.event_fields import MAX_ROUND
+from ledger.facts.events import RoundWithoutGame, TournamentClosed, TournamentOpened
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
-from ledger.facts.words import Format
+from ledger.facts.words import Brings, Format
 from ledger.ledger import Ledger
 from ledger.runtime.nearest import did_you_mean
 from ledger.schemes.scheme import Rhythm
 
 from .. import output
+from ..progress import Bars
 from ..wording import counted
 from . import DB, POOL, bring_level
+from .identifying import recorder, recording_token
 from .schemes import ACTOR, close, made
 
 
@@ -117,6 +123,57 @@ def _tell_effect(ledger: Ledger, event: TournamentClosed, before: Mapping[int, t
         return
     why = announcements.why_not_whole(pool, event, _ends(ledger, event.pool, event.tournament))
     output.remark(f"note: no rating depends on this: {why or 'its games are rated as of that day already'}")
+
+
+@click.command()
+@DB
+@click.argument("tournament")
+@click.argument("player")
+@POOL
+@click.option("--round", "number", type=click.IntRange(1, MAX_ROUND), metavar="N", help="Number of the round.")
+@click.option(
+    "--brings", type=click.Choice([word.value for word in Brings]), default="half", show_default=True,
+    help="A half-point bye, a full-point one, one for want of an opponent, one without a point; absent.",
+)
+@click.option("--half-points", type=click.IntRange(0, 20), metavar="N",
+              help="What an allotted bye brings, half points, where that is not 2.")  # fmt: skip
+@click.option("--edition", metavar="INSTANT", help="A day, month or year of it; the last edition by default.")
+@ACTOR
+def bye(
+    db_path: str, tournament: str, player: str, pool: str | None, number: int | None, brings: str,
+    half_points: int | None, edition: str | None, actor: str,
+) -> None:  # fmt: skip
+    """Record a round in which a player has no game: a bye, or an absence. It counts for points, never for ratings.
+
+    Points, places, cross-tables, tie-breaks and the tournament's report (TRF) take it in. What was told already, by a
+    file or by hand, is not recorded again; where it was told otherwise it is refused: 'correct DB fact' corrects it by
+    the key that is printed here, 'correct DB take-back' takes it back. Before its first game a tournament is named with
+    a day, --edition 2025-08-27.
+
+    \b
+    Example:
+      rating-ledger bye club.db 'Autumn open' Ann --round 5
+      rating-ledger bye club.db 'Autumn open' Bob --round 1 --brings allotted --edition 2025
+    """
+    with Ledger.open(db_path) as ledger:
+        name = pool or ledger.first_scheme().pool
+        bring_level(ledger)
+        person = ledger.player(player)
+        day = edition_day(ledger, name, tournament, edition)
+
+        def make() -> RoundWithoutGame:
+            return RoundWithoutGame(
+                pool=name, tournament=tournament, edition=day, round=number, player=person.player,
+                brings=Brings(brings), half_points=half_points,
+            )  # fmt: skip
+
+        receipt = ledger.append(made(make), actor=recorder(ledger, actor), token=recording_token(ledger))
+        with Bars() as bars:
+            ledger.catch_up(bars)
+        where = f"{tournament!r}, edition of {day}" + (f", round {number}" if number else "")
+        word = "was recorded already at" if receipt.duplicate else "recorded at"
+        output.remark(f"{shown(person)}, {where}: {BYES[brings]} {word} entry {receipt.position}")
+        output.remark(f"its key is {receipt.key}")
 
 
 def _told(ledger: Ledger, pool: str, tournament: str) -> Announced:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import fsum
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import attrs
 
@@ -20,6 +20,7 @@ from ledger.answers.crosstables.knockouts import places as knockout_places
 from ledger.answers.crosstables.page import (
     Crosstable,
     EditionSpan,
+    EventBye,
     EventResult,
     Kinds,
     Match,
@@ -31,11 +32,16 @@ from ledger.answers.crosstables.page import (
 )
 from ledger.answers.crosstables.performances import Performed
 from ledger.answers.crosstables.standings import Place
-from ledger.answers.crosstables.tie_breaks import Result
+from ledger.answers.crosstables.tie_breaks import NOBODY, Result, Results, Unplayed
 from ledger.answers.moments import of_one_moment
 from ledger.answers.upsets import margins
 from ledger.answers.wording import names, told_apart
+from ledger.book import stored_rounds
+from ledger.book.editions import editions_of
+from ledger.book.stored_rounds import StoredRound
 from ledger.book.timeline import Pool
+from ledger.book.tournaments import Edition
+from ledger.facts.instants import Precision, instant_text
 from ledger.facts.words import Format
 from ledger.ledger import Ledger
 from ledger.ratings.player_states import PlayerStates
@@ -47,6 +53,8 @@ USUAL_TIE_BREAKS: Mapping[str, tuple[str, ...]] = {
     Format.MATCH: ("wins",),
     Format.KNOCKOUT: (),
 }
+# From which day on rounds that were not played count how in a Swiss tournament, the latest first.
+SWISS_RULES = (("2026-03-01", Unplayed.C07_2026), ("2023-01-01", Unplayed.C07_2023), ("", Unplayed.VIRTUAL))
 OF_SWISS = ("buchholz-cut-1", "buchholz", "sonneborn-berger", "wins")
 
 
@@ -107,38 +115,66 @@ def crosstable(
     wanted.check()
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
-    every = event_games.games_of(connection, rated_by, [tournament]).get(tournament)
-    if not every:
+    games = event_games.games_of(connection, rated_by, [tournament]).get(tournament, [])
+    byes = stored_rounds.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
+    if not games and not byes:
         editions.refuse_unknown(connection, rated_by, tournament)
-    ends = event_games.ends_of(every)
-    chosen = editions.choose(rated_by, tournament, ends, wanted.edition, wanted.quiet_days)
+    telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, wanted.quiet_days)
+    chosen = editions.choose(tournament, telling.every, wanted.edition)
     announcements = editions.announced_by_name(connection, rated_by)
     announced = announcements.get((tournament, chosen.edition.first_ms), kinds.Announced())
-    event = Event(ledger, rated_by, editions.within(every, chosen.edition), announced, wanted)
+    inside = Told(chosen.edition, editions.within(games, chosen.edition), telling.rounds.get(chosen.edition, ()))
+    event = Event(ledger, rated_by, inside, announced, wanted)
     return _page(event, chosen, ledger.views.position())
 
 
+class Told(NamedTuple):
+    """What is told of one edition: when it was, its games in the order of the rounds, its rounds without a game."""
+
+    edition: Edition
+    games: Sequence[EventGame]
+    byes: Sequence[StoredRound] = ()
+
+    @property
+    def tournament(self) -> str:
+        """The name that they carry."""
+        return self.games[0].tournament if self.games else self.byes[0].tournament
+
+    @property
+    def days(self) -> tuple[str, str]:
+        """The first and the last day of its games; where there is none, of its rounds without one."""
+        days = [game.ended_at[:10] for game in self.games] or [bye.edition[:10] for bye in self.byes]
+        return min(days), max(days)
+
+
 class Event:
-    """What the rows of a page are made from: the games of one edition, and what they come to."""
+    """What the rows of a page are made from: what is told of one edition, and what it comes to."""
 
     def __init__(
-        self, ledger: Ledger, pool: Pool, games: Sequence[EventGame], announced: kinds.Announced, wanted: Wanted,
+        self, ledger: Ledger, pool: Pool, telling: Told, announced: kinds.Announced, wanted: Wanted,
         states: PlayerStates | None = None,
     ) -> None:  # fmt: skip
-        self.pool, self.games, self.wanted = pool, games, wanted
-        self.kind = kinds.kind_of(games, attrs.evolve(announced, format=wanted.kind or announced.format))
+        games = telling.games
+        self.pool, self.telling, self.games, self.wanted = pool, telling, games, wanted
+        self.byes = byes_beside(games, telling.byes)
+        known = attrs.evolve(announced, format=wanted.kind or announced.format)
+        self.kind = kinds.kind_of(games, known, [(bye.player, bye.round or 0) for bye in self.byes])
         self.format_is = "chosen" if wanted.kind else "told" if announced.format else "seen"
-        self.scheme = pool.eras[pool.era_at(games[-1].ended_ms)].scheme.name
+        self.scheme = pool.eras[pool.era_at(games[-1].ended_ms if games else telling.edition.last_ms)].scheme.name
         usual = performances.usual(self.scheme) if wanted.ratings == LEDGER else performances.USUAL
         self.variant = wanted.performance or usual
-        self.results = results_of(games)
-        self.ratings = _ratings(states or PlayerStates(ledger.views.connection, pool), ledger, pool, games, wanted)
+        unplayed = _unplayed(self.kind.format, telling.edition)
+        self.results = results_of(games, self.byes, unplayed, self.kind.rounds)
+        self.ratings = _ratings(states or PlayerStates(ledger.views.connection, pool), ledger, pool, telling, wanted)
         self.ordering = USUAL_TIE_BREAKS.get(self.kind.format, OF_SWISS)
         self.places = standings.places(self.results, wanted.tie_breaks, self.ordering)
         self._ledger = ledger
         if self.kind.format == Format.KNOCKOUT and not wanted.tie_breaks:
             self.places = knockout_places(self.matches, self.places)
         self.numbers = {place.player: number for number, place in enumerate(self.places, 1)}
+        self.byes_of: dict[int, list[StoredRound]] = {}
+        for bye in self.byes:
+            self.byes_of.setdefault(bye.player, []).append(bye)
         self.games_of: dict[int, list[EventGame]] = {player: [] for player in self.results}
         for game in games:
             self.games_of[game.white].append(game)
@@ -167,21 +203,40 @@ class Event:
         ]
 
 
-def _ratings(
-    states: PlayerStates, ledger: Ledger, pool: Pool, games: Sequence[EventGame], wanted: Wanted
-) -> EventRatings:
+def _ratings(states: PlayerStates, ledger: Ledger, pool: Pool, telling: Told, wanted: Wanted) -> EventRatings:
     if wanted.ratings == SHOWN:
-        return ShownRatings(games)
+        return ShownRatings(telling.games)
     connection = ledger.views.connection
 
     def sides_of(player: int, own: Sequence[EventGame]) -> Mapping[int, dict[str, Any]]:
         return event_games.sides_of(connection, pool, player, own)
 
-    return LedgerRatings(states, games, sides_of)
+    return LedgerRatings(states, telling.games, sides_of, telling.edition.first_ms)
 
 
-def results_of(games: Sequence[EventGame]) -> dict[int, list[Result]]:
-    """By player the results of all games that have one, forfeits too; who has only unfinished games is there, too."""
+def _unplayed(format_: str, edition: Edition) -> Unplayed:
+    """The rules for rounds that were not played, by those in force when a tournament began."""
+    if format_ != Format.SWISS:
+        return Unplayed.AS_GAMES
+    day = instant_text(edition.first_ms, Precision.DAY)
+    return next(rules for since, rules in SWISS_RULES if since <= day)
+
+
+def byes_beside(games: Sequence[EventGame], byes: Sequence[StoredRound]) -> list[StoredRound]:
+    """The rounds without a game that count, each player's once: where a game of that round is told, the game counts."""
+    played = {(player, game.round_number) for game in games for player in (game.white, game.black)}
+    found: dict[tuple[int, object], StoredRound] = {}
+    for bye in byes:
+        if bye.round is None or (bye.player, bye.round) not in played:
+            found.setdefault((bye.player, bye.edition if bye.round is None else bye.round), bye)
+    return sorted(found.values(), key=lambda bye: (bye.round or 0, bye.edition_ms, bye.player))
+
+
+def results_of(
+    games: Sequence[EventGame], byes: Sequence[StoredRound] = (), unplayed: Unplayed = Unplayed.AS_GAMES,
+    rounds: int = 0,
+) -> Results:  # fmt: skip
+    """By player the results of all rounds that have one; who has none but unfinished games is there, too."""
     found: dict[int, list[Result]] = {}
     for game in games:
         for player in (game.white, game.black):
@@ -191,7 +246,12 @@ def results_of(games: Sequence[EventGame]) -> dict[int, list[Result]]:
                 opponent = game.opponent_of(player)
                 is_black = player == game.black
                 results.append(Result(opponent, half_points, is_black, game.is_played, game.round_number))
-    return found
+    for bye in byes:
+        result = Result(NOBODY, bye.half_points, is_played=False, round=bye.round or 0, bye=bye.brings)
+        found.setdefault(bye.player, []).append(result)
+    for player in {bye.player for bye in byes}:
+        found[player].sort(key=lambda result: result.round)
+    return Results(found, unplayed, rounds)
 
 
 def _page(event: Event, chosen: editions.Chosen, position: int) -> Crosstable:
@@ -203,13 +263,13 @@ def _page(event: Event, chosen: editions.Chosen, position: int) -> Crosstable:
     ]
     level = {player: group for group in standings.parted(event.results) for player in group}
     return Crosstable(
-        tournament=event.games[0].tournament,
+        tournament=event.telling.tournament,
         pool=event.pool.name,
         position=position,
         scheme=event.scheme,
         edition=EditionSpan(
-            first_day=min(game.ended_at[:10] for game in event.games),
-            last_day=max(game.ended_at[:10] for game in event.games),
+            first_day=event.telling.days[0],
+            last_day=event.telling.days[1],
             number=chosen.number,
             of=chosen.of,
         ),
@@ -259,9 +319,9 @@ def standing_of(event: Event, place: Place, columns: Sequence[TieBreakColumn], l
         closing_rating=closings[-1] if closings else None,
         games=len(games),
         points=tie_breaks.points(event.results, player),
-        wins=sum(result.half_points == 2 for result in results),
-        draws=sum(result.half_points == 1 for result in results),
-        losses=sum(result.half_points == 0 for result in results),
+        wins=sum(result.half_points == 2 for result in results if result.bye is None),
+        draws=sum(result.half_points == 1 for result in results if result.bye is None),
+        losses=sum(result.half_points == 0 for result in results if result.bye is None),
         tie_breaks={
             column.name: tie_breaks.named(column.name).value(event.results, player, level) for column in columns
         },
@@ -272,6 +332,7 @@ def standing_of(event: Event, place: Place, columns: Sequence[TieBreakColumn], l
         er_offset=performances.offset_percent(worth.rating, enrolment),
         upsets=sum(row.upset for row in rows),
         results=rows,
+        byes=[_bye(bye) for bye in event.byes_of.get(player, ())],
         meetings=_meetings(event, player),
     )
 
@@ -294,6 +355,11 @@ def mark(half_points: int | None, *, is_played: bool) -> Literal["1", "½", "0",
     played: tuple[Literal["0", "½", "1"], ...] = ("0", "½", "1")
     forfeited: tuple[Literal["-", "=", "+"], ...] = ("-", "=", "+")
     return played[half_points] if is_played else forfeited[half_points]
+
+
+def _bye(bye: StoredRound) -> EventBye:
+    brings = cast("Literal['half', 'full', 'allotted', 'zero', 'absent']", bye.brings)
+    return EventBye(round=bye.round, brings=brings, points=bye.half_points / 2)
 
 
 def _result(event: Event, player: int, game: EventGame) -> EventResult:

@@ -1,33 +1,30 @@
-"""Which games of one name belong together: the editions of a tournament, and which of them is meant.
+"""Which edition of a tournament is meant, what was announced of it, and what to say where there is none.
 
-What an edition is, ``book.tournaments`` says, for the ratings as for everything that shows a tournament. Where a pool
-rates tournaments whole, the same number of quiet days parts two editions here; elsewhere ``QUIET_DAYS`` do, and a date
-that tells a year or month only parts nothing within that year or month.
+What belongs to an edition, ``book.editions`` says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import pairwise
-from math import inf
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from ledger.answers.crosstables import event_games
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import Announced
 from ledger.answers.wording import day
-from ledger.book import tournaments
+from ledger.book import stored_rounds
+from ledger.book.editions import editions_of
 from ledger.book.timeline import Pool
 from ledger.book.tournaments import Edition
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
+from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.runtime.nearest import did_you_mean
 
 if TYPE_CHECKING:
     import sqlite3
 
-QUIET_DAYS = 60.0  # without a game; a league pauses over Christmas for less, a yearly tournament for more
 _VOIDED = (
     "SELECT voided_by FROM games WHERE pool = ? AND tournament = ? AND reason IS NOT NULL AND voided_by IS NOT NULL "
     "LIMIT 1"
@@ -49,27 +46,6 @@ class Chosen(NamedTuple):
     of: int
 
 
-def editions_by_end(
-    pool: Pool, tournament: str, ends: Mapping[int, str], quiet_days: float | None
-) -> dict[int, Edition]:
-    """By end of a game, its edition.
-
-    Args:
-        pool: the pool.
-        tournament: its name.
-        ends: when its games ended, milliseconds, ascending, each with the date as it was recorded.
-        quiet_days: more days than these without a game part two editions; None: as the module says.
-    """
-    vague = {end for (_, before), (end, date) in pairwise(ends.items()) if date.startswith(before)}
-
-    def gap(end: int) -> float:
-        if quiet_days is None and (days := pool.gap_before(end)):
-            return days
-        return inf if end in vague else QUIET_DAYS if quiet_days is None else quiet_days
-
-    return tournaments.editions(list(ends), gap, pool.announced(tournament))
-
-
 def announced_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[tuple[str, int], Announced]:
     """By tournament and first millisecond, what announcements say of editions."""
     found: dict[tuple[str, int], Announced] = {}
@@ -78,14 +54,13 @@ def announced_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[tuple[
     return found
 
 
-def choose(pool: Pool, tournament: str, ends: Mapping[int, str], word: str | None, quiet_days: float | None) -> Chosen:
-    """The edition that a year, month or day falls into; the last one where none is given.
+def choose(tournament: str, every: Sequence[Edition], word: str | None) -> Chosen:
+    """The edition of *every* that a year, month or day falls into; the last one where none is given.
 
     Raises:
         UnknownNameError: no edition has a game then, or several have: all are listed.
         MalformedError: that is no instant.
     """
-    every = sorted(set(editions_by_end(pool, tournament, ends, quiet_days).values()))
     if word is None:
         return Chosen(every[-1], len(every), len(every))
     try:
@@ -105,7 +80,7 @@ def within(games: Iterable[EventGame], edition: Edition) -> list[EventGame]:
     return [game for game in games if edition.first_ms <= game.ended_ms <= edition.last_ms]
 
 
-def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str) -> NoReturn:
+def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str, advice: str = "") -> NoReturn:
     """Say that no game that counts carries a name: because they are voided, or which name was most likely meant.
 
     Raises:
@@ -116,7 +91,36 @@ def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str) 
     if voided is not None:
         hint = f"they are voided by proposal {voided[0]}: 'correct DB show {voided[0]}' says why"
         raise UnknownNameError("tournament", tournament, hint, where=f"{where} that stand")
-    names = event_games.names_in(connection, pool)
+    names = sorted({*event_games.names_in(connection, pool), *stored_rounds.names_in(connection, pool)})
     inside = sorted(name for name in names if tournament.casefold() in name.casefold())[:3]
     like = did_you_mean(tournament, names) or (f"did you mean {' or '.join(map(repr, inside))}? " if inside else "")
-    raise UnknownNameError("tournament", tournament, f"{like}'tournaments' lists them", where=where)
+    raise UnknownNameError("tournament", tournament, f"{like}{advice}'tournaments' lists them", where=where)
+
+
+def edition_day(ledger: Ledger, pool: str, tournament: str, word: str | None) -> str:
+    """The day by which an edition is named in a fact of its own: its first one, or one that is given.
+
+    Args:
+        ledger: a ledger whose views are level.
+        pool: name of the pool.
+        tournament: the name.
+        word: a year, month or day of the edition; None: the last one.
+
+    Raises:
+        UnknownNameError: there is none, or several are meant.
+        MalformedError: that is no instant.
+    """
+    rated_by, connection = ledger.pool(pool), ledger.views.connection
+    games = event_games.games_of(connection, rated_by, [tournament]).get(tournament, [])
+    byes = stored_rounds.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
+    telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, None).every
+    every = sorted({*telling, *rated_by.announced(tournament).editions()})
+    if word is not None and len(word) >= len("2025-08-27"):
+        try:
+            return instant_text(instant_ms(word), Precision.DAY)
+        except ValueError as error:
+            raise MalformedError([f"an edition is named by a year or a day: {error}"]) from None
+    if not every:
+        hint = "before its first game name a day of it with --edition, or 'open-tournament' it first; "
+        refuse_unknown(connection, rated_by, tournament, hint)
+    return day(choose(tournament, every, word).edition.first_ms)

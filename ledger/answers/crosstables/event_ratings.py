@@ -44,8 +44,8 @@ class EventRatings(Protocol):
 class LedgerRatings:
     """The ledger's own ratings; of each player they are read when somebody asks."""
 
-    def __init__(self, states: PlayerStates, games: Sequence[EventGame], sides_of: SidesOf) -> None:
-        self._states, self._sides_of = states, sides_of
+    def __init__(self, states: PlayerStates, games: Sequence[EventGame], sides_of: SidesOf, began_ms: int) -> None:
+        self._states, self._sides_of, self._began_ms = states, sides_of, began_ms
         self._games: dict[int, list[EventGame]] = {}
         for game in games:
             self._games.setdefault(game.white, []).append(game)
@@ -64,8 +64,13 @@ class LedgerRatings:
         return game.reason is None
 
     def enrolment(self, player: int) -> float | None:
-        """In force before the first rated game of the player here; of who has none, before the first game."""
-        if player not in self._enrolments:
+        """In force before the first rated game of the player here; of who has none, before the first game.
+
+        Of who has byes alone, in force when the tournament began.
+        """
+        if player not in self._enrolments and player not in self._games:
+            self._enrolments[player] = self._states.at(player, self._began_ms, before=True).in_force
+        elif player not in self._enrolments:
             first = min(self._games[player], key=partial(self._rank, player))
             self._enrolments[player] = self.before(player, first)
         return self._enrolments[player]

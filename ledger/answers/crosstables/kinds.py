@@ -61,19 +61,22 @@ def pair_of(game: EventGame) -> Pair:
     return (game.white, game.black) if game.white < game.black else (game.black, game.white)
 
 
-def kind_of(games: Sequence[EventGame], announced: Announced) -> Kind:
+def kind_of(games: Sequence[EventGame], announced: Announced, byes: Collection[tuple[int, int]] = ()) -> Kind:
     """How a tournament was paired.
 
     Args:
-        games: its games in the order of the rounds, at least one.
+        games: its games in the order of the rounds.
         announced: what is said of it.
+        byes: rounds without a game: the player, and the number of the round or 0.
     """
     players = sorted({player for game in games for player in (game.white, game.black)})
+    entrants = sorted({*players, *(player for player, _ in byes)})
     counted = Counter(pair_of(game) for game in games)
-    numbered = max((game.round_number for game in games), default=0)
+    played = max((game.round_number for game in games), default=0)
+    numbered = max([played, *(number for _, number in byes)])
     rounds = max(announced.rounds or 0, numbered)
-    shape = announced.format or _seen(games, players, counted)
-    missing = list(_missing_always(games, players, announced, numbered))
+    shape = announced.format or (_seen(games, players, counted) if games else OTHER)
+    missing = list(_missing_always(games, entrants, announced, played))
     meetings = 0
     lacking: dict[Pair, int] = {}
     extra: dict[Pair, int] = {}
@@ -84,7 +87,7 @@ def kind_of(games: Sequence[EventGame], announced: Announced) -> Kind:
             unplayed = _counted(sum(lacking.values()), "game")
             missing.insert(0, f"{unplayed} to play between {_counted(len(lacking), 'pair')}")
     elif shape == Format.SWISS:
-        missing += _missing_in_swiss(games, players, numbered)
+        missing += _missing_in_swiss(games, entrants, played, byes)
     return Kind(str(shape), announced.format is not None, meetings, rounds, tuple(missing), lacking, extra)
 
 
@@ -109,16 +112,17 @@ def _missing_always(
     return found
 
 
-def _missing_in_swiss(games: Sequence[EventGame], players: Sequence[int], numbered: int) -> list[str]:
-    """A round in which a player has no game may have brought a point: the ledger does not know."""
+def _missing_in_swiss(
+    games: Sequence[EventGame], players: Sequence[int], numbered: int, byes: Collection[tuple[int, int]]
+) -> list[str]:
+    """A round of which nothing is told of a player may have brought a point: the ledger does not know."""
     if not numbered:
         return ["no game has the number of its round"]
-    present = {(player, game.round_number) for game in games for player in (game.white, game.black)}
-    absent = len(players) * numbered - sum(1 for _, number in present if number)
+    present = {(player, game.round_number) for game in games for player in (game.white, game.black)} | {*byes}
+    absent = len(players) * numbered - sum(1 for _, number in present if 0 < number <= numbered)
     if not absent:
         return []
-    verb = "is" if absent == 1 else "are"
-    return [f"{_counted(absent, 'round')} of a player without a game: what byes brought {verb} not in the ledger"]
+    return [f"{_counted(absent, 'round')} of a player without a game, and nobody told whether a bye brought points"]
 
 
 def _seen(games: Sequence[EventGame], players: Sequence[int], counted: Mapping[Pair, int]) -> str:

@@ -90,6 +90,12 @@ def laid_out(page: Crosstable) -> Layout:
     )
 
 
+BYES = {
+    "half": "half-point bye", "full": "full-point bye", "allotted": "bye for want of an opponent",
+    "zero": "bye without a point", "absent": "absent",
+}  # fmt: skip
+
+
 def half(points: float) -> str:
     """Points as chess has them: ``7½``."""
     whole, rest = divmod(points, 1)
@@ -140,6 +146,10 @@ def _notes(page: Crosstable) -> list[str]:
     ):
         level = "who is level on points; tie-breaks only order the rows"
         notes.append(f"Places are shared by {'who lost in the same round' if page.format == 'knockout' else level}.")
+    if page.format in {"all-play-all", "match"} or not _rounds(page):  # else they stand in their rounds
+        brought = [(row.name, sum(bye.points for bye in row.byes)) for row in page.standings]
+        words = [f"{name} {half(points)}" for name, points in brought if points]
+        notes += [f"Points by byes: {', '.join(words)}."] if words else []
     if any(not result.counts for standing in page.standings for result in standing.results):
         notes.append("Games that are not rated count for the points, not for the TPR.")
     return notes
@@ -165,7 +175,7 @@ def _rounds(page: Crosstable) -> list[str]:
     """The rounds of a tournament in which nobody plays twice in a round; none where there are too many."""
     numbers: set[int] = set()
     for standing in page.standings:
-        counted = Counter(_round(result) for result in standing.results)
+        counted = Counter([*map(_round, standing.results), *(bye.round or 0 for bye in standing.byes)])
         if not counted or 0 in counted or max(counted.values()) > 1:
             return []
         numbers |= set(counted)
@@ -201,10 +211,14 @@ def _meeting_cell(page: Crosstable, standing: Standing, meeting: Meeting) -> Cel
 
 def _by_round(page: Crosstable, standing: Standing, rounds: Sequence[str]) -> Cells:
     by_round = {_round(result): result for result in standing.results}
+    byes = {bye.round: bye for bye in standing.byes}
     met = {meeting.opponent: meeting for meeting in standing.meetings}
     cells = []
     for head in rounds:
-        result = by_round.get(int(head))
+        result, bye = by_round.get(int(head)), byes.get(int(head))
+        if bye is not None:
+            cells.append(Cell(f"-{half(bye.points)}", (f"{standing.name}: {BYES[bye.brings]} in round {head}",)))
+            continue
         if result is None:
             cells.append(Cell("", (f"{standing.name}: no game in round {head}",)))
             continue
@@ -240,6 +254,13 @@ def _worth(page: Crosstable, meeting: Meeting) -> str:
     )
 
 
+def _sum(standing: Standing) -> str:
+    """What the points are made of."""
+    parts = f"{standing.wins} won, {standing.draws} drawn, {standing.losses} lost"
+    brought = sum(bye.points for bye in standing.byes)
+    return f"{parts}, {half(brought)} by byes" if brought else parts
+
+
 def _row(page: Crosstable, standing: Standing, results: Cells) -> Cells:
     upsets = [result for result in standing.results if result.upset]
     why_not = (standing.performance_missing,) if standing.performance_missing else ()
@@ -250,7 +271,7 @@ def _row(page: Crosstable, standing: Standing, results: Cells) -> Cells:
         Cell(standing.name, (about,), "name"),
         Cell(rating(standing.enrolment_rating), (about,)),
         *results,
-        Cell(half(standing.points), (f"{standing.wins} won, {standing.draws} drawn, {standing.losses} lost",)),
+        Cell(half(standing.points), (_sum(standing),)),
         *(Cell("-" if value is None else f"{value:g}") for value in standing.tie_breaks.values()),
         Cell(rating(standing.opponents_mean)),
         Cell(rating(standing.performance), (*why_not, *views)),

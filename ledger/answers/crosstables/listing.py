@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from ledger.answers.crosstables import editions, event_games
-from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, Event, Wanted, standing_of
+from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, Event, Told, Wanted, standing_of
 from ledger.answers.crosstables.editions import Chosen
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import OTHER, Announced
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import EVERY_ROW, rows_up_to
+from ledger.book import stored_rounds
+from ledger.book.editions import Editions, editions_of
 from ledger.book.timeline import Pool
+from ledger.book.tournaments import Edition
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Format
 from ledger.journal.people import Person
@@ -71,10 +74,12 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     """
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
-    found = _late(connection, rated_by, sought)
-    if found is None:
+    telling = _late(connection, rated_by, sought)
+    if telling is None:
         by_name = _ends_by_name(connection, rated_by, sought.text)
-        found = [(name, chosen) for name, ends in by_name.items() for chosen in _chosen(rated_by, name, ends, sought)]
+        names = dict.fromkeys((*by_name, *_with_text(connection, rated_by, sought.text)))
+        telling = _editions(connection, rated_by, by_name, names, sought)
+    found = _pairs(telling, sought)
     found.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
     shown = found[: sought.limit]
     games = event_games.games_of(connection, rated_by, {name for name, _ in shown})
@@ -82,13 +87,38 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     states = PlayerStates(connection, rated_by)
     rows = []
     for name, chosen in shown:
-        inside = editions.within(games[name], chosen.edition)
+        inside = _told(chosen.edition, games.get(name, ()), telling[name])
         announced = announcements.get((name, chosen.edition.first_ms), Announced())
         rows.append(_row(Event(ledger, rated_by, inside, announced, NOTHING_SPECIAL, states), name, chosen))
     return rows
 
 
-def _late(connection: sqlite3.Connection, pool: Pool, sought: Sought) -> list[tuple[str, Chosen]] | None:
+def _told(edition: Edition, games: Iterable[EventGame], every: Editions) -> Told:
+    return Told(edition, editions.within(games, edition), every.rounds.get(edition, ()))
+
+
+def _with_text(connection: sqlite3.Connection, pool: Pool, text: str | None) -> list[str]:
+    """The names with a text in them of which rounds without a game are told."""
+    return [name for name in stored_rounds.names_in(connection, pool) if (text or "").casefold() in name.casefold()]
+
+
+def _editions(
+    connection: sqlite3.Connection, pool: Pool, ends: Mapping[str, dict[int, str]], names: Collection[str],
+    sought: Sought,
+) -> dict[str, Editions]:  # fmt: skip
+    """The editions of tournaments, by when their games ended and by their rounds without a game."""
+    byes = stored_rounds.rounds_of(connection, pool, names)
+    return {
+        name: editions_of(pool, name, ends.get(name, {}), byes.get(name, []), sought.quiet_days) for name in names
+    }
+
+
+def _pairs(telling: Mapping[str, Editions], sought: Sought) -> list[tuple[str, Chosen]]:
+    """The editions that are sought, each with its name."""
+    return [(name, chosen) for name, every in telling.items() for chosen in _chosen(every.every, sought)]
+
+
+def _late(connection: sqlite3.Connection, pool: Pool, sought: Sought) -> dict[str, Editions] | None:
     """The editions from a day on, or the latest so many at least, by the latest games; None where it is not of these.
 
     An edition that began at some instant has games since then alone, so that none is missed.
@@ -104,18 +134,20 @@ def _late(connection: sqlite3.Connection, pool: Pool, sought: Sought) -> list[tu
         earliest = event_games.end_before(connection, pool, games)
         if earliest is None:
             break
-        began = [pair for pair in _since(connection, pool, sought, earliest) if pair[1].edition.first_ms >= earliest]
-        if len(began) >= sought.limit:
-            return began
+        telling = _since(connection, pool, sought, earliest)
+        later = [pair for pair in _pairs(telling, sought) if pair[1].edition.first_ms >= earliest]
+        if len(later) >= sought.limit:
+            return telling
         games *= 8
     return None
 
 
-def _since(connection: sqlite3.Connection, pool: Pool, sought: Sought, ms: int) -> list[tuple[str, Chosen]]:
-    """The editions that are sought of all tournaments of which a game ended at an instant or later."""
-    games = event_games.games_of(connection, pool, event_games.names_since(connection, pool, ms))
+def _since(connection: sqlite3.Connection, pool: Pool, sought: Sought, ms: int) -> dict[str, Editions]:
+    """The editions of all tournaments of which a game ended, or a bye is told, at an instant or later."""
+    both = (*event_games.names_since(connection, pool, ms), *stored_rounds.names_since(connection, pool, ms))
+    games = event_games.games_of(connection, pool, set(both))
     ends = {name: event_games.ends_of(played) for name, played in games.items()}
-    return [(name, chosen) for name in ends for chosen in _chosen(pool, name, ends[name], sought)]
+    return _editions(connection, pool, ends, dict.fromkeys(both), sought)
 
 
 def _ends_by_name(connection: sqlite3.Connection, pool: Pool, text: str | None) -> dict[str, dict[int, str]]:
@@ -127,9 +159,8 @@ def _ends_by_name(connection: sqlite3.Connection, pool: Pool, text: str | None) 
     return {name: event_games.ends_of(played) for name, played in games.items()}
 
 
-def _chosen(pool: Pool, name: str, ends: dict[int, str], sought: Sought) -> Iterator[Chosen]:
+def _chosen(every: Sequence[Edition], sought: Sought) -> Iterator[Chosen]:
     """The editions of a name that lie in the days asked for."""
-    every = sorted(set(editions.editions_by_end(pool, name, ends, sought.quiet_days).values()))
     first = None if sought.since is None else instant_ms(sought.since)
     last = None if sought.until is None else instant_end_ms(sought.until)
     for number, edition in enumerate(every, 1):
@@ -142,7 +173,7 @@ def _row(event: Event, name: str, chosen: Chosen) -> Row:
     return {
         "tournament": name,
         "edition": f"{chosen.number} of {chosen.of}",
-        **_days(event.games),
+        **_days(event),
         "format": event.kind.format,
         "format_is": event.format_is,
         "players": len(event.results),
@@ -153,9 +184,8 @@ def _row(event: Event, name: str, chosen: Chosen) -> Row:
     }
 
 
-def _days(games: Iterable[EventGame]) -> Row:
-    days = sorted(game.ended_at[:10] for game in games)
-    return {"first_day": days[0], "last_day": days[-1]}
+def _days(event: Event) -> Row:
+    return dict(zip(("first_day", "last_day"), event.telling.days, strict=True))
 
 
 def winners(event: Event) -> list[int]:
@@ -193,21 +223,27 @@ def tournaments_of(
     wanted.check()
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
-    names = event_games.names_of(connection, rated_by, person.player)
     text = (sought.text or "").casefold()
-    games = event_games.games_of(connection, rated_by, [name for name in names if text in name.casefold()])
+    both = (*event_games.names_of(connection, rated_by, person.player),
+            *stored_rounds.names_of(connection, rated_by, person.player))  # fmt: skip
+    names = [name for name in dict.fromkeys(both) if text in name.casefold()]
+    games = event_games.games_of(connection, rated_by, names)
+    byes = stored_rounds.rounds_of(connection, rated_by, names)
     announcements = editions.announced_by_name(connection, rated_by)
-    found: list[tuple[Chosen, list[EventGame]]] = []
-    for name, every in games.items():
-        for chosen in _chosen(rated_by, name, event_games.ends_of(every), sought):
-            inside = editions.within(every, chosen.edition)
-            if any(person.player in {game.white, game.black} for game in inside):
-                found.append((chosen, inside))
-    found.sort(key=lambda edition: (-edition[0].edition.first_ms, edition[1][0].tournament))
+    found: list[Told] = []
+    for name in names:
+        ends = event_games.ends_of(games.get(name, ()))
+        every = editions_of(rated_by, name, ends, byes.get(name, []), sought.quiet_days)
+        for chosen in _chosen(every.every, sought):
+            inside = _told(chosen.edition, games.get(name, ()), every)
+            players = {player for game in inside.games for player in (game.white, game.black)}
+            if person.player in players | {bye.player for bye in inside.byes}:
+                found.append(inside)
+    found.sort(key=lambda telling: (-telling.edition.first_ms, telling.tournament))
     states = PlayerStates(connection, rated_by)
     rows = []
-    for chosen, inside in found[: sought.limit]:
-        announced = announcements.get((inside[0].tournament, chosen.edition.first_ms), Announced())
+    for inside in found[: sought.limit]:
+        announced = announcements.get((inside.tournament, inside.edition.first_ms), Announced())
         event = Event(ledger, rated_by, inside, announced, wanted, states)
         rows.append(_row_of(event, person.player))
     return rows
@@ -217,8 +253,8 @@ def _row_of(event: Event, player: int) -> Row:
     place = next(place for place in event.places if place.player == player)
     standing = standing_of(event, place, (), ())
     return {
-        "tournament": event.games[0].tournament,
-        **_days(event.games),
+        "tournament": event.telling.tournament,
+        **_days(event),
         "format": event.kind.format,
         "place": standing.place,
         "players": len(event.results),

@@ -79,6 +79,15 @@ class EventResult:
 
 
 @attrs.frozen(kw_only=True)
+class EventBye:
+    """A round in which a player has no game."""
+
+    round: int | None = documented("its number; null: rounds have none")
+    brings: Literal["half", "full", "allotted", "zero", "absent"] = documented("what kind of bye or absence it is")
+    points: float = documented("the points that it brings", minimum=0)
+
+
+@attrs.frozen(kw_only=True)
 class Meeting:
     """All games against one opponent, from the view of the player."""
 
@@ -107,7 +116,7 @@ class Standing:
     enrolment_rating: float | None = documented("rating when the tournament began for the player, points; null: none")
     closing_rating: float | None = documented("rating after the last game in it, or its period, points")
     games: int = documented("games in the table, those without a result among them", minimum=0)
-    points: float = documented("points, forfeits among them, byes not: the ledger does not have them", minimum=0)
+    points: float = documented("points, those of forfeits and byes among them", minimum=0)
     wins: int = documented("games won, with or without playing", minimum=0)
     draws: int = documented("games drawn", minimum=0)
     losses: int = documented("games lost, with or without playing", minimum=0)
@@ -119,6 +128,7 @@ class Standing:
     er_offset: float | None = documented("100 (performance / enrolment rating - 1), per cent")
     upsets: int = documented("how many upsets the player brought about", minimum=0)
     results: list[EventResult] = documented("the games in the order of the rounds")
+    byes: list[EventBye] = documented("the rounds without a game, in their order")
     meetings: list[Meeting] = documented("the same by opponent, in the order of the table")
 
 

@@ -1,28 +1,50 @@
-"""Tie-breaks by their names and sections in FIDE's Play-Off and Tie-Break Regulations (C.07, from 1 August 2024).
+"""Tie-breaks by their names and sections in FIDE's Play-Off and Tie-Break Regulations (C.07). Pure.
 
-Pure functions of the results. A forfeit counts for Buchholz and Sonneborn-Berger as a game against an opponent with as
-many points as the player has oneself (16: the dummy opponent), as published tables of all-play-alls count it, too.
-Byes and withdrawals are not adjusted for: a ledger holds games only. No rating, name or database is known in this file.
+Rounds without a game count as the regulations in force on the tournament's first day say (``Unplayed``): in a Swiss
+tournament (C.07 16) a forfeit, a bye or an absence is a game against a dummy, and what opponents did not play is
+adjusted. In tournaments with pre-determined pairings forfeits are games (15.2); for Sonneborn-Berger the published
+tables of all-play-alls count a forfeit against as many points as the player has oneself, and so does this.
+
+A round of which nothing is told counts for nobody. No rating, name or database is known in this file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from itertools import accumulate
 from typing import NamedTuple
 
+from ledger.facts.words import Brings
 from ledger.runtime.nearest import of_name
+
+NOBODY = 0  # the opponent in a round without a game
+
+
+class Unplayed(Enum):
+    """How rounds that were not played count for Buchholz, Sonneborn-Berger and their cuts.
+
+    ``C07_2026`` is C.07 from 1 March 2026, 16.3 to 16.5; ``C07_2023`` the same without the limits of the dummy's points
+    (16.4.1, 16.4.2), as the regulations had it since 2023. ``VIRTUAL`` is the virtual opponent of the regulations since
+    1 July 2009 (then in C.02, as handling of unplayed games). ``AS_GAMES``: pairings were pre-determined.
+    """
+
+    AS_GAMES = "as-games"
+    VIRTUAL = "virtual"
+    C07_2023 = "2023"
+    C07_2026 = "2026"
 
 
 class Result(NamedTuple):
-    """What one game brought one player.
+    """What one round brought one player.
 
     Attributes:
-        opponent: player number.
+        opponent: player number; ``NOBODY`` in a round without a game.
         half_points: 2 for a win, 1 for a draw, 0 for a loss.
         is_black: whether the player had Black.
-        is_played: False where nobody made a move: a win or a loss by forfeit.
+        is_played: False where nobody made a move: a win or a loss by forfeit, a bye, an absence.
         round: the number of the round; 0 where it is not known.
+        bye: of a round without a game the word of ``facts.words.Brings``.
     """
 
     opponent: int
@@ -30,9 +52,34 @@ class Result(NamedTuple):
     is_black: bool = False
     is_played: bool = True
     round: int = 0
+    bye: str | None = None
+
+    @property
+    def is_requested(self) -> bool:
+        """A requested bye (16.1.1): half a point or none; who withdrew has one in each later round."""
+        return self.bye in {Brings.HALF, Brings.ZERO, Brings.ABSENT}
+
+    @property
+    def is_voluntary(self) -> bool:
+        """A voluntary unplayed round, VUR (16.1.2): a requested bye, or a loss by forfeit."""
+        return self.is_requested or (self.bye is None and not self.is_played and not self.half_points)
 
 
-Results = Mapping[int, Sequence[Result]]  # by player, in the order of the rounds
+class Results(dict[int, Sequence[Result]]):
+    """By player the results in the order of the rounds, and how those count that were not played.
+
+    Attributes:
+        unplayed: the rules for them.
+        rounds: how many rounds the tournament has; 0 where nobody knows.
+    """
+
+    def __init__(
+        self, by_player: Mapping[int, Sequence[Result]] | None = None, unplayed: Unplayed = Unplayed.AS_GAMES,
+        rounds: int = 0,
+    ) -> None:  # fmt: skip
+        super().__init__(by_player or {})
+        self.unplayed = unplayed
+        self.rounds = rounds
 
 
 class TieBreak(NamedTuple):
@@ -52,7 +99,7 @@ class TieBreak(NamedTuple):
 
 
 def points(results: Results, player: int) -> float:
-    """The points that a player has from the games in the table."""
+    """The points that a player has from games, forfeits and byes."""
     return sum(result.half_points for result in results[player]) / 2
 
 
@@ -68,7 +115,7 @@ def direct_encounter(results: Results, player: int, level: Sequence[int]) -> flo
 
 
 def wins(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """Games won, with or without playing (7.1)."""
+    """Rounds that bring as much as a win, with or without playing (7.1)."""
     return float(sum(result.half_points == 2 for result in results[player]))
 
 
@@ -97,51 +144,103 @@ def progressive(results: Results, player: int, level: Sequence[int]) -> float:  
     return sum(accumulate(by_round.values())) / 2
 
 
-def _points_against(results: Results, player: int, result: Result) -> float:
-    """The points of whom a player met; of a forfeit the player's own."""
-    return points(results, result.opponent if result.is_played else player)
+class _Contribution(NamedTuple):
+    """What a round adds: the points of the opponent, those that the player scored, whether it is a VUR."""
+
+    opponent: float
+    scored: float
+    is_voluntary: bool
+
+    @property
+    def product(self) -> float:
+        """What it adds to Sonneborn-Berger."""
+        return self.opponent * self.scored
 
 
-def _opponents_points(results: Results, player: int) -> list[float]:
-    return sorted(_points_against(results, player, result) for result in results[player])
+def _adjusted(results: Results, player: int) -> float:
+    """A player's points for the tie-breaks of the opponents."""
+    own = results[player]
+    if results.unplayed is Unplayed.AS_GAMES:
+        return points(results, player)
+    if results.unplayed is Unplayed.VIRTUAL:  # what was not played was drawn, for others
+        return sum(result.half_points if result.is_played else 1 for result in own) / 2
+    total = 0
+    is_at_end = True  # only VURs follow, or nothing
+    for result in reversed(own):
+        total += 1 if result.is_requested and is_at_end else result.half_points  # 16.2.5 and 16.3.2, or 16.3.1
+        is_at_end = is_at_end and result.is_voluntary
+    return total / 2
+
+
+def _dummy(results: Results, player: int, place: int) -> float:
+    """The points of whom a player met in a round that was not played, which stands at a place among the results."""
+    own, result = results[player], results[player][place]
+    if results.unplayed is Unplayed.VIRTUAL:  # before the round, the opposite result, a draw in each round after it
+        before = sum(known.half_points for known in own[:place]) / 2
+        return before + 1 - result.half_points / 2 + (max(results.rounds, len(own)) - (result.round or place + 1)) / 2
+    score = points(results, player)
+    if results.unplayed is not Unplayed.C07_2026:
+        return score
+    if result.bye is None:
+        return min(score, _adjusted(results, result.opponent))  # 16.4.1
+    return min(score, max(results.rounds, len(own)) / 2)  # 16.4.2: half a point a round
+
+
+def _contributions(results: Results, player: int) -> list[_Contribution]:
+    """What each round of a player adds to Buchholz and Sonneborn-Berger."""
+    found = []
+    for place, result in enumerate(results[player]):
+        met = _adjusted(results, result.opponent) if result.is_played else _dummy(results, player, place)
+        found.append(_Contribution(met, result.half_points / 2, result.is_voluntary))
+    return found
+
+
+def _after_cuts(results: Results, player: int, lowest: int, highest: int = 0) -> float:
+    """The sum of the opponents' points without so many of the lowest and of the highest (14.1 to 14.3)."""
+    left = sorted(_contributions(results, player))
+    for _ in range(min(lowest, len(left))):
+        own = [known for known in left if known.is_voluntary]
+        is_swiss = results.unplayed in {Unplayed.C07_2023, Unplayed.C07_2026}
+        left.remove(min(own) if own and is_swiss else left[0])  # 16.5: the lowest that comes from a VUR goes first
+    return sum(known.opponent for known in left[: max(len(left) - highest, 0)])
 
 
 def buchholz(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """The sum of the opponents' points (8.1)."""
-    return sum(_opponents_points(results, player))
+    return _after_cuts(results, player, 0)
 
 
 def buchholz_cut_1(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """The same without the opponent who has the fewest (14.1)."""
-    return sum(_opponents_points(results, player)[1:])
+    """The same without the opponent who has the fewest (14.1, 16.5)."""
+    return _after_cuts(results, player, 1)
 
 
 def buchholz_cut_2(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """The same without the two who have the fewest (14.2)."""
-    return sum(_opponents_points(results, player)[2:])
+    """The same without the two who have the fewest (14.2, 16.5)."""
+    return _after_cuts(results, player, 2)
 
 
 def buchholz_median_1(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """The same without the opponent who has the fewest and the one who has the most (14.3)."""
-    return sum(_opponents_points(results, player)[1:-1])
+    """The same without the opponent who has the fewest and the one who has the most (14.3, 16.5)."""
+    return _after_cuts(results, player, 1, 1)
 
 
 def opponents_buchholz(results: Results, player: int, level: Sequence[int]) -> float | None:
-    """The mean of the opponents' Buchholz (8.2); None without an opponent."""
-    opponents = [result.opponent for result in results[player]]
+    """The mean of the Buchholz of the opponents met over the board (8.2); None without one."""
+    opponents = [result.opponent for result in results[player] if result.is_played]
     if not opponents:
         return None
     return sum(buchholz(results, opponent, level) for opponent in opponents) / len(opponents)
 
 
 def sonneborn_berger(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """The sum over all games of the opponent's points times what the player scored (9.1)."""
-    return sum(_points_against(results, player, result) * result.half_points / 2 for result in results[player])
+    """The sum over all rounds of the opponent's points times what the player scored (9.1)."""
+    return sum(known.product for known in _contributions(results, player))
 
 
 def koya(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """Points against opponents who have half of the points that they could have, or more (9.2)."""
-    most = max(len(played) for played in results.values())  # in an all-play-all everybody plays as many
+    most = max(sum(r.bye is None for r in played) for played in results.values())  # everybody plays as many
     strong = {other for other in results if 2 * points(results, other) >= most}
     return sum(result.half_points for result in results[player] if result.opponent in strong) / 2
 

@@ -40,7 +40,7 @@ def columns(name: Column) -> tuple[Column, ...]:
         _column("enrolment_rating", Kind.NUMBER, "rating before the first game in it", POINTS, optional=True),
         _column("closing_rating", Kind.NUMBER, "rating after the last game in it", POINTS, optional=True),
         _column("games", Kind.INTEGER, "games in the table", "games"),
-        _column("points", Kind.NUMBER, "points, without those from byes", "game points"),
+        _column("points", Kind.NUMBER, "points, those of forfeits and byes among them", "game points"),
         _column("wins", Kind.INTEGER, "games won, forfeits among them", "games"),
         _column("draws", Kind.INTEGER, "games drawn", "games"),
         _column("losses", Kind.INTEGER, "games lost, forfeits among them", "games"),

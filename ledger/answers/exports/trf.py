@@ -12,20 +12,25 @@ from typing import NamedTuple
 import attrs
 
 from ledger.answers.crosstables import editions, event_games
+from ledger.answers.crosstables.crosstable import Told, byes_beside
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.exports.datasets import Asked
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import day
+from ledger.book import stored_rounds
+from ledger.book.editions import editions_of
+from ledger.book.stored_rounds import StoredRound
 from ledger.book.timeline import Pool
-from ledger.book.tournaments import Edition
 from ledger.errors import MalformedError
+from ledger.facts.words import Brings
 from ledger.ledger import Ledger
 
 MAX_RANK = 9_999
 MAX_ROUNDS = 900
 MAX_NAME = 33
 _DAY = 10  # characters of an instant that names a day
-_ABSENT = "0000 - Z"
+_NOTHING = ("0000 - Z", 0)  # a round of which nothing is told
+_BYES = {Brings.HALF: "H", Brings.FULL: "F", Brings.ALLOTTED: "U", Brings.ZERO: "Z", Brings.ABSENT: " "}
 _TYPES = {
     "swiss": "Individual: Swiss-System", "all-play-all": "Individual: Round-Robin", "knockout": "Individual: Knock-Out",
     "match": "Individual: Match", "arena": "Individual: Arena",
@@ -50,6 +55,7 @@ class Report:
         kind: one of the words of ``facts.words.Format``, None where nobody said.
         entrants: by player number.
         rounds: the games of each round; a player has one game in each at most.
+        byes: the rounds without a game, each a round of its number.
     """
 
     name: str
@@ -58,6 +64,7 @@ class Report:
     kind: str | None
     entrants: Mapping[int, Entrant]
     rounds: Sequence[Sequence[EventGame]]
+    byes: Sequence[StoredRound] = ()
 
 
 @of_one_moment
@@ -69,7 +76,7 @@ def trf16(ledger: Ledger, asked: Asked) -> Iterator[bytes]:
         asked: the tournament, its pool, and days between which one edition lies.
 
     Raises:
-        UnknownNameError: no game carries that name.
+        UnknownNameError: nothing is told of a tournament of that name.
         MalformedError: names were not asked for, or there are several editions, or more than TRF16 can hold.
     """
     if asked.tournament is None:
@@ -80,43 +87,58 @@ def trf16(ledger: Ledger, asked: Asked) -> Iterator[bytes]:
     pool = next(pool for pool in ledger.pools() if pool.pool == number)
     connection = ledger.views.connection
     every = event_games.games_of(connection, pool, [asked.tournament]).get(asked.tournament, [])
-    low, high = asked.since_ms, asked.until_ms
-    games = [
-        game for game in every
-        if (low is None or game.ended_ms >= low) and (high is None or game.ended_ms <= high)
-    ]
-    if not games:
+    byes = stored_rounds.rounds_of(connection, pool, [asked.tournament]).get(asked.tournament, [])
+    telling = _told(pool, asked, every, byes)
+    if telling is None:
         editions.refuse_unknown(connection, pool, asked.tournament)
-    edition = _edition(pool, asked.tournament, games)
-    announced = editions.announced_by_name(connection, pool).get((asked.tournament, edition.first_ms))
-    first, last = (day(edition.first_ms), day(edition.last_ms)) if announced else (_first(games), _last(games))
+    announced = editions.announced_by_name(connection, pool).get((asked.tournament, telling.edition.first_ms))
+    first, last = (day(telling.edition.first_ms), day(telling.edition.last_ms)) if announced else telling.days
+    rounds = rounds_of(telling.games)
+    is_numbered = all(game.round_number == number for number, games in enumerate(rounds, 1) for game in games)
+    counted = [bye for bye in byes_beside(telling.games, telling.byes) if bye.round] if is_numbered else []
+    rounds += [[] for _ in range(max((bye.round or 0 for bye in counted), default=0) - len(rounds))]
     return lines_of(Report(
         name=asked.tournament, first=first, last=last, kind=announced.format if announced else None,
-        entrants=_entrants(ledger, games), rounds=rounds_of(games),
+        entrants=_entrants(ledger, telling.games, counted), rounds=rounds, byes=counted,
     ))  # fmt: skip
 
 
-def _edition(pool: Pool, name: str, games: Sequence[EventGame]) -> Edition:
-    found = sorted(set(editions.editions_by_end(pool, name, event_games.ends_of(games), None).values()))
-    if len(found) > 1:
-        spans = ", ".join(f"{day(edition.first_ms)} to {day(edition.last_ms)}" for edition in found)
+def _told(pool: Pool, asked: Asked, games: Sequence[EventGame], byes: Sequence[StoredRound]) -> Told | None:
+    """The one edition that is asked for; None where nothing is told of it.
+
+    Raises:
+        MalformedError: there are several.
+    """
+    name = str(asked.tournament)
+    low, high = asked.since_ms, asked.until_ms
+    every = editions_of(pool, name, event_games.ends_of(games), byes, None)
+    found = [
+        edition for edition in every.every
+        if (low is None or edition.last_ms >= low) and (high is None or edition.first_ms <= high)
+    ]
+    inside = [
+        Told(edition, [game for game in editions.within(games, edition) if _lies(game.ended_ms, low, high)],
+             every.rounds.get(edition, ()))
+        for edition in found
+    ]  # fmt: skip
+    telling = [edition for edition in inside if edition.games or edition.byes]
+    if len(telling) > 1:
+        spans = ", ".join(f"{day(edition.first_ms)} to {day(edition.last_ms)}" for edition, _, _ in telling)
         raise MalformedError([f"{name!r} has several editions: {spans}; choose one with --since and --until"])
-    return found[0]
+    return telling[0] if telling else None
 
 
-def _first(games: Sequence[EventGame]) -> str:
-    return min(game.ended_at[:_DAY] for game in games)
+def _lies(ms: int, low: int | None, high: int | None) -> bool:
+    return (low is None or ms >= low) and (high is None or ms <= high)
 
 
-def _last(games: Sequence[EventGame]) -> str:
-    return max(game.ended_at[:_DAY] for game in games)
-
-
-def _entrants(ledger: Ledger, games: Sequence[EventGame]) -> dict[int, Entrant]:
+def _entrants(ledger: Ledger, games: Sequence[EventGame], byes: Sequence[StoredRound]) -> dict[int, Entrant]:
     ratings: dict[int, int | None] = {}
     for game in games:
         for player in (game.white, game.black):
             ratings[player] = ratings.get(player) or game.shown_of(player)
+    for bye in byes:
+        ratings.setdefault(bye.player, None)
     persons = ledger.people.by_number(ratings)
     found: dict[int, Entrant] = {}
     for player, rating in ratings.items():
@@ -138,6 +160,8 @@ def rounds_of(games: Sequence[EventGame]) -> list[list[EventGame]]:
     in which a player has several games becomes as many as are needed, and games without a round go by their days.
     """
     numbers = [game.round_number for game in games]
+    if not numbers:
+        return []
     if all(0 < number <= MAX_ROUNDS for number in numbers):
         whole: list[list[EventGame]] = [[] for _ in range(max(numbers))]
         for game in games:
@@ -209,7 +233,11 @@ def _round_day(games: Sequence[EventGame]) -> str:
 
 def _cells(report: Report, ranks: Mapping[int, int]) -> dict[int, list[tuple[str, int]]]:
     """By player, the cell of each round and its half-points."""
-    cells = {player: [(_ABSENT, 0)] * len(report.rounds) for player in ranks}
+    cells = {player: [_NOTHING] * len(report.rounds) for player in ranks}
+    for bye in report.byes:
+        letter = _BYES[Brings(bye.brings)]
+        text = f"0000 - {letter}" if letter.strip() else " " * len(_NOTHING[0])
+        cells[bye.player][(bye.round or 0) - 1] = (text, bye.half_points)
     for number, games in enumerate(report.rounds):
         for game in games:
             for player, colour in ((game.white, "w"), (game.black, "b")):

@@ -9,7 +9,8 @@ column                also read                 value
 ===================== ========================= ==============================================================
 key                   game, game_id, game_no,   the game's own key, kept as ``csv:KEY`` unless it has a colon;
                       id, n                     made from time, event, round and players where missing
-white, black          white_name, black_name    the player's name
+white, black          white_name, black_name    the player's name; BYE, spielfrei, freilos, EXEMPT or - without an
+                                                id: nobody, so that the other one has a bye in the round
 white_id, black_id                              identity such as ``lichess:ann``; without a colon ``id:VALUE``
 white_fide_id,                                  FIDE id. Each player needs an id, a FIDE id or a name; an id
 black_fide_id                                   with a colon goes first, then FIDE id, bare id, name
@@ -47,7 +48,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
 from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES
-from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, Fault, frame_schema
+from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, Fault, SourceRound, frame_schema
+from ledger.facts.words import Brings
+from ledger.imports import byes
 from ledger.imports.csv import facts, values
 from ledger.imports.csv.columns import Column, Meaning, forget_much, plain_instants, plain_numbers, plain_whole
 from ledger.imports.csv.header import TITLES, Layout, is_header, read_header
@@ -201,6 +204,13 @@ def _count(reading: Reading, table: DataFrame, cells: DataFrame, unfinished: Ser
             reading.skipped[reason] += count
 
 
+def _brings(result: str | None, text: str, *, is_white: bool) -> Brings:
+    """What the result of a bye brings the player; a single number is the player's own, for nobody scores nothing."""
+    is_own = "-" not in values.result_word(text)
+    outcome = (result or "").removeprefix("+")
+    return byes.brings(outcome, is_white=True if is_own else is_white)
+
+
 class _Converter:
     """Puts the fields of a file's rows together; remembers the meanings of values from block to block."""
 
@@ -216,11 +226,8 @@ class _Converter:
     def convert(self, cells: DataFrame, reading: Reading) -> tuple[DataFrame, Faults]:
         """The good games of a block, and the faults of others; games left out are counted in *reading*."""
         forget_much(self._meanings)
-        columns = {
-            name: meaning.column(self._labels[name], cells[name], plain)
-            for name, (meaning, plain) in self._plan.items()
-            if name in self._known
-        }
+        cells, wrong_byes = self._without_byes(cells, reading)
+        columns = self._columns(cells)
         table = self._table(cells, columns)
         results = columns["result"]
         unfinished = results.text.is_null() | _is(results, values.UNFINISHED)
@@ -244,7 +251,76 @@ class _Converter:
                 bad = bad | faulty
         good = table.filter(~bad) if bad.any() else table
         games = good.select(pl.col(name).cast(kind) for name, kind in frame_schema().items())
-        return games, Faults(faults, count - len(faults))
+        return games, Faults([*faults, *wrong_byes.first], count - len(faults) + wrong_byes.more)
+
+    def _columns(self, cells: DataFrame) -> dict[str, Column]:
+        """What the columns of the file mean."""
+        return {
+            name: meaning.column(self._labels[name], cells[name], plain)
+            for name, (meaning, plain) in self._plan.items()
+            if name in self._known
+        }
+
+    def _without_byes(self, cells: DataFrame, reading: Reading) -> tuple[DataFrame, Faults]:
+        """The rows but those in which a player has nobody on the other side, who go to *reading*; their faults."""
+        nobody = {side: self._is_nobody(cells, side) for side in ("white", "black")}
+        if not any(mask.any() for mask in nobody.values()):
+            return cells, Faults([])
+        neither = nobody["white"] & nobody["black"]
+        if count := int(neither.sum()):
+            reading.skipped["rows without a game"] += count
+        first: list[Fault] = []
+        more = 0
+        for side, other in (("white", "black"), ("black", "white")):
+            rows = cells.filter(nobody[other] & ~neither)
+            if len(rows):
+                faults = self._take_byes(rows, side, other, reading)
+                first += faults.first
+                more += faults.more
+        return cells.filter(~(nobody["white"] | nobody["black"])), Faults(first, more)
+
+    def _is_nobody(self, cells: DataFrame, side: str) -> Series:
+        """Rows where the name of a side says that there is nobody, and no number says who that is."""
+        if side not in self._known:
+            return pl.Series([False]).new_from_index(0, cells.height)
+        word = pl.col(side).str.strip_chars().str.to_lowercase().is_in(list(byes.NOBODY))
+        ids = [name for name in (f"{side}_id", f"{side}_fide_id") if name in self._known]
+        unnumbered = [pl.col(name).str.strip_chars(" 0").str.len_bytes().fill_null(0) == 0 for name in ids]
+        mask: Series = cells.select(pl.all_horizontal(word.fill_null(value=False), *unnumbered).alias("m"))["m"]
+        return mask
+
+    def _take_byes(self, cells: DataFrame, side: str, other: str, reading: Reading) -> Faults:
+        """Rows in which the player of *side* has no opponent."""
+        columns = self._columns(cells.with_columns(pl.lit(None, pl.String).alias(other)))
+        table = self._table(cells, columns)
+        # the word that stands for nobody may stand in the place of a result, too
+        empty = columns["result"].text.str.to_lowercase().is_in(list(byes.NOBODY))
+        faults: dict[int, str] = {}
+        telling = {"tournament", "round", "ended_at", "started_at", side, f"{side}_id", f"{side}_fide_id"}
+        for name in (*sorted(telling & self._known), "result"):
+            column = columns[name]
+            bad = column.faulty().fill_null(value=False) & (~empty if name == "result" else True)
+            for line, text in zip(table["line"].filter(bad), column.text.filter(bad), strict=True):
+                faults.setdefault(line, column.message(text))
+        rows = table.select("line", f"{side}_id", f"{side}_name", "tournament", "round", "ended_at", "speed", "variant")
+        results = zip(columns["result"].values, columns["result"].text, strict=True)
+        for (line, *row), (result, text) in zip(rows.iter_rows(), results, strict=True):
+            identity, name, tournament, number, ended_at, speed, variant = row
+            if line in faults:
+                continue
+            if identity is None or ended_at is None:
+                what = f"{side} is missing beside a bye" if identity is None else "the date of the bye is missing"
+                faults[line] = f"{what}; fill it in"
+            elif tournament is None:
+                reading.skipped[byes.OF_NO_TOURNAMENT] += 1
+            else:
+                brings = _brings(result, text or "", is_white=side == "white")
+                reading.without_game(SourceRound(
+                    line, identity, name, tournament, ended_at[:10], byes.round_number(number), brings, None, speed,
+                    variant,
+                ))  # fmt: skip
+        kept = [Fault(line, words) for line, words in sorted(faults.items())[:KEPT_FAULTS]]
+        return Faults(kept, len(faults) - len(kept))
 
     def _table(self, cells: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
         """The columns of a frame of source games; what a bad text would have given is null."""

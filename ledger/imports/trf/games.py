@@ -16,15 +16,18 @@ from hashlib import sha256
 
 import attrs
 
-from ledger.facts.source_games import SourceGame
+from ledger.facts.source_games import SourceGame, SourceRound
+from ledger.facts.words import USUALLY_BRINGS, Brings
+from ledger.imports.byes import OF_NO_TOURNAMENT, is_nobody, without_byes
 from ledger.imports.lichess import one_line
 from ledger.imports.reading import Reading, ReportedTournament, name_identity
 from ledger.imports.trf.header import PLAYER, UNIQUE, Days, Header, days_of
-from ledger.imports.trf.pairings import Entrant, Pairing, Pairings, odd_points, paired
+from ledger.imports.trf.pairings import Bye, Entrant, Pairing, Pairings, odd_points, paired
 from ledger.imports.trf.player_lines import PlayerLine, decoded, player_line_of
 
 MAX_ROUNDS = 1_000_000  # rounds of all players of a tournament together: 9,999 players of 100 rounds
 _BOM = b"\xef\xbb\xbf"
+USUAL = USUALLY_BRINGS[Brings.ALLOTTED]  # half points of an allotted bye
 _DAY = 10  # characters of an instant that names a day
 
 
@@ -65,7 +68,7 @@ def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()
 
     A player's line that cannot be read is a fault; games of the other players are read. So is a game whose two lines
     contradict each other, and a player who stands there twice. Forfeits and games of less than one move are games that
-    were not played (``unplayed``). Never raises for bad input.
+    were not played (``unplayed``); byes and absences are rounds without a game. Never raises for bad input.
 
     Args:
         lines: raw lines with their line ends.
@@ -155,7 +158,7 @@ def _games(tournament: _Tournament, reading: Reading, options: Options) -> Itera
         reading.fault(line, words)
     reading.skipped.update(found.left_out)
     day_of = partial(_day, days, options.day)
-    if found.games and any(day_of(game.round) is None for game in found.games):
+    if any(day_of(number) is None for number in found.rounds):
         words = "the report names no day (132, 042 or 052), so its games have no place in time: say when with --day"
         reading.fault_of_file(header.line, f"{words}; no game of this tournament was read")
         return
@@ -163,8 +166,26 @@ def _games(tournament: _Tournament, reading: Reading, options: Options) -> Itera
     _note(tournament, found, days, reading)
     _report(tournament, found, days, speed, reading)
     name, began = header.name(), days.first or days.last
-    for game in found.games:
-        yield _source_game(game, name, began, str(day_of(game.round)), speed)
+    for bye in found.byes:
+        day = began or str(day_of(bye.round))
+        _keep_bye(bye, name, day, header.allotted() if bye.brings is Brings.ALLOTTED else USUAL, speed, reading)
+    telling = (_source_game(game, name, began, str(day_of(game.round)), speed) for game in found.games)
+    yield from without_byes(telling, reading, began)
+
+
+def _keep_bye(
+    bye: Bye, name: str | None, day: str, worth: int, speed: str | None, reading: Reading
+) -> None:
+    entrant = bye.entrant
+    if entrant.identity.startswith("name:") and is_nobody(entrant.name):
+        return  # a line for who is nobody
+    if name is None:
+        reading.skipped[OF_NO_TOURNAMENT] += 1
+        return
+    half_points = None if worth == USUAL else worth
+    reading.without_game(SourceRound(
+        entrant.line, entrant.identity, entrant.name, name, day, bye.round, bye.brings.value, half_points, speed,
+    ))  # fmt: skip
 
 
 def _day(days: Days, otherwise: str | None, number: int) -> str | None:
@@ -201,13 +222,13 @@ def _note(tournament: _Tournament, found: Pairings, days: Days, reading: Reading
     """What somebody should know of a tournament beside its games."""
     header = tournament.header
     playing = {rank for game in found.games for rank in (game.white.read.rank, game.black.read.rank)}
+    playing |= {bye.entrant.read.rank for bye in found.byes}
     idle = len(tournament.entrants) - len(playing)
     words = [
         f"{what}: {count:,}"
         for count, what in (
             (sum(not game.is_played for game in found.games), "forfeits and games of less than one move, not rated"),
-            (found.byes, "byes and forfeits without an opponent"),
-            (idle, "entrants without a game, who are not registered"),
+            (idle, "entrants of whom no round is told, who are not registered"),
         )
         if count
     ]
@@ -219,28 +240,26 @@ def _note(tournament: _Tournament, found: Pairings, days: Days, reading: Reading
             reading.note(header.line, f"the days of some rounds are not given (132): their games are put on {last}")
     if header.name() is None:
         reading.note(header.line, "the report names no tournament (012), so its games carry none")
-    odd = list(odd_points(tournament.entrants))
-    if odd:
-        (entrant, points), scoring = odd[0], header.text("162")
-        said = f" (scoring: {scoring[:60]})" if scoring else ""
-        reading.note(
-            entrant.line, f"{len(odd):,} of {len(tournament.entrants):,} players have other points than their results "
-            f"give at 1, ½ and 0, first {entrant}: {entrant.read.points} and {points}{said}; results are what counts",
-        )  # fmt: skip
+    scoring = header.text("162")
+    why = f" (scoring: {scoring[:60]})" if scoring else ""
+    for entrant, points in odd_points(tournament.entrants, header.allotted()):
+        in_report = f"{entrant} has {entrant.read.points:g} points in the report"
+        by_results = f"{points:g} by results and byes at 1, ½ and 0"
+        reading.note(entrant.line, f"{in_report}{why}, and {by_results}, which is what counts")
     if header.passed_over:
         reading.note(header.first_passed_over, f"lines that tell of no game: {header.words_passed_over()}")
 
 
 def _report(tournament: _Tournament, found: Pairings, days: Days, speed: str | None, reading: Reading) -> None:
     name = tournament.header.name()
-    if name is None or not found.games:
+    if name is None or not (found.games or found.byes):
         return
     known = [day for day in (days.first, days.last, *days.rounds.values()) if day and len(day) == _DAY]
     if not known:
         return
     first = days.first if days.first and len(days.first) == _DAY else min(known)
     last = days.last if days.last and len(days.last) == _DAY else max(known)
-    rounds = max(game.round for game in found.games)
+    rounds = max(found.rounds)
     entrants = len(tournament.entrants)
     reading.report(ReportedTournament(
         tournament.header.line, name, min(first, last), max(first, last), tournament.header.format(),

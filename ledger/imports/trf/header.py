@@ -11,6 +11,7 @@ from collections import Counter
 
 import attrs
 
+from ledger.facts.words import USUALLY_BRINGS, Brings
 from ledger.imports.csv.values import time_control
 from ledger.imports.days import CENTURY, either, possible_days
 from ledger.imports.lichess import MAX_EVENT, MAX_UNTIDY, one_line
@@ -20,7 +21,7 @@ from ledger.imports.trf.time_controls import speed_in_words
 PLAYER = b"001"
 # Records of which a tournament has one each: met again after the players, they begin the next tournament.
 UNIQUE = ("012", "022", "032", "042", "052", "062", "072", "082", "092", "132")
-_READ = frozenset({"012", "042", "052", "092", "132", "122", "162", "222"})
+_READ = frozenset({"012", "042", "052", "092", "132", "122", "162", "222", "BBU", "XXS"})
 _KNOWN = _READ | {*UNIQUE, "102", "112", "142", "152", "172", "182", "192", "202", "212"}
 _SAID = 8  # kinds of lines that are named
 _FORMATS = (
@@ -28,6 +29,11 @@ _FORMATS = (
     (re.compile(r"round[ -]?robin|all[ -]play[ -]all|berger", re.IGNORECASE), "all-play-all"),
     (re.compile(r"knock[ -]?out", re.IGNORECASE), "knockout"),
 )
+_TEAMS = ("013", "310", "320", "330")  # in a report of teams 162 scores matches, not games
+# What an allotted bye brings, in points: TRF26's 162, JaVaFo's XXS, bbpPairings' BBU.
+_ALLOTTED = (("162", re.compile(r"\bP\s+(\d\.\d)\b")), ("XXS", re.compile(r"\bPAB\s*=\s*(\d\.\d)\b")),
+             ("BBU", re.compile(r"^\s*(\d\.\d)\b")))  # fmt: skip
+_OTHER_WINS = re.compile(r"\bW\s+(?!1\.0)\d")
 _SHORT_YEAR = re.compile(r"(\d\d)([/.-])(\d\d)\2(\d\d)", re.ASCII)
 _HANDICAP = re.compile(r"W([^-]+)-B(.+)", re.ASCII | re.IGNORECASE)
 _SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")
@@ -76,6 +82,20 @@ class Header:
     def format(self) -> str | None:
         """How it is paired, by the words of 092."""
         return next((kind for pattern, kind in _FORMATS if pattern.search(self.text("092"))), None)
+
+    def allotted(self) -> int:
+        """What a bye for want of an opponent brings, half points: what the report says of it, else 2.
+
+        Where a win brings another number than 1 its scoring is not ours, and what it says of byes is not used.
+        """
+        usual = USUALLY_BRINGS[Brings.ALLOTTED]
+        if _OTHER_WINS.search(self.text("162")) or any(self.passed_over[kind] for kind in _TEAMS):
+            return usual
+        for kind, pattern in _ALLOTTED:
+            if match := pattern.search(self.text(kind)):
+                points = 2 * float(match[1])
+                return int(points) if points == int(points) else usual
+        return usual
 
     def speed(self) -> str | None:
         """The speed class of the coded time control (222); None where there is none.

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import attrs
 
+from ledger.facts.words import Brings
 from ledger.imports.trf.player_lines import PLAYED, PlayerLine, Round
 
 # White's and Black's letters of one game: who won, and whether it was played.
@@ -24,8 +25,12 @@ _RESULTS: Mapping[tuple[str, str], tuple[str, bool]] = {
 _NO_GAME: Mapping[tuple[str, str], str] = {
     ("-", "-"): "both forfeited", ("0", "0"): "both lost", ("Z", "Z"): "unfinished", ("L", "L"): "both lost",
 }  # fmt: skip
-_BYES = frozenset("+-HFUWDL")  # without an opponent
-_POINTS = {"1": 2, "+": 2, "W": 2, "F": 2, "U": 2, "=": 1, "D": 1, "H": 1}  # half-points of the usual scoring
+# What the letters bring where there is no opponent, or where nobody knows who had White in a forfeit.
+_BRINGS: Mapping[str, Brings] = {
+    "H": Brings.HALF, "F": Brings.FULL, "U": Brings.ALLOTTED, "Z": Brings.ZERO, "+": Brings.FULL, "W": Brings.FULL,
+    "D": Brings.HALF, "-": Brings.ABSENT, "L": Brings.ABSENT,
+}  # fmt: skip
+_POINTS = {"1": 2, "+": 2, "W": 2, "F": 2, "=": 1, "D": 1, "H": 1}  # half-points of the usual scoring; of U see below
 
 
 class Entrant(NamedTuple):
@@ -50,6 +55,14 @@ class Pairing(NamedTuple):
     is_played: bool
 
 
+class Bye(NamedTuple):
+    """A round without a game: its number, from 1, the player, what it brings."""
+
+    round: int
+    entrant: Entrant
+    brings: Brings
+
+
 @attrs.define
 class Pairings:
     """What the lines of a tournament's players say together.
@@ -58,13 +71,18 @@ class Pairings:
         games: each once, by rounds.
         faults: what contradicts, with its line.
         left_out: what is no game, by the reason.
-        byes: rounds in which a player has a result without an opponent.
+        byes: the rounds without a game: a letter without an opponent, a blank in a round that was played.
     """
 
     games: list[Pairing] = attrs.Factory(list)
     faults: list[tuple[int, str]] = attrs.Factory(list)
     left_out: Counter[str] = attrs.Factory(Counter)
-    byes: int = 0
+    byes: list[Bye] = attrs.Factory(list)
+
+    @property
+    def rounds(self) -> set[int]:
+        """The numbers of the rounds of which anything is told."""
+        return {game.round for game in self.games} | {bye.round for bye in self.byes}
 
 
 def paired(entrants: Mapping[int, Entrant], unread: Set[int]) -> Pairings:
@@ -76,10 +94,22 @@ def paired(entrants: Mapping[int, Entrant], unread: Set[int]) -> Pairings:
     """
     found = Pairings()
     for number in range(1, 1 + max((len(entrant.read.rounds) for entrant in entrants.values()), default=0)):
+        before = len(found.games)
         for entrant in entrants.values():
             if number <= len(entrant.read.rounds):
                 _take(found, number, entrant, entrants, unread)
+        if len(found.games) > before:  # in a round that is still to come a blank says nothing
+            blank = [entrant for entrant in entrants.values() if _is_blank(entrant, number)]
+            found.byes += [Bye(number, entrant, Brings.ABSENT) for entrant in blank]
     return found
+
+
+def _is_blank(entrant: Entrant, number: int) -> bool:
+    """Whether the line says nothing of a round."""
+    if number > len(entrant.read.rounds):
+        return True
+    cell = entrant.read.rounds[number - 1]
+    return not cell.opponent and cell.is_blank
 
 
 def _take(
@@ -90,7 +120,8 @@ def _take(
         if cell.result in PLAYED:
             found.faults.append((entrant.line, f"round {number}: the result {cell.result!r} of a game without an "
                                  "opponent; give the opponent's starting rank, or the letter of a bye"))  # fmt: skip
-        found.byes += cell.result in _BYES
+        if cell.result in _BRINGS and not cell.is_blank:
+            found.byes.append(Bye(number, entrant, _BRINGS[cell.result]))
         return
     other = entrants.get(cell.opponent)
     if other is None:
@@ -120,6 +151,8 @@ def _judge(found: Pairings, number: int, first: _Side, second: _Side) -> None:
     results = (first[1].result, second[1].result)
     if results in _NO_GAME:
         found.left_out[_NO_GAME[results]] += 1
+        if results == ("-", "-"):
+            found.byes += [Bye(number, entrant, Brings.ABSENT) for entrant, _ in (first, second)]
     elif results not in _RESULTS:
         found.faults.append((first[0].line, _contradiction(number, first, second, "the results contradict")))
     elif ordered is not None:
@@ -128,6 +161,7 @@ def _judge(found: Pairings, number: int, first: _Side, second: _Side) -> None:
         found.games.append(Pairing(number, white[0], black[0], outcome, is_played))
     elif first[1].colour == second[1].colour == "-" and not _RESULTS[results][1]:
         found.left_out["forfeits without colours"] += 1
+        found.byes += [Bye(number, entrant, _BRINGS[cell.result]) for entrant, cell in (first, second)]
     else:
         words = "the colours do not say who had White"
         found.faults.append((first[0].line, _contradiction(number, first, second, words)))
@@ -151,9 +185,15 @@ def _contradiction(number: int, first: _Side, second: _Side, words: str) -> str:
     )
 
 
-def odd_points(entrants: Mapping[int, Entrant]) -> Iterator[tuple[Entrant, float]]:
-    """The players whose points are not those of their results at 1, ½ and 0, and what these give."""
+def odd_points(entrants: Mapping[int, Entrant], allotted: int) -> Iterator[tuple[Entrant, float]]:
+    """The players whose points are not those of their results at 1, ½ and 0, and what these give.
+
+    Args:
+        entrants: by starting rank.
+        allotted: what a bye for want of an opponent brings, half points.
+    """
+    worth = {**_POINTS, "U": allotted}
     for entrant in entrants.values():
-        points = sum(_POINTS.get(cell.result, 0) for cell in entrant.read.rounds) / 2
+        points = sum(worth.get(cell.result, 0) for cell in entrant.read.rounds) / 2
         if entrant.read.points is not None and entrant.read.points != points:
             yield entrant, points

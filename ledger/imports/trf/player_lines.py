@@ -37,11 +37,13 @@ class Round(NamedTuple):
         opponent: starting rank of the opponent, 0 for none.
         colour: ``w``, ``b``, or ``-`` for none.
         result: one of ``RESULTS``, in upper case; ``Z`` where the line has a blank.
+        is_blank: whether it has one.
     """
 
     opponent: int
     colour: str
     result: str
+    is_blank: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -136,7 +138,7 @@ class _Fields:
         opponent = self.whole(start, start + 3, "an opponent's starting rank, 0000") or NO_OPPONENT
         if rank and opponent == rank:
             self.blame(start, start + 3, "another player than the line's own")
-        return Round(opponent, colour or "-", result or "Z")
+        return Round(opponent, colour or "-", result or "Z", not result)
 
 
 def player_line(line: str) -> PlayerLine:

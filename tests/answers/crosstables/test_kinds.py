@@ -74,7 +74,7 @@ SWISS = ("r1 1 1-0 2", "r1 3 1-0 4", "r1 5 ½ 6", "r1 7 0-1 8", "r2 1 ½ 3", "r2
 def test_a_swiss_tournament_is_seen_and_says_that_byes_are_not_known() -> None:
     seen = kind(played(*SWISS))
     assert (seen.format, seen.rounds) == ("swiss", 3)
-    assert seen.missing == ("2 rounds of a player without a game: what byes brought are not in the ledger",)
+    assert seen.missing == ("2 rounds of a player without a game, and nobody told whether a bye brought points",)
 
 
 def test_two_players_play_a_match() -> None:

@@ -14,7 +14,7 @@ import pytest
 from ledger.answers.crosstables.crosstable import Wanted, crosstable
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.crosstables.standings import places
-from ledger.answers.crosstables.tie_breaks import Result, points
+from ledger.answers.crosstables.tie_breaks import Result, Results, points
 from ledger.ledger import Ledger
 from ledger.schemes.formulas.performance import fide_tpr
 from tests.kit.places import DATA
@@ -105,8 +105,8 @@ def test_a_published_swiss_tournament_has_the_points_of_its_games_and_byes_and_i
                 byes[player["no"]] += half_points[mark]
     assert len(published) == 208
     for player in published:
-        assert points(results, player["no"]) + byes[player["no"]] / 2 == player["points"]
-    ranked = [place.player for place in places(results, ("buchholz-cut-1",), ())]
+        assert points(Results(results), player["no"]) + byes[player["no"]] / 2 == player["points"]
+    ranked = [place.player for place in places(Results(results), ("buchholz-cut-1",), ())]
     assert ranked[:5] == [player["no"] for player in sorted(published, key=lambda row: int(row["rank"]))][:5]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledger.answers.crosstables.standings import places
-from ledger.answers.crosstables.tie_breaks import TIE_BREAKS, Result, named
+from ledger.answers.crosstables.tie_breaks import TIE_BREAKS, Result, Results, named
 from ledger.errors import UnknownNameError
 
 # The results of a national closed championship of 2026 (nine players, one forfeit), and the wins, Sonneborn-Berger and
@@ -28,9 +28,9 @@ PUBLISHED = {
 HALF_POINTS = {"1": 2, "½": 1, "0": 0, "+": 2, "-": 0}
 
 
-def table(*rows: str) -> dict[int, list[Result]]:
+def table(*rows: str) -> Results:
     """The results of an all-play-all; player 1 is the first row."""
-    return {
+    results = {
         player: [
             Result(opponent, HALF_POINTS[mark], is_played=mark not in "+-")
             for opponent, mark in enumerate(row, 1)
@@ -38,9 +38,10 @@ def table(*rows: str) -> dict[int, list[Result]]:
         ]
         for player, row in enumerate(rows, 1)
     }
+    return Results(results)
 
 
-def value(name: str, results: dict[int, list[Result]], player: int, *level: int) -> float | None:
+def value(name: str, results: Results, player: int, *level: int) -> float | None:
     return named(name).value(results, player, level or (player,))
 
 
@@ -85,7 +86,7 @@ def test_it_is_applied_anew_to_those_who_are_still_level() -> None:
         5: [Result(1, 0), Result(2, 0), Result(3, 0), Result(4, 0)],
         6: [Result(2, 0), Result(4, 0)],
     }
-    ranked = places(level, ("direct-encounter",), ())
+    ranked = places(Results(level), ("direct-encounter",), ())
     assert [(place.player, place.shown) for place in ranked] == [
         (1, "1"), (3, "2"), (4, "3"), (2, "4"), (5, "5-6"), (6, "5-6"),
     ]  # fmt: skip
@@ -105,7 +106,7 @@ def test_buchholz_and_its_cuts_are_those_worked_out_by_hand() -> None:
         "opponents-buchholz": (3.5 + 3.5 + 3.5) / 3, "sonneborn-berger": 1.5, "progressive": 1 + 1 + 2,
         "games-with-black": 2, "wins-with-black": 1,
     }  # fmt: skip
-    assert {name: value(name, swiss, 1) for name in by_hand} == by_hand
+    assert {name: value(name, Results(swiss), 1) for name in by_hand} == by_hand
 
 
 def test_every_tie_break_is_named_by_its_section() -> None:

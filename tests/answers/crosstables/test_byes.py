@@ -1,0 +1,317 @@
+"""Byes and absences in points, places, tie-breaks, lists of tournaments and reports; as corrected, merged, undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledger.answers.crosstables.crosstable import Wanted, crosstable
+from ledger.answers.crosstables.layout import laid_out
+from ledger.answers.crosstables.listing import tournaments, tournaments_of
+from ledger.answers.crosstables.page import Crosstable, Standing
+from ledger.answers.crosstables.tie_breaks import NOBODY, Result, Results, Unplayed, named
+from ledger.errors import ConflictError, ProposalError
+from ledger.facts.changes import Change
+from ledger.facts.correction_events import Decision
+from ledger.facts.events import GameRecorded, RoundWithoutGame, TournamentOpened
+from ledger.facts.words import Brings, Format, Outcome
+from ledger.facts.words import Standing as Membership
+from ledger.ledger import Ledger
+from tests.kit.commands import Run
+from tests.kit.corrections import TODAY
+from tests.kit.games import game_recorded
+from tests.kit.source_files import written
+from tests.kit.trf_files import player, report
+
+OPEN = "Autumn open & friends"
+ANN, BOB, CY, DI = range(1, 5)
+
+
+def bye(who: int, number: int | None, brings: Brings, edition: str = "2026-03-02", **facts: int) -> RoundWithoutGame:
+    return RoundWithoutGame(
+        pool="standard", tournament=OPEN, edition=edition, round=number, player=who, brings=brings, **facts
+    )
+
+
+def game(key: str, white: int, black: int, outcome: Outcome, number: int, day: str) -> GameRecorded:
+    return game_recorded(
+        key, white=white, black=black, outcome=outcome, half_moves=40, ended_at=day, tournament=OPEN, round=str(number)
+    )
+
+
+@pytest.fixture(name="open_with_byes")
+def _open_with_byes(tmp_path: Path) -> Iterator[Ledger]:
+    """Three players of a Swiss tournament of three rounds, a fourth who has byes alone."""
+    with Ledger.create(tmp_path / "club.db", scheme="elo", clock=lambda: TODAY) as ledger:
+        for name in ("Ann", "Bob", "Cy", "Di"):
+            ledger.register(f"name:{name.casefold()}", name, standing=Membership.FULL)
+        ledger.append(
+            TournamentOpened(
+                pool="standard", tournament=OPEN, starts_at="2026-03-01", ends_at="2026-03-05", format=Format.SWISS,
+                rounds=3,
+            )
+        )
+        ledger.append_many(
+            [
+                bye(CY, 1, Brings.ALLOTTED), bye(BOB, 2, Brings.HALF), bye(ANN, 3, Brings.ZERO),
+                bye(DI, 1, Brings.HALF), bye(DI, 2, Brings.ABSENT), bye(DI, 3, Brings.ABSENT),
+                game("r1", ANN, BOB, Outcome.WHITE, 1, "2026-03-02"),
+                game("r2", ANN, CY, Outcome.DRAW, 2, "2026-03-03"),
+                game("r3", CY, BOB, Outcome.WHITE, 3, "2026-03-04"),
+            ]
+        )  # fmt: skip
+        ledger.catch_up()
+        yield ledger
+
+
+def approve(ledger: Ledger, change: Change) -> int:
+    """The number of a proposal of a change, which is approved."""
+    number = ledger.propose([change], reason="the arbiter's letter", by="eve").proposal
+    ledger.decide(number, Decision.APPROVED, by="adam")
+    return number
+
+
+def rows(ledger: Ledger, wanted: Wanted | None = None) -> dict[str, Standing]:
+    ledger.catch_up()
+    return {row.name: row for row in page(ledger, wanted).standings}
+
+
+def page(ledger: Ledger, wanted: Wanted | None = None) -> Crosstable:
+    return crosstable(ledger, OPEN, wanted=wanted or Wanted())
+
+
+def points(ledger: Ledger) -> dict[str, float]:
+    return {name: row.points for name, row in rows(ledger).items()}
+
+
+def test_byes_count_for_points_and_places_and_for_no_rating(open_with_byes: Ledger) -> None:
+    found = rows(open_with_byes)
+    assert {name: (row.points, row.place, row.games, row.wins) for name, row in found.items()} == {
+        "Cy": (2.5, "1", 2, 1), "Ann": (1.5, "2", 2, 1), "Bob": (0.5, "3-4", 2, 0), "Di": (0.5, "3-4", 0, 0),
+    }  # fmt: skip
+    assert [(known.round, known.brings, known.points) for known in found["Di"].byes] == [
+        (1, "half", 0.5), (2, "absent", 0), (3, "absent", 0),
+    ]  # fmt: skip
+    assert page(open_with_byes).missing == [], "of every round of every player something is told"
+    assert {row["player"] for row in open_with_byes.rows("current")} == {ANN, BOB, CY}, "byes are rated nowhere"
+    assert next(open_with_byes.rows("games", "key = 'r1'"))["reason"] is None
+
+
+def test_a_table_by_rounds_shows_them_in_their_rounds(open_with_byes: Ledger) -> None:
+    drawn = laid_out(page(open_with_byes))
+    cells = {row[2].text: [cell.text for cell in row[4:7]] for row in drawn.rows}
+    assert (cells["Cy"], cells["Di"]) == (["-1", "2b½", "3w1"], ["-½", "-0", "-0"])
+
+
+def test_tournaments_list_them_with_all_their_players(open_with_byes: Ledger) -> None:
+    (row,) = tournaments(open_with_byes)
+    assert (row["players"], row["games"], row["winners"]) == (4, 3, ["Cy"])
+    (own,) = tournaments_of(open_with_byes, open_with_byes.player("Di"))
+    assert (own["points"], own["games"], own["place"], own["players"]) == (0.5, 0, "3-4", 4)
+
+
+# A beat B, drew with C and withdrew; B had a requested bye in round 2 and lost to C, who had one allotted in round 1.
+ROUNDS = {
+    ANN: [Result(BOB, 2, round=1), Result(CY, 1, round=2), Result(NOBODY, 0, is_played=False, round=3, bye="zero")],
+    BOB: [Result(ANN, 0, round=1), Result(NOBODY, 1, is_played=False, round=2, bye="half"), Result(CY, 0, round=3)],
+    CY: [Result(NOBODY, 2, is_played=False, round=1, bye="allotted"), Result(ANN, 1, round=2), Result(BOB, 2, round=3)],
+}
+BY_HAND: dict[Unplayed, dict[str, tuple[float, float, float]]] = {
+    Unplayed.C07_2026: {
+        "buchholz": (4.5, 5, 4), "buchholz-cut-1": (3, 4.5, 3.5), "sonneborn-berger": (1.75, 0.25, 3),
+    },
+    Unplayed.C07_2023: {
+        "buchholz": (4.5, 5, 5), "buchholz-cut-1": (3, 4.5, 4.5), "sonneborn-berger": (1.75, 0.25, 4),
+    },
+    Unplayed.VIRTUAL: {"buchholz": (5, 5, 3.5), "buchholz-cut-1": (4.5, 4, 3)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rules", BY_HAND)
+def test_tie_breaks_with_unplayed_rounds_are_those_worked_out_by_hand(rules: Unplayed) -> None:
+    results = Results(ROUNDS, rules, 3)
+    for name, wanted in BY_HAND[rules].items():
+        assert tuple(named(name).value(results, who, (who,)) for who in ROUNDS) == wanted, name
+    assert [named("wins").value(results, who, (who,)) for who in ROUNDS] == [1, 0, 2], "7.1: with or without playing"
+    assert [named("games-won").value(results, who, (who,)) for who in ROUNDS] == [1, 0, 1]
+    assert [named("progressive").value(results, who, (who,)) for who in ROUNDS] == [4, 1, 5]
+
+
+def test_a_forfeit_is_held_against_the_scheduled_opponent_since_2026_and_counts_as_a_vur_for_who_lost_it() -> None:
+    rounds = {
+        ANN: [Result(BOB, 2, is_played=False, round=1), Result(CY, 2, round=2)],
+        BOB: [Result(ANN, 0, is_played=False, round=1), Result(DI, 0, round=2)],
+        CY: [Result(DI, 1, round=1), Result(ANN, 0, round=2)], DI: [Result(CY, 1, round=1), Result(BOB, 2, round=2)],
+    }  # fmt: skip
+    now, before = Results(rounds, Unplayed.C07_2026, 2), Results(rounds, Unplayed.C07_2023, 2)
+    assert named("buchholz").value(now, ANN, ()) == 0 + 0.5, "16.4.1: no more than Bob's own points"
+    assert named("buchholz").value(before, ANN, ()) == 2 + 0.5
+    assert named("buchholz-cut-1").value(now, BOB, ()) == 1.5, "16.5: the round that he lost by forfeit is cut"
+
+
+@pytest.mark.parametrize(("year", "cy"), [("2026", 4.0), ("2024", 5.0), ("2020", 3.5)])
+def test_the_rules_are_those_of_the_tournaments_first_day(tmp_path: Path, run: Run, year: str, cy: float) -> None:
+    club = tmp_path / "club.db"
+    file = report([
+        player(1, "Ann", "2 w 1", "3 w =", "0000 - Z"), player(2, "Bob", "1 b 0", "0000 - H", "3 b 0"),
+        player(3, "Cy", "0000 - U", "1 b =", "2 w 1"),
+    ], "092 Swiss").replace("2024/05", f"{year}/05")  # fmt: skip
+    assert run("init", club).code == 0
+    assert run("import", club, written(tmp_path, "open.trf", file.encode()), "--open-tournaments").code == 0
+    with Ledger.open(club) as ledger:
+        found = {row.name: row.tie_breaks["buchholz"] for row in crosstable(ledger, "Club open").standings}
+    assert found["Cy"] == cy
+
+
+# --- the same fact, another fact ----------------------------------------------------------------------------------
+
+
+def test_a_bye_told_again_is_no_other_one_by_whatever_day_its_edition_is_called(open_with_byes: Ledger) -> None:
+    size = open_with_byes.journal.size()
+    again = open_with_byes.append(bye(BOB, 2, Brings.HALF, "2026-03-03"))
+    assert (again.duplicate, open_with_byes.journal.size()) == (True, size)
+    with pytest.raises(ConflictError, match=r"exists-with-different-brings.*brings='half', not 'zero'"):
+        open_with_byes.append(bye(BOB, 2, Brings.ZERO, "2026-03-04"))
+    later = open_with_byes.append(bye(BOB, 2, Brings.ZERO, "2027-03-02"))
+    assert not later.duplicate, "another edition"
+
+
+def test_rounds_without_a_number_are_told_apart_by_their_days(open_with_byes: Ledger) -> None:
+    assert not open_with_byes.append(bye(DI, None, Brings.HALF, "2026-03-03")).duplicate
+    assert not open_with_byes.append(bye(DI, None, Brings.HALF, "2026-03-04")).duplicate
+    assert open_with_byes.append(bye(DI, None, Brings.HALF, "2026-03-04")).duplicate
+    assert points(open_with_byes)["Di"] == 1.5
+
+
+def test_an_allotted_bye_may_bring_other_points(open_with_byes: Ledger) -> None:
+    open_with_byes.append(bye(BOB, 4, Brings.ALLOTTED, half_points=1))
+    assert points(open_with_byes)["Bob"] == 1
+
+
+def test_where_a_game_of_the_round_is_told_the_game_counts(open_with_byes: Ledger) -> None:
+    open_with_byes.append(bye(ANN, 1, Brings.HALF))
+    assert points(open_with_byes)["Ann"] == 1.5
+
+
+def test_corrections_voids_and_undoings_of_byes_show(open_with_byes: Ledger) -> None:
+    drafts = open_with_byes.corrections.drafts
+    key = bye(BOB, 2, Brings.HALF).key
+    corrected = approve(open_with_byes, drafts.replace(key, {"brings": "zero"}))
+    assert points(open_with_byes)["Bob"] == 0
+    assert open_with_byes.append(bye(BOB, 2, Brings.ZERO)).duplicate, "told as it stands by now"
+    assert open_with_byes.append(bye(BOB, 2, Brings.HALF)).duplicate, "told as it was recorded"
+    approve(open_with_byes, drafts.annul(key))
+    assert rows(open_with_byes)["Bob"].byes == []
+    approve(open_with_byes, drafts.restore(key))
+    approve(open_with_byes, drafts.undo(corrected))
+    assert points(open_with_byes)["Bob"] == 0.5
+    added = approve(open_with_byes, drafts.add(bye(BOB, 4, Brings.FULL)))
+    assert points(open_with_byes)["Bob"] == 1.5
+    approve(open_with_byes, drafts.undo(added))
+    assert points(open_with_byes)["Bob"] == 0.5
+    with pytest.raises(ProposalError, match="exists-with-different-key"):
+        approve(open_with_byes, drafts.add(bye(BOB, 2, Brings.HALF, "2026-03-05")))
+    with pytest.raises(ProposalError, match="conflicting"):
+        approve(open_with_byes, drafts.replace(bye(DI, 1, Brings.HALF).key, {"round": 2}))
+    open_with_byes.rebuild()
+    assert points(open_with_byes)["Bob"] == 0.5
+
+
+def test_byes_go_with_the_tournament_that_is_voided(open_with_byes: Ledger) -> None:
+    approve(open_with_byes, open_with_byes.corrections.drafts.tournament("standard", OPEN))
+    open_with_byes.catch_up()
+    assert tournaments(open_with_byes) == []
+    approve(open_with_byes, open_with_byes.corrections.drafts.tournament("standard", OPEN, restore=True))
+    assert points(open_with_byes)["Cy"] == 2.5
+
+
+def test_the_byes_of_a_merged_player_are_the_persons_each_round_once(open_with_byes: Ledger) -> None:
+    drafts = open_with_byes.corrections.drafts
+    approve(open_with_byes, drafts.merge(DI, BOB))
+    # of round 1 the game counts, of round 2 one bye
+    assert points(open_with_byes) == {"Cy": 2.5, "Ann": 1.5, "Bob": 0.5}
+    (own,) = tournaments_of(open_with_byes, open_with_byes.player("Di"))
+    assert own["points"] == 0.5
+    approve(open_with_byes, drafts.part(DI))
+    assert points(open_with_byes)["Di"] == 0.5
+
+
+def test_an_erased_person_keeps_the_points_without_the_name(open_with_byes: Ledger) -> None:
+    open_with_byes.erase(DI)
+    open_with_byes.catch_up()
+    assert sorted(row.points for row in page(open_with_byes).standings) == [0.5, 0.5, 1.5, 2.5]
+    assert "Di" not in {row.name for row in page(open_with_byes).standings}
+
+
+# --- editions -----------------------------------------------------------------------------------------------------
+
+
+def test_byes_before_the_first_game_belong_to_the_edition_that_was_announced_or_is_near(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "club.db", scheme="elo", clock=lambda: TODAY) as ledger:
+        for name in ("Ann", "Bob"):
+            ledger.register(f"name:{name}", name)
+        ledger.append(bye(ANN, 1, Brings.HALF, "2025-09-01"))
+        ledger.catch_up()
+        (row,) = tournaments(ledger)
+        assert (row["players"], row["games"], row["first_day"]) == (1, 0, "2025-09-01")
+        assert page(ledger).format == "other"
+        ledger.append(game("g", ANN, BOB, Outcome.WHITE, 2, "2025-09-20"))
+        assert points(ledger) == {"Ann": 1.5, "Bob": 0}
+        ledger.append(bye(ANN, 1, Brings.FULL, "2024-09-01"))
+        ledger.catch_up()
+        assert page(ledger).edition.number == 2
+        assert page(ledger, Wanted(edition="2024")).standings[0].points == 1
+
+
+# --- there and back -----------------------------------------------------------------------------------------------
+
+
+def test_a_report_is_written_with_its_byes_and_reads_back_the_same(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    file = report([
+        player(1, "Ann", "2 w 1", "3 w =", "0000 - Z", points="1.5"),
+        player(2, "Bob", "1 b 0", "0000 - H", "3 b 0", points="0.5"),
+        player(3, "Cy", "0000 - U", "1 b =", "2 w 1", points="2.5"), player(4, "Di", "", "0000 - F", "", points="1.0"),
+    ], "092 Swiss", "132" + " " * 88 + "24/05/01  24/05/02  24/05/03")  # fmt: skip
+    done = run("import", empty_club, written(tmp_path, "open.trf", file.encode()), "--open-tournaments")
+    assert "3 games recorded, 0 known already, 6 rounds without a game recorded, 4 new players\n" in done.err
+    out = tmp_path / "out.trf"
+    assert run("export", empty_club, "tournament", "--tournament", "Club open", "--names", "-o", out).code == 0
+    lines = {line[14:47].strip(): line for line in out.read_text().splitlines() if line.startswith("001")}
+    assert {name: (line[80:84].strip(), line[91:].split("  ")[-1]) for name, line in lines.items()}["Cy"][0] == "2.5"
+    assert "0000 - U" in lines["Cy"]
+    assert "0000 - H" in lines["Bob"]
+    assert "0000 - Z" in lines["Ann"]
+    assert "0000 - F" in lines["Di"]
+    assert lines["Di"][91:99].strip() == "", "a blank stands for who was absent"
+    again = run("import", empty_club, out)
+    assert "0 games recorded, 3 known already, 6 rounds without a game known already\n" in again.err
+    assert "points in the report" not in again.err
+    assert run("audit", empty_club).code == 0
+
+
+def test_a_bye_by_hand_is_the_one_that_a_file_tells(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    file = report([player(1, "Ann", "2 w 1", "0000 - H"), player(2, "Bob", "1 b 0", "0000 - Z")])
+    run("import", empty_club, written(tmp_path, "open.trf", file.encode()))
+    done = run("bye", empty_club, "Club open", "Ann", "--round", "2")
+    assert (done.code, "Ann, 'Club open', edition of" in done.err) == (0, True)
+    assert "half-point bye was recorded already at entry" in done.err
+    refused = run("bye", empty_club, "Club open", "Ann", "--round", "2", "--brings", "full")
+    assert (refused.code, "exists-with-different-brings" in refused.err) == (1, True)
+    assert run("bye", empty_club, "Club open", "Bob", "--round", "3", "--brings", "allotted").code == 0
+    unknown = run("bye", empty_club, "Clup open", "Bob", "--round", "3")
+    assert (unknown.code, "did you mean 'Club open'? before its first game name a day" in unknown.err) == (1, True)
+    early = run("bye", empty_club, "New open", "Bob", "--round", "1", "--edition", "2025-01-01")
+    assert early.code == 0
+    wrong = run("bye", empty_club, "Club open", "Bob", "--round", "4", "--half-points", "1")
+    assert (wrong.code, "half_points go with what is allotted" in wrong.err) == (2, True)
+
+
+def test_a_change_keeps_the_words_in_which_it_was_proposed(open_with_byes: Ledger) -> None:
+    change: Change = open_with_byes.corrections.verbs.change(
+        "bye", {"tournament": OPEN, "player": "Di", "brings": "half", "edition": "2026-03-02", "round": "4"}
+    )
+    assert change.fact == "round:standard:Autumn%20open%20%26%20friends:4:4@2026-03-02"
+    approve(open_with_byes, change)
+    assert points(open_with_byes)["Di"] == 1

@@ -1,0 +1,143 @@
+"""Byes as files write them: rounds without a game, never players; who has a number is a person of whatever name."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from ledger.facts.source_games import SourceGame, SourceRound
+from ledger.imports import jsonl
+from ledger.imports.byes import NOBODY, brings, is_nobody, round_number, without_byes
+from ledger.imports.csv import games as csv_games
+from ledger.imports.pgn import games as pgn
+from ledger.imports.reading import Reading
+from ledger.ledger import Ledger
+from tests.kit.commands import Run
+from tests.kit.games import source_game
+from tests.kit.source_files import written
+
+HEADER = "White;Black;Result;Date;Round;Event\n"
+
+
+def read(text: str) -> tuple[list[SourceGame], Reading]:
+    reading = Reading("a.csv")
+    games = [
+        SourceGame(*row) for frame in csv_games.frames(BytesIO(text.encode()), reading) for row in frame.iter_rows()
+    ]
+    return games, reading
+
+
+def byes(reading: Reading) -> list[tuple[object, ...]]:
+    return [(bye.line, bye.player_name, bye.round, bye.brings) for bye in reading.rounds]
+
+
+@pytest.mark.parametrize("word", ["BYE", "Bye", "bye", "spielfrei", "EXEMPT", "freilos", "-", " Bye "])
+@pytest.mark.parametrize(("result", "at_white", "at_black"), [
+    ("1-0", "allotted", "zero"), ("0-1", "zero", "allotted"), ("1/2-1/2", "half", "half"), ("", "zero", "zero"),
+    ("+/-", "allotted", "zero"), ("1", "allotted", "allotted"), ("½", "half", "half"), ("bye", "zero", "zero"),
+])  # fmt: skip
+def test_a_row_with_nobody_on_one_side_is_a_bye_of_the_other(
+    word: str, result: str, at_white: str, at_black: str
+) -> None:
+    rows = (f"Ann;{word};{result};2025-03-01;1;Open", f"{word};Bob;{result};2025-03-02;2.1;Open")
+    games, reading = read(HEADER + "\n".join(rows) + "\n")
+    assert (games, reading.faults) == ([], [])
+    assert byes(reading) == [(2, "Ann", 1, at_white), (3, "Bob", 2, at_black)]
+    assert {(bye.tournament, bye.player_id) for bye in reading.rounds} == {("Open", "name:ann"), ("Open", "name:bob")}
+    assert [bye.edition for bye in reading.rounds] == ["2025-03-01", "2025-03-02"]
+
+
+def test_a_player_of_that_name_who_has_a_number_is_a_person() -> None:
+    rows = "Ann;;Bye;1503014;1-0;2025;Open\nBye;7;Ann;;1-0;2025;Open\n"
+    rows = "white;white_id;black;black_fide_id;result;date;event\n" + rows
+    games, reading = read(rows)
+    assert [(game.white_id, game.black_id) for game in games] == [("name:ann", "fide:1503014"), ("id:7", "name:ann")]
+    assert reading.rounds == []
+
+
+def test_an_empty_opponent_beside_a_result_is_a_fault_and_so_is_a_bye_without_a_day() -> None:
+    empty = ";Ann;1-0;2025;1;Open\nBob;;1-0;2025;1;Open\n"
+    games, reading = read(HEADER + empty + "Cy;BYE;1-0;;1;Open\nDi;BYE;9-9;2025;1;O\n")
+    assert games == []
+    assert [(fault.line, fault.message.partition(";")[0]) for fault in reading.faults] == [
+        (2, "white is missing"), (3, "black is missing"), (4, "the date of the bye is missing"),
+        (5, "Result must be 1-0, 0-1, 1/2-1/2, a forfeit such as +/- or 1-0F, or * for an unfinished game, or a word "
+            "that --result gives a meaning, such as --result Sieg=1-0"),
+    ]  # fmt: skip
+    assert reading.rounds == []
+
+
+def test_a_bye_of_no_tournament_and_nobody_against_nobody_are_left_out_and_counted() -> None:
+    _, reading = read(HEADER + "Ann;BYE;1-0;2025;1;\nBYE;freilos;1-0;2025;1;Open\n")
+    assert dict(reading.skipped) == {"byes of no tournament": 1, "rows without a game": 1}
+    assert (reading.rounds, reading.faults) == ([], [])
+
+
+def test_a_pgn_game_against_nobody_is_a_bye() -> None:
+    tags = '[Event "Open"]\n[Date "2025.03.01"]\n[Round "3"]\n[White "{}"]\n[Black "{}"]\n{}[Result "1-0"]\n\n1-0\n\n'
+    file = tags.format("Ann", "BYE", "") + tags.format("Ann", "Bye", '[BlackFideId "1503014"]\n')
+    reading = Reading("a.pgn")
+    (game,) = without_byes(pgn.games(file.encode().splitlines(keepends=True), reading), reading)
+    assert game.black_id == "fide:1503014"
+    assert [bye[1:7] for bye in reading.rounds] == [("name:ann", "Ann", "Open", "2025-03-01", 3, "allotted")]
+
+
+def test_our_own_lines_carry_them_and_name_what_is_wrong() -> None:
+    told = SourceRound(1, "name:ann", "Ann", "Open", "2025-03-01", 3, "allotted", 1, "blitz")
+    least = SourceRound(2, "name:ann", "Ann", "Open", "2025", None, "absent")
+    reading = Reading("a.jsonl")
+    assert list(jsonl.games([jsonl.dump_round(told), jsonl.dump_round(least)], reading)) == []
+    assert reading.rounds == [told, least]
+    wrong = b'{"player": {"id": "a"}, "edition": "x", "brings": "half", "half_points": 2, "round": 0}\n'
+    assert list(jsonl.games([wrong], reading)) == []
+    assert [fault.message.rpartition("@ ")[2] for fault in reading.faults] == [
+        "$.tournament", "$.edition", "$.round", "$.half_points", "$.player.name",
+    ]  # fmt: skip
+
+
+def test_words_and_rounds() -> None:
+    assert all(map(is_nobody, NOBODY))
+    assert not any(map(is_nobody, (None, "", "Byer", "Bye Bye")))
+    assert [round_number(text) for text in (None, "Final", "0", "3", "3.17", "10000", "10001")] == [
+        None, None, None, 3, 3, 10_000, None,
+    ]  # fmt: skip
+    assert [brings(word, is_white=False) for word in ("white", "draw", "black")] == ["zero", "half", "allotted"]
+    both = source_game("g", black_name="BYE", black_id="name:bye", tournament="Open", ended_at="2025-03-01T19:30:00Z")
+    reading = Reading("a")
+    assert list(without_byes([both], reading, "2025-02-27")) == []
+    assert reading.rounds[0].edition == "2025-02-27"
+
+
+def test_an_import_says_how_many_there_are_and_a_dry_run_writes_none(
+    empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    rows = "Ann;Bob;1-0;2025-03-01;1;Open\nCy;BYE;1-0;2025-03-01;1;Open\nAnn;-;½;2025-03-02;2;Open\n"
+    path = written(tmp_path, "open.csv", (HEADER + rows).encode())
+    dry = run("import", empty_club, path, "--dry-run")
+    told = "1 game recorded, 0 known already, 2 rounds without a game recorded, 3 new players"
+    assert (dry.code, f"{told}\n" in dry.err) == (0, True)
+    with Ledger.open(empty_club) as ledger:
+        assert ledger.journal.size() == 1
+    done = run("import", empty_club, path, "--strict")
+    assert (done.code, f"{told}\n" in done.err) == (0, True)
+    again = run("import", empty_club, path)
+    assert "0 games recorded, 1 known already, 2 rounds without a game known already\n" in again.err
+    rated = run("ratings", empty_club, "--csv").out
+    assert ("Ann" in rated, "Cy" in rated, "BYE" in rated) == (True, False, False), "no bye is rated, nobody registered"
+    other = written(tmp_path, "other.csv", (HEADER + rows.replace("-;½", "-;1-0")).encode())
+    refused = run("import", empty_club, other)
+    assert (refused.code, "other.csv:4: exists-with-different-brings: " in refused.err) == (1, True)
+    strict = run("import", empty_club, other, "--strict")
+    assert (strict.code, "nothing recorded (--strict)" in strict.err) == (1, True)
+
+
+def test_a_file_imported_before_byes_were_known_brings_them_when_it_comes_again(
+    empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    rows = "Ann;Bob;1-0;2025-03-01;1;Open\n"
+    assert run("import", empty_club, written(tmp_path, "a.csv", (HEADER + rows).encode())).code == 0
+    whole = written(tmp_path, "b.csv", (HEADER + rows + "Bob;BYE;1-0;2025-03-02;2;Open\n").encode())
+    done = run("import", empty_club, whole)
+    assert "0 games recorded, 1 known already, 1 round without a game recorded\n" in done.err
