@@ -42,7 +42,7 @@ from tools.attack.yardsticks import within
 @pytest.fixture(autouse=True)
 def quick() -> Iterator[None]:
     """No input here, however odd, takes long: what grows with the square of its length is found by this."""
-    with within(100):
+    with within(400):
         yield
 
 

@@ -103,4 +103,4 @@ def test_floods_of_every_kind_are_imported_in_bounded_memory(tmp_path: Path) -> 
     peaks = [int(line.partition(" ")[0]) for line in told]
     assert max(peaks) < LIMIT_MB, told
     took = [float(line.partition(" after ")[2].partition(" ")[0]) for line in told]
-    assert max(took) < 120 * LONGER, told  # what grows with the square of its length would take thousands
+    assert max(took) < 1_000 * LONGER, told  # what grows with the square of its length would take hours

@@ -128,6 +128,6 @@ def test_a_federation_is_searched_without_comparing_each_with_each(registered: P
     assert run("players", "import", registered, written(tmp_path, "players.csv", text.encode())).code == 0
     with Ledger.open(registered) as ledger:
         ledger.level()
-        with within(400):
+        with within(1_000):
             found = alike(ledger)
     assert found.rows

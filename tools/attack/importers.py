@@ -41,7 +41,7 @@ from .yardsticks import yardsticks
 
 Attack = Callable[[bytes], None]
 
-MAX_YARDSTICKS = 100.0  # for one input
+MAX_YARDSTICKS = 400.0  # for one input
 MAX_MESSAGE = 1_100  # characters of a fault
 MAX_GROWTH = 300 * 1024  # KiB by which the process may grow over one input
 SEED = 800  # bytes of the beginning of a file

@@ -59,7 +59,7 @@ class Size:
 
 
 SIZES: Mapping[str, Size] = {
-    "tiny": Size((2_000, 4_000), real=True, live=20, events=2_000, players=500),
+    "tiny": Size((2_000, 4_000), real=True, live=20, events=2_000, players=3_000),
     "small": Size((10_000, 100_000), real=False, live=500, events=10_000, players=20_000),
     "usual": Size((100_000, 1_000_000), real=True, live=3_000, events=50_000, players=300_000),
     "large": Size((100_000, 1_000_000, 10_000_000), real=True, live=3_000, events=50_000, players=1_500_000),
