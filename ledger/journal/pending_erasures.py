@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from ledger.journal import name_folds, name_search
+from ledger.journal.name_folds import NameFolds
+from ledger.journal.name_search import NameSearch
 from ledger.journal.people_layouts import ERASURES_SINCE, layout
 from ledger.runtime import sqlite
 
@@ -72,8 +73,8 @@ class PendingErasures:
         with sqlite.storage_errors(self._path), self._writing():
             found = self._connection.executemany(_ERASE, numbers).rowcount
             self._connection.executemany(_NOT_RENAMED, numbers)
-            name_search.take_out(self._connection, [player for (player,) in numbers])
-            name_folds.take_out(self._connection, [player for (player,) in numbers])
+            NameSearch.take_out(self._connection, [player for (player,) in numbers])
+            NameFolds.take_out(self._connection, [player for (player,) in numbers])
             self._connection.executemany(_BEGIN, [(player, actor) for (player,) in numbers])
         return found
 

@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledger.journal import name_folds, name_search, shown_names
+from ledger.journal import shown_names
+from ledger.journal.name_folds import NameFolds
+from ledger.journal.name_search import NameSearch
 from ledger.journal.people_layouts import RENAMINGS_SINCE, SALT_BYTES, layout
 from ledger.runtime import sqlite
 
@@ -79,8 +81,8 @@ class PendingNames:
         """Give the name to its player, unless somebody did so already or the player was erased; the row stays."""
         with self._writing():
             self._connection.execute(_GIVE, pending)
-            name_search.take_out(self._connection, [pending.player])
-            name_folds.take_out(self._connection, [pending.player])
+            NameSearch.take_out(self._connection, [pending.player])
+            NameFolds.take_out(self._connection, [pending.player])
 
     def drop(self, pending: Pending) -> None:
         """Take the row away, unless another one stands there by now."""

@@ -134,7 +134,8 @@ QUESTIONS: dict[str, Question] = {
 }
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
-    "around_game", "class_limits", "dataset", "described", "doubts", "era_in_force", "games_until", "joined",
+    "around_game", "class_limits", "dataset", "described", "doubts", "edition_day", "era_in_force", "games_until",
+    "joined",
     "keeps", "last_row", "lowest", "margins", "moves", "not_counted", "original", "originals", "place",
     "published_after", "published_at",
     "reasons_of", "recorded_and_standing", "refuse_without", "state_after",

@@ -22,6 +22,8 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal import pending_erasures
 from ledger.journal import people as people_module
+from ledger.journal.name_folds import NameFolds
+from ledger.journal.name_search import NameSearch
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
@@ -96,6 +98,8 @@ def erase_all(path: Path, players: Sequence[int]) -> None:
         file = ledger.people
         with sqlite.immediate(file._connection, file.path):
             file._connection.executemany(pending_erasures._ERASE, [(player,) for player in players[:-3]])
+            for index in (NameSearch, NameFolds):  # as ``PendingErasures`` does in the same transaction
+                index.take_out(file._connection, players[:-3])
         for player in players[-3:]:
             assert ledger.erase(player)
 

@@ -13,7 +13,7 @@ import pytest
 from ledger.errors import LedgerError
 from ledger.facts.source_games import SourceGame, frame_schema
 from ledger.imports.reading import frames
-from ledger.journal import alike, name_folds
+from ledger.journal import alike, name_index
 from ledger.journal.alike import AlikeGames
 from ledger.ledger import Ledger
 from ledger.ratings.like_games import LikeGames
@@ -86,7 +86,7 @@ def happen(random: Random, ledger: Ledger, number: int) -> None:
 @pytest.fixture(name="club_to_look_up")
 def _club_to_look_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClubOfTwo]:
     monkeypatch.setattr(alike, "_READ_FOR_ONE", 0)  # small as it is, the journal is not read
-    monkeypatch.setattr(name_folds, "_FEW", 0)
+    monkeypatch.setattr(name_index, "_FEW", 0)
     with new_club_of_two(tmp_path) as club:
         for identity, name in NAMES[2:]:
             club.ledger.register(identity, name)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledger.audit.audit import audit
-from ledger.journal import name_folds, people_layouts
+from ledger.journal import name_index, people_layouts
 from ledger.journal.name_folds import fold
 from ledger.journal.people import People
 from ledger.ledger import Ledger
@@ -21,7 +21,7 @@ NAMES = ("Ann Ek", "ANN EK", "Иванов Пётр", "иванов пётр", "
 @pytest.fixture(name="club_with_folds")
 def _club_with_folds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Six players, whose names the index has."""
-    monkeypatch.setattr(name_folds, "_FEW", 0)
+    monkeypatch.setattr(name_index, "_FEW", 0)
     path = tmp_path / "club.db"
     with Ledger.create(path) as ledger:
         for number, name in enumerate(NAMES, 1):

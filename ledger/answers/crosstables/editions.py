@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from ledger.answers.crosstables import event_games
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import Announced
+from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import day
 from ledger.book import stored_rounds
 from ledger.book.editions import editions_of
@@ -97,6 +98,7 @@ def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str, 
     raise UnknownNameError("tournament", tournament, f"{like}{advice}'tournaments' lists them", where=where)
 
 
+@of_one_moment
 def edition_day(ledger: Ledger, pool: str, tournament: str, word: str | None) -> str:
     """The day by which an edition is named in a fact of its own: its first one, or one that is given.
 
