@@ -177,7 +177,11 @@ def _tell_notes(name: str, notes: Sequence[Fault], count: int, most: int = NOTES
 
 def note_namesakes(ledger: Ledger, newcomers: Sequence[tuple[str, str]], begin: str = "") -> None:
     """Name the new players, told by identity and name, who have the name of somebody known."""
-    alike = ledger.registry.namesakes(newcomers)
+    try:
+        alike = ledger.registry.namesakes(newcomers)
+    except StorageError as error:  # what was recorded before stands: a damaged people file takes no more than the note
+        output.remark(f"{begin}note: who bears a name already could not be looked up: {error}")
+        return
     for note in alike[:NOTES_SHOWN]:
         output.remark(f"{begin}note: {note}")
     if len(alike) > NOTES_SHOWN:
