@@ -48,7 +48,10 @@ def test_a_file_that_another_keeps_locked_is_named(
             act(ledger)
         if file != "club.views.db":
             assert ledger.head() == before
-        assert len(list(ledger.rows("games"))) == 600  # readers are not kept waiting
+        # readers are not kept waiting; a ledger that is ahead of the views says so, for it would answer with old rows
+        assert ledger.views.connection.execute("SELECT count(*) FROM games").fetchone() == (600,)
+        if ledger.views.is_level():
+            assert len(list(ledger.rows("games"))) == 600
         other.execute("ROLLBACK")
         act(ledger)
         ledger.catch_up()

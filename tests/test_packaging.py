@@ -174,12 +174,15 @@ def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(wheel: Path, tmp_
     ran([python, "-m", "pip", "install", "--quiet", plug_in], tmp_path)
 
     ran([command, "init", "elo.db", "--scheme", "plain-elo", "--set", "k=24"], away)
+    ran([command, "policy", "set", "elo.db", "read-models", "win_streaks=true"], away)  # installed is available only
     ran([command, "import", "elo.db", games], away)
     ranking = json.loads(ran([command, "ratings", "elo.db"], away))
     assert sum(row["rating"] for row in ranking) == pytest.approx(16 * 1500, abs=0.1)  # one K: points only move
     assert "r + K·(w - E)" in ran([command, "explain", "elo.db", "ann", last_game(command, away), "-t"], away)
     assert "\nwin_streaks " in ran([command, "audit", "elo.db"], away)
-    # an older ledger gets the new table, too
+    # an older ledger gets the new table, too, once it is to keep it
+    assert "\nwin_streaks " not in ran([command, "audit", "club.db"], away)
+    ran([command, "policy", "set", "club.db", "read-models", "win_streaks=true"], away)
     assert json.loads(ran([command, "ratings", "club.db"], away))[0]["rating"] == 1923.0998993145497
     assert "\nwin_streaks " in ran([command, "audit", "club.db"], away)
     edit = "UPDATE win_streaks SET longest = longest + 1 WHERE player = 1 AND n = 5"

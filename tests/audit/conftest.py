@@ -75,7 +75,8 @@ def club_with_every_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger with a row in every table, movetext, an erased player, two schemes, corrections, and a stored node."""
     path = make_club_with_every_table(tmp_path_factory.mktemp("attacked"), GAMES)
     for file in (path, beside(path, "views")):
-        assert all(rows(file, table) for table in tables(file))
+        # what a process without a plug-in left behind is a row of its own, and not for an audit to compare
+        assert [table for table in tables(file) if not rows(file, table)] in ([], ["left_behind"])
     return path
 
 

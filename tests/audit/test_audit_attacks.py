@@ -81,9 +81,22 @@ def published_columns() -> Iterator[tuple[str, str, str, str | None]]:
             query = "SELECT m.name, c.name, c.type FROM sqlite_master AS m, pragma_table_info(m.name) AS c"
             where = "m.type = 'table' AND m.name NOT IN ('renaming', 'erasing')"  # rows in passing; see commitments
             for table, column, kind in empty.execute(f"{query} WHERE {where}").fetchall():
+                if (table, column) == ("secret", "secret"):  # see the test of its form: which secret, nobody can say
+                    continue
                 yield published.word, table, column, None
                 if kind == "TEXT":
                     yield published.word, table, column, NO_TEXT
+
+
+@pytest.mark.parametrize("value", ["x'00'", "zeroblob(40)", "NULL"])
+def test_a_secret_of_another_form_is_named(value: str, copy_with_every_table: Path, run: Run) -> None:
+    if value == "NULL":
+        edit(beside(copy_with_every_table, "people"), ("DELETE FROM secret", ()))
+    else:
+        change(beside(copy_with_every_table, "people"), "secret", "secret", value)
+    done = run("audit", copy_with_every_table)
+    assert done.code == FALSE
+    assert any(line.startswith(f"FALSE {copy_with_every_table} secret") for line in done.out.splitlines())
 
 
 @pytest.mark.parametrize(("word", "table", "column", "value"), list(published_columns()))
@@ -112,13 +125,16 @@ def test_a_value_changed_in_any_column_of_the_views_is_named(
     """One column of every table at once: the audit names the first false row of each."""
     path = beside(copy_with_every_table, "views")
     kept = path.read_bytes()
-    described = {table: columns(path, table) for table in tables(path) if table != "progress"}
+    filled = [table for table in tables(path) if table != "progress" and rows(path, table)]
+    described = {table: columns(path, table) for table in filled}
     for place in range(max(map(len, described.values()))):
         path.write_bytes(kept)
         changed = set()
         for table, told in described.items():
             if place < len(told) and (value is None or told[place][1] == "TEXT"):
-                change(path, table, told[place][0], value)
+                # an index on what the JSON of ``originals`` says takes nothing but JSON
+                other = "'{}'" if (table, told[place][0]) == ("originals", "facts") else value
+                change(path, table, told[place][0], other)
                 changed.add(table)
         done = run("audit", copy_with_every_table)
         assert done.code == (FALSE if changed else 0)

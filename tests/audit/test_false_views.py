@@ -145,7 +145,7 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     ),
     "edited identity of a projector": (
         ("UPDATE projections SET identity = 'x' WHERE name = 'history'",), "projections", "name history",
-        "identity is 'x', the journal gives '[\"history\",3,",
+        "identity is 'x', the journal gives '[\"history\",4,",
     ),
     "edited version of a scheme": (
         ("UPDATE projections SET identity = '77' WHERE name = 'scheme chessworld'",), "projections",

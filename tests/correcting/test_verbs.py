@@ -33,6 +33,7 @@ from tests.kit.corrections import (
 from tests.kit.games import game_recorded, run_closed
 
 ANNOUNCED = "test_announced_by_two.py"
+BYES = "answers/crosstables/test_byes.py"
 Right = Callable[[list[GameRecorded]], list[GameRecorded]]
 
 
@@ -351,7 +352,8 @@ def test_what_cannot_be_told_of_a_player_is_named(verb: str, four: Ledger) -> No
 
 
 def test_every_verb_is_asked_for_here_or_of_what_is_announced() -> None:
-    source = "".join(Path(__file__).with_name(name).read_text("utf-8") for name in (Path(__file__).name, ANNOUNCED))
+    here = Path(__file__)
+    source = "".join(file.read_text("utf-8") for file in (here, here.with_name(ANNOUNCED), here.parents[1] / BYES))
     assert [verb for verb in VERBS if source.count(f'"{verb}"') == 0] == []
 
 

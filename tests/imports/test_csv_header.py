@@ -28,6 +28,7 @@ def test_the_smallest_file_gives_a_whole_game() -> None:
         "white_rating": None,
         "black_rating": None,
         "speed": None,
+        "is_made": True,
         "variant": "standard",
         "text": None,
     }

@@ -30,6 +30,8 @@ _IN_THE_INDEX = (
     "SELECT id FROM people_search_content "
     f"WHERE id NOT IN (SELECT player FROM people WHERE name IS NOT NULL) ORDER BY id LIMIT {FIRST_FALSEHOODS}"
 )
+SECRET_BYTES = 32
+_SECRETS = "SELECT number, typeof(secret), length(secret) FROM secret LIMIT 2"
 _HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = ?"
 # Each name of the index of whole names with that of its player, and players whom it should have and does not.
 _WHOLE_NAMES = """
@@ -158,6 +160,13 @@ def _in_the_index(file: Snapshot) -> list[Falsehood]:
                 Falsehood("people_search", player, f"holds a name of a player who has none; {remedy}")
                 for (player,) in file.connection.execute(_IN_THE_INDEX)
             ]
+    with suppress(*READ_ERRORS):
+        if file.connection.execute(_HAS_INDEX, ("secret",)).fetchone():
+            # another secret of the same form cannot be told from the right one: nothing in the journal says which it is
+            sound = file.connection.execute(_SECRETS).fetchall()
+            if sound != [(1, "blob", SECRET_BYTES)]:
+                words = f"is not one secret of {SECRET_BYTES} bytes under number 1; restore the file from a copy"
+                found.append(Falsehood("secret", 0, words))
     with suppress(*READ_ERRORS):
         if file.connection.execute(_HAS_INDEX, ("people_folds",)).fetchone():
             remedy = "'DROP TABLE people_folds' and VACUUM take it away, and the next import makes it anew"
