@@ -345,7 +345,7 @@ def test_the_newest_of_a_kind_are_found_from_the_end(
             writer.append([event.KIND], [event.key], [body])
     clocks = [body for place, body in enumerate(bodies, 1) if place % 3 == 0]
     for kind, every in (("clock-accepted", clocks), (None, bodies)):
-        newest = every if last is None else every[max(len(every) - last, 0) :]
+        newest = every[max(len(every) - last, 0) :] if last else every  # 0 means all, as in commands
         assert list(listing.bodies(journal, kind, last)) == newest
 
 
