@@ -258,9 +258,11 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
     }
     everybody = rankings.ranking(ledger, rule.pool.name, limit=1000, min_games=0)
     assert {row["player"]: row["rating"] for row in everybody} == shown
-    assert [(row["rank"], row["player"]) for row in everybody] == list(
-        enumerate(sorted(shown, key=lambda player: (-(shown[player] or 0), player)), 1)
-    )
+    points = {player: rating or 0 for player, rating in shown.items()}
+    assert [(row["rank"], row["player"]) for row in everybody] == [  # equals share a place
+        (1 + sum(other > points[player] for other in points.values()), player)
+        for player in sorted(points, key=lambda player: (-points[player], player))
+    ]
     assert rankings.ranking(ledger, rule.pool.name, limit=2, min_games=0) == everybody[:2]
     places = {row["player"]: row["rank"] for row in ranking}
     until = rule.predicted_on() or TODAY

@@ -8,10 +8,7 @@ from __future__ import annotations
 from ledger.audit.reader import Snapshot
 from ledger.facts.words import TreeHead
 from ledger.journal.merkle import Frontier
-from ledger.journal.pending_erasures import PendingErasures
-from ledger.journal.pending_names import PendingNames
 from ledger.journal.people import People
-from ledger.journal.reasons import Reasons
 from ledger.journal.sqlite_store import SqliteJournal
 
 
@@ -44,9 +41,7 @@ class SealedPeople(People):
         self.path = file.path
         self._connection = file.connection
         self._older = None
-        self.pending = PendingNames(file.path, file.connection, self._writing)
-        self.erasures = PendingErasures(file.path, file.connection, self._writing)
-        self.reasons = Reasons(file.path, file.connection, self._writing, self.clean_whole)
+        self._take_parts()
 
     def close(self) -> None:
         """Nothing to release."""

@@ -117,6 +117,15 @@ class People:
             raise StorageError(self.path, MISSING)
         self._connection = _connect(path, read_only=read_only)
         sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT, OLDEST_LAYOUT)
+        self._take_parts()
+        self._guard = Guard(path, SCHEMA)
+        self._older: Mapping[str, str] | None = None
+        with sqlite.storage_errors(path):
+            self._connection.execute("PRAGMA synchronous=FULL")
+            self._connection.execute("PRAGMA cache_size=-65536")  # newcomers of an import go anywhere in the index
+
+    def _take_parts(self) -> None:
+        """What stands in the file beside the people, and is asked of it."""
         self.pending = PendingNames(self.path, self._connection, self._writing)
         self.erasures = PendingErasures(self.path, self._connection, self._writing)
         self.reasons = Reasons(self.path, self._connection, self._writing, self.clean_whole)
@@ -124,11 +133,6 @@ class People:
         self.folds = NameFolds(
             self.path, self._connection, self._writing, lambda: [row.player for row in self.pending.rows()]
         )
-        self._guard = Guard(path, SCHEMA)
-        self._older: Mapping[str, str] | None = None
-        with sqlite.storage_errors(path):
-            self._connection.execute("PRAGMA synchronous=FULL")
-            self._connection.execute("PRAGMA cache_size=-65536")  # newcomers of an import go anywhere in the index
 
     @classmethod
     def create(cls, path: str | Path, secret: bytes | None = None) -> People:
