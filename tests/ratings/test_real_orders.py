@@ -22,6 +22,7 @@ from ledger.ratings import views
 from ledger.ratings.projection import PoolProjection
 from tests.kit.derived import rows_by_identity
 from tests.kit.places import DATA
+from tests.kit.secrets import key_of
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -153,7 +154,7 @@ def test_an_older_file_rates_again_only_from_its_place_on(files: dict[str, list[
 
 def reached(ledger: Ledger, fresh: Sequence[SourceGame]) -> int:
     """How many games must be rated for these: they, and all later ones of anybody whose rating they reach."""
-    keys = {game.key for game in fresh}
+    keys = set(map(stored_key, fresh))
     touched: set[int] = set()
     count = 0
     for row in ledger.rows("games", "reason IS NULL ORDER BY ended_ms, round_order, key"):
@@ -163,7 +164,12 @@ def reached(ledger: Ledger, fresh: Sequence[SourceGame]) -> int:
     return count
 
 
+def stored_key(game: SourceGame) -> str:
+    """The key under which a ledger has a game."""
+    return key_of(game.key) if game.is_made else game.key
+
+
 def counting(ledger: Ledger, games: Sequence[SourceGame]) -> int:
     """How many of these games are rated."""
-    keys = {game.key for game in games}
+    keys = set(map(stored_key, games))
     return sum(row["key"] in keys for row in ledger.rows("games", "reason IS NULL"))
