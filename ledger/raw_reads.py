@@ -91,7 +91,8 @@ class RawReads:
     @property
     def journal_of_moment(self) -> Journal:
         """The journal up to the entry that the present moment is of; outside of a moment all of it."""
-        if self.views.is_read:
+        # of what was known at an entry the journal ends there already, with the list that the question named
+        if self.views.is_read and not isinstance(self.journal, JournalUntil):
             position = self.views.position()
             if position < self.journal.size():
                 return JournalUntil(self.journal, position)

@@ -24,6 +24,7 @@ def journal_of_four(tmp_path: Path) -> Path:
 
 ASKED: dict[str, tuple[str, ...]] = {
     "result": ("g1", "--to", "0-1"), "game": ("g1", "--field", "half_moves", "--to", "61"), "void": ("g1",),
+    "swap-colours": ("g1", "--to", "1/2"),
     "reassign": ("g1", "Ann", "--to", "Cleo"), "late": ("Ann", "Bob", "--to", "1-0", "--ended", "2026-11-03"),
     "annul": ("Ann", "--which", "losses", "--from", "2026-11-01", "--until", "2026-11-30"),
     "close": ("Ann", "--from", "2026-11-10"), "merge": ("Ann", "--into", "Bob"), "void-tournament": ("Open",),
@@ -56,7 +57,7 @@ def test_a_verb_proposes_and_its_approval_is_true(verb: str, journal_of_four: Pa
     before = run("ratings", journal_of_four).out
     done = run("correct", journal_of_four, "approve", str(number), "--by", "adam")
     assert (done.code, done.out.startswith(f"proposal {number} was approved at entry ")) == (0, True)
-    assert (run("ratings", journal_of_four).out != before) == (verb not in {"game", "fact", *ANNOUNCED})
+    assert (run("ratings", journal_of_four).out != before) == (verb not in {"game", "fact", "born", *ANNOUNCED})
     assert run("audit", journal_of_four).out.startswith("TRUE")
 
 

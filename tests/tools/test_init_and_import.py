@@ -35,7 +35,8 @@ def test_init_makes_three_files_and_says_what_rates(tmp_path: Path, run: Run) ->
         adopted = ledger.first_scheme()
         assert adopted.settings.items() >= {"include_initial": True, "initial": "1200.5"}.items()
         assert adopted.settings.keys() == {*chessworld.SCHEME.numbers_from({})._fields, *POOL_SETTINGS}
-        assert pools.pools(ledger)[0]["settings"] == {"include_initial": True, "initial": "1200.5"}
+        shown = pools.pools(ledger)[0]["settings"]  # guests are rated in their tournaments in pools that begin now
+        assert shown == {"guest_tournaments": True, "include_initial": True, "initial": "1200.5"}
         assert ledger.pool().numbers.initial == 1200.5
 
 
