@@ -20,9 +20,8 @@ import attrs
 from ledger.runtime.visible import is_hidden, visible
 
 # Letters that have no decomposition into a letter and an accent.
-_WITHOUT_ACCENTS = str.maketrans(
-    {"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ı": "i", "þ": "th", "æ": "ae", "œ": "oe"}
-)
+PLAIN_LETTERS = {"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ı": "i", "þ": "th", "æ": "ae", "œ": "oe"}
+_WITHOUT_ACCENTS = str.maketrans(PLAIN_LETTERS)
 _WITHIN_A_WORD = str.maketrans("", "", "'`´ʼ’‘")  # O'Kelly is Okelly
 _WORD = re.compile(r"[^\W_]+")
 _MATCHING = 2  # parts of two names that agree, at least, where one is abbreviated

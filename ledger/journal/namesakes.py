@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import MalformedError
 from ledger.facts.identities import are_apart, spelt
-from ledger.facts.person_names import folded
+from ledger.facts.person_names import PLAIN_LETTERS, folded
 from ledger.journal.people import People
 from ledger.runtime.lazy import pl
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from polars import Expr
 
 _FEW = 20  # newcomers who are looked up by the index of names; for more of them all names are read once
-_LETTERS = {"ß": "ss", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ı": "i", "þ": "th", "æ": "ae", "œ": "oe"}
+_LETTERS = {"ß": "ss", **PLAIN_LETTERS}
 
 
 class Namesakes(NamedTuple):
