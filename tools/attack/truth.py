@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 TILE = 256
 SALT_BYTES = 16
+SECRET_BYTES = 32
 
 
 @attrs.frozen
@@ -149,6 +150,16 @@ def people_faults(found: list[Entry], persons: dict[int, tuple[object, ...]]) ->
             yield f"player {player} is not the one who was sealed"
 
 
+def secret_faults(db: Path) -> Iterator[str]:
+    """What is wrong with the secret of a copy that makes keys; *which* 32 bytes it is, nothing in the journal says."""
+    with closing(raw(file_of(db, "people"))) as connection:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'secret'").fetchone():
+            return
+        rows = connection.execute("SELECT number, typeof(secret), length(secret) FROM secret").fetchall()
+    if rows != [(1, "blob", SECRET_BYTES)]:
+        yield "the secret that makes keys is not one of 32 bytes"
+
+
 def reason_faults(db: Path, found: list[Entry]) -> Iterator[str]:
     """What of the reasons of a copy is not what the journal sealed; the newest may be without an entry."""
     sealed = {(entry.key, entry.facts.get("reason")): entry.position for entry in found}
@@ -255,7 +266,8 @@ class Truth:
         if found is None or persons is None:
             yield "a file cannot be read"
             return
-        wrong = [*journal_faults(copy, found), *people_faults(found, persons), *reason_faults(copy, found)]
+        wrong = [*journal_faults(copy, found), *people_faults(found, persons)]
+        wrong += [*secret_faults(copy), *reason_faults(copy, found)]
         yield from wrong
         if not wrong and "views" in held:
             yield from self._view_faults(copy, found, held["views"])

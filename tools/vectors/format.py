@@ -15,7 +15,7 @@ def _trf_player(given: Inputs) -> dict[str, Any]:
     return {
         "rank": player.rank, "sex": player.sex, "title": player.title, "name": player.name, "rating": player.rating,
         "fed": player.federation, "id": player.fide_id, "birth": player.birth, "points": player.points,
-        "place": player.place, "rounds": [list(round_) for round_ in player.rounds],
+        "place": player.place, "rounds": [[each.opponent, each.colour, each.result] for each in player.rounds],
     }  # fmt: skip
 
 
