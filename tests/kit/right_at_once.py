@@ -15,15 +15,20 @@ from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
 from ledger.facts.events import (
     BirthYearLearnt,
+    ClockAccepted,
     Event,
     GameRecorded,
     GameSupplemented,
     PlayerRegistered,
+    PlayerRenamed,
     RoundWithoutGame,
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
 from ledger.journal import Journal
 
+# What the world was told, rules of the house, names, clocks: no rating follows from them.
+NOT_RATED = (PolicySet, ListPublished, PersonErased, PlayerRenamed, ClockAccepted)
 _OF_GAME = {"game", "entry", "number"}  # of a supplement, what names the game
 
 
@@ -96,7 +101,8 @@ class Account:
             if issubclass(self.kinds[key], RoundWithoutGame):
                 facts["player"] = persons.get(facts["player"], facts["player"])
             is_merged = facts.get("player") in persons and not issubclass(self.kinds[key], PlayerRegistered)
-            if not is_gone and not is_nobody and not is_merged:
+            is_rated_by = not issubclass(self.kinds[key], NOT_RATED)
+            if is_rated_by and not is_gone and not is_nobody and not is_merged:
                 found.append(codec.structure_event(self.kinds[key].KIND, facts))
         byes = {event.place: event for event in reversed(found) if isinstance(event, RoundWithoutGame)}
         return _with_years([event for event in found if byes.get(getattr(event, "place", ""), event) is event])
