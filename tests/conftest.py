@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.kit import golden_views
 from tests.kit.clubs import NAME, ClubOfTwo, copied, new_club_of_two, take_made_up_games
 from tests.kit.commands import Done, Run
 from tests.kit.places import SAMPLE
@@ -85,6 +86,13 @@ def folder_of_600_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def copy_of_600_games(folder_of_600_games: Path, tmp_path: Path) -> Path:
     """A folder with a copy of it, to be hurt."""
     return Path(shutil.copytree(folder_of_600_games, tmp_path / "copy"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """After a test that held, its ledgers derive what they always did."""
+    yield
+    golden_views.check(item)
 
 
 def pytest_collection_finish() -> None:
