@@ -16,7 +16,7 @@ from ledger.answers.publications import Original, originals
 from ledger.answers.wording import names
 from ledger.book.eras import BEGINNING
 from ledger.book.game_rows import FACTS
-from ledger.book.settling import recorded_facts, rows_at
+from ledger.book.restand import recorded_facts, rows_at
 from ledger.book.timeline import Pool
 from ledger.ledger import Ledger
 from ledger.ratings import queries

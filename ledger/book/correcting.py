@@ -1,36 +1,30 @@
 """Corrections in the game book: proposals and decisions as they come in, and what follows where one takes effect.
 
-What is concerned is found here; what becomes of a game is the business of ``settling``, of another fact that of
-``settled_facts``.
+What is concerned is found here; what becomes of a game says ``restand``, of another fact ``kinds.stand``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import orjson
 
 from ledger.book import corrections, tables
-from ledger.book.decided import Decided
 from ledger.book.four_eyes import RULE, UNPROVEN, Party
 from ledger.book.fresh import Fresh
-from ledger.book.settled_facts import SettledFacts
-from ledger.book.settling import SettledGames
+from ledger.book.kinds import stand
+from ledger.book.parts import Parts
+from ledger.book.restand import restand
 from ledger.book.stored_policies import broken_by
-from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, MalformedError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry, decode
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
-from ledger.facts.events import Event, GameRecorded
+from ledger.facts.events import Event
 from ledger.facts.token_events import ROLES_OF, Role
-from ledger.journal import Journal
 from ledger.journal.issued_tokens import IssuedTokens
 from ledger.schemes import named
-
-if TYPE_CHECKING:
-    import sqlite3
 
 _GAME = "game:"
 _OF_PERSON = (
@@ -49,31 +43,12 @@ _GIVEN = (
 class Correcting:
     """The corrections of one game book."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, journal: Journal, until: int | None, decided: Decided,
-        pools: Mapping[str, Pool], games: SettledGames, facts: SettledFacts,
-    ) -> None:  # fmt: skip
-        """Take the parts of the book.
-
-        Args:
-            connection: its database.
-            journal: where the facts stand as they were recorded.
-            until: the last position that the book may know; None: all that the journal holds.
-            decided: what was proposed and decided.
-            pools: the pools by name, as they stand at each moment.
-            games: what settles games.
-            facts: what settles other facts.
-        """
-        self._connection = connection
-        self._journal = journal
-        self._issued = IssuedTokens(journal)
-        self._until = until
-        self._decided = decided
-        self._pools = pools
-        self._games = games
-        self._facts = facts
+    def __init__(self, book: Parts) -> None:
+        """Take the parts of the book."""
+        self._book = book
+        self._connection, self._journal, self._decided = book.connection, book.journal, book.decided
+        self._issued = IssuedTokens(book.journal)
         self._toggled: list[int] = []  # proposals that act now and did not before, or do no longer
-        self._unsettled: set[int] = set()  # games that may stand otherwise than told
 
     def take(self, entry: Entry) -> None:
         """Note a proposal or a decision; what follows waits for ``settle``."""
@@ -103,32 +78,16 @@ class Correcting:
         words = broken_by(self._connection, entry.position, proposal, event.decision, decided)
         return None if words is None else RULE
 
-    def recorded(self, position: int, event: GameRecorded) -> None:
-        """Note a game that was recorded: it may be one of those that a correction means."""
-        if self._decided.concerns(event.white, event.black, event.pool, event.tournament):
-            self._unsettled.add(position)
-
-    def recorded_many(self, positions: Iterable[int]) -> None:
-        """Note games that were recorded and that a correction may mean."""
-        self._unsettled.update(positions)
-
-    def supplemented(self, known: Mapping[int, Mapping[str, Any]]) -> None:
-        """Note what supplements told of games, by position: of corrected ones it changes what was told.
-
-        Any game may be one by now of those that a change of many games means: by the tournament or the day now known.
-        """
-        corrected = self._games.supplemented(known)
-        self._unsettled.update(known if self._decided.spans else corrected)
-
     def settle(self, fresh: Fresh) -> None:
         """Make all that decisions concern, since this was last called, what the corrections in force say."""
         changes = [numbered.change for numbered in self._decided.changes(self._toggled)] if self._toggled else []
-        games = set(self._unsettled)
-        self._toggled, self._unsettled = [], set()
+        games = set(self._book.unsettled)
+        self._toggled = []
+        self._book.unsettled.clear()
         if changes:
             games |= self._settle_changes(changes, fresh)
         if games:
-            self._games.settle(games, fresh)
+            restand(self._book, {position: {} for position in games}, fresh)
 
     def settle_all(self, fresh: Fresh) -> None:
         """The same for everything that was ever approved: at the end of a build."""
@@ -159,7 +118,7 @@ class Correcting:
         for stored in sorted(recorded.values(), key=lambda entry: entry.position):
             if self._is_known(stored.position):
                 event = decode(stored.body).event
-                self._facts.settle(stored.position, event, self._stands(event), fresh, self.stands)
+                stand(self._book, stored.position, event, self._stands(event), fresh, self.stands)
 
     def stands(self, key: str) -> Event | None:
         """The fact of a key as it stands; None where there is none, or where it is annulled."""
@@ -180,7 +139,7 @@ class Correcting:
             raise CorruptError("journal", 0, message) from error
 
     def _is_known(self, position: int) -> bool:
-        return self._until is None or position <= self._until
+        return self._book.until is None or position <= self._book.until
 
     def _settle_persons(self, changes: list[Change]) -> set[int]:
         """Bring the merges up to date; the games whose players may be other persons now."""
@@ -216,7 +175,7 @@ class Correcting:
                 person = corrections.root(self._decided.merges, change.player or 0)
                 yield from self._positions(_OF_PERSON, (person, *corrections.span(change)))
             case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
-                pool = self._pools.get(change.pool or "")
+                pool = self._book.pools.get(change.pool or "")
                 if pool is not None:
                     tables.index_tournaments(self._connection)
                     where = (pool.pool, change.tournament, *corrections.span(change))

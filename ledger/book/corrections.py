@@ -1,7 +1,7 @@
 """How corrections act on the facts: which approved ones are in force, and what a fact is after them. Pure.
 
 Changes act in the order of their decisions, the last one on a field holds. A decision that was undone acts no longer;
-the others are folded anew in their order. What is read and written stands in ``decided`` and ``settling``.
+the others are folded anew in their order. What is read and written stands in ``decided`` and ``restand``.
 """
 
 from __future__ import annotations

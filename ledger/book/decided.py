@@ -1,6 +1,6 @@
 """What was proposed and decided, as tables of the views keep it: proposals, their changes, and which are in force.
 
-Which changes act, and how, is said in ``corrections``; what follows for games and other facts, in ``settling``.
+Which changes act, and how, is said in ``corrections``; what follows for games and other facts, in ``restand``.
 """
 
 from __future__ import annotations

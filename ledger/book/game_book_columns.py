@@ -14,18 +14,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from ledger.book import pasts, supplements, tables
+from ledger.book import tables
 from ledger.book.fresh import Fresh
 from ledger.book.game_book import GameBook
+from ledger.book.game_rows import with_derived
 from ledger.book.judging_columns import judged
+from ledger.book.kinds import UPDATE_BIRTH_YEAR, begin_anew
+from ledger.book.restand import ADDED, Added, supplement
 from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts import codec_columns
 from ledger.facts.codec import decode
 from ledger.facts.events import BirthYearLearnt, GameRecorded, GameSupplemented, PlayerRegistered, RatingSeeded
-from ledger.facts.instants_columns import instant_ms_column, round_order_column
-from ledger.facts.words import HALF_POINTS, LOSER, Termination
+from ledger.facts.instants_columns import instant_ms_column
 from ledger.runtime.lazy import pl
 from ledger.runtime.table_writer import insert_rows
 
@@ -126,13 +128,18 @@ def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:
             others.append(body)
     players, seeds, births, supplemented = (_read(found[cls], cls) if found[cls] else None for cls in _MANY)
     return Decoded(
-        _dated(_read(games, GameRecorded)) if games else None,
+        _with_key(_read(games, GameRecorded)) if games else None,
         players,
         None if seeds is None else _seeds(seeds),
         births,
         supplemented,
         others,
     )
+
+
+def _with_key(frame: DataFrame) -> DataFrame:
+    """Games with the columns of their table that follow from their facts alone."""
+    return with_derived(frame).with_columns(key=pl.col("key").str.slice(len("game:")))
 
 
 def _seeds(frame: DataFrame) -> DataFrame:
@@ -199,15 +206,15 @@ def take_decoded(
         with _unfit_entries():
             counting = _take_games(book, block.games, fresh, insert).select(columns)
     if block.supplements is not None:  # of games of this block too
-        book.take_supplements(_added(block.supplements), fresh)
+        supplement(book, _added(block.supplements), fresh)
         _note_moves(block.supplements.with_columns(position="entry"), insert)
     if not of_a_build:
         book.settle(fresh)
     return counting
 
 
-def _added(frame: DataFrame) -> Iterator[supplements.Added]:
-    for row in frame.select("entry", *supplements.STORED).iter_rows(named=True):
+def _added(frame: DataFrame) -> Iterator[Added]:
+    for row in frame.select("entry", *ADDED).iter_rows(named=True):
         entry = row.pop("entry")
         yield entry, {name: value for name, value in row.items() if value is not None}
 
@@ -217,21 +224,9 @@ def columns_schema(columns: Sequence[str]) -> dict[str, Any]:
     return {name: pl.String if name in _TEXTS else pl.Int64 for name in columns}
 
 
-def _dated(frame: DataFrame) -> DataFrame:
-    return frame.with_columns(
-        key=pl.col("key").str.slice(len("game:")),
-        ended_ms=instant_ms_column(frame["ended_at"]),
-        round_order=round_order_column(frame["round"]),
-        half_points=frame["outcome"].replace_strict(dict(HALF_POINTS), return_dtype=pl.Int64),
-        time_loss=pl.when(pl.col("termination") == Termination.TIME.value)
-        .then(frame["outcome"].replace_strict(dict(LOSER), return_dtype=pl.Int64))
-        .otherwise(0),
-    )
-
-
 def _take_players(book: GameBook, frame: DataFrame, insert: Insert) -> None:
     rows = frame.select("player", "joined_at", "standing", "declared_rating", "birth_year")
-    insert("INSERT INTO players VALUES (?, ?, ?, ?, ?)", rows)
+    insert(tables.INSERT_PLAYER, rows)
     for player, standing in frame.filter(pl.col("standing") != "full").select("player", "standing").iter_rows():
         book.roster.register(player, standing)
     if frame["declared_rating"].null_count() + frame["birth_year"].null_count() < 2 * len(frame):
@@ -241,11 +236,11 @@ def _take_players(book: GameBook, frame: DataFrame, insert: Insert) -> None:
 def _take_pasts(book: GameBook, block: Decoded, fresh: Fresh | None, insert: Insert) -> None:
     """Seeds and years of birth; in standing views those whom they concern are noted in *fresh*."""
     if block.births is not None:
-        insert(pasts.UPDATE_BIRTH_YEAR, block.births.select("birth_year", "player"))
+        insert(UPDATE_BIRTH_YEAR, block.births.select("birth_year", "player"))
         book.roster.is_told_of_pasts = True
         if fresh is not None:
             for player in block.births["player"].to_list():
-                pasts.begin_anew(book.connection, player, None, fresh.note)
+                begin_anew(book.connection, player, None, fresh)
     if block.seeds is not None:
         pools = {name: pool.pool for name, pool in book.pools.items()}
         seeds = block.seeds.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
@@ -253,7 +248,7 @@ def _take_pasts(book: GameBook, block: Decoded, fresh: Fresh | None, insert: Ins
         book.roster.is_told_of_pasts = True
         if fresh is not None:
             for pool, player in seeds.select("pool", "player").iter_rows():
-                pasts.begin_anew(book.connection, player, pool, fresh.note)
+                begin_anew(book.connection, player, pool, fresh)
 
 
 def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) -> DataFrame:
@@ -292,7 +287,7 @@ def _note_concerned(book: GameBook, frame: DataFrame) -> None:
     )
     concerned = pl.col("white").is_in(list(players)) | pl.col("black").is_in(list(players))
     meant = frame.filter(concerned | at) if tournaments else frame.filter(concerned)
-    book.correcting.recorded_many(meant["position"].to_list())
+    book.unsettled.update(meant["position"].to_list())
 
 
 def _note_tournaments(book: GameBook, pools: Sequence[Pool], frame: DataFrame) -> None:

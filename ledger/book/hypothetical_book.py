@@ -62,6 +62,8 @@ def lay_over(connection: sqlite3.Connection, only: Collection[str] = tables.NAME
 class HypotheticalBook(GameBook):
     """The games of a connection that ``lay_over`` has prepared, to which entries are added that nobody has recorded."""
 
+    notes_moves = False  # which games have the same moves is asked by those who record
+
     def _rated_games(self, pool: Pool, facts: Sequence[str]) -> str:
         """The same question, put so that both parts are read in order, each by its index."""
         columns = ", ".join([*PACKED, *(() if pool.by_game else BATCH), *facts])
@@ -69,6 +71,3 @@ class HypotheticalBook(GameBook):
         where = "pool = ?1 AND reason IS NULL AND rated_ms >= ?2"
         inner = f"SELECT {', '.join(order)} FROM games WHERE {where} ORDER BY {tables.IN_RATING_ORDER} LIMIT -1"
         return f"SELECT {columns} FROM ({inner})"
-
-    def _note_moves(self, position: int, text: str | None) -> None:
-        """Which games have the same moves is asked by those who record."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ledger.book import corrections
 from ledger.book.corrections import AFTER_ALL, Acting, Undoing
 from ledger.book.decided import Decided
-from ledger.book.settling import recorded_facts, rows_at
+from ledger.book.restand import recorded_facts, rows_at
 from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.codec import decode

@@ -300,12 +300,13 @@ def _listed(
     return Listed(ms, Seed(rating, played, deviation, volatility, highest, k_factor, day), source)
 
 
-def seed_row(pool: int, event: RatingSeeded, position: int) -> tuple[object, ...]:
-    """A seed as a row of the table, in the order of ``SEED_COLUMNS``."""
+def seed_row(pool: int, event: RatingSeeded, position: int) -> dict[str, object]:
+    """A seed as a row of the table, by ``SEED_COLUMNS``."""
     at = event.effective_at
     decimals = (event.rating, event.deviation, event.volatility, event.highest, event.k_factor)
     rating, *others = (None if value is None else float(value) for value in decimals)
-    return (
+    row = (
         pool, event.player, FROM_THE_BEGINNING if at is None else instant_ms(at), at or "", rating, event.games,
         *others, event.source, position,
     )  # fmt: skip
+    return dict(zip(SEED_COLUMNS, row, strict=True))

@@ -8,38 +8,11 @@ import orjson
 
 from ledger.book.decided import Proposal
 from ledger.book.four_eyes import Party, breach, in_force
-from ledger.book.policies import POLICIES, Policies, PolicyRow, row_of
+from ledger.book.policies import Policies, PolicyRow
 from ledger.facts.correction_events import Decision
-from ledger.facts.public_events import PolicySet
 
 if TYPE_CHECKING:
     import sqlite3
-
-
-def take(connection: sqlite3.Connection, position: int, event: PolicySet) -> None:
-    """A policy is set by the entry at *position*."""
-    row = row_of(position, event)
-    settings = orjson.dumps(row.settings, option=orjson.OPT_SORT_KEYS).decode()
-    connection.execute(
-        "INSERT INTO policies VALUES (?, ?, ?, ?, ?, ?)",
-        (row.policy, row.number, row.since_ms, row.since, settings, row.position),
-    )
-
-
-def settle(connection: sqlite3.Connection, position: int, recorded: PolicySet, now: PolicySet | None) -> None:
-    """Take a policy as it stands after its corrections; one that holds by position stays as it was recorded.
-
-    Args:
-        connection: the database of the book.
-        position: of the entry.
-        recorded: what it says.
-        now: what it says now; None where it is annulled.
-    """
-    if recorded.policy in POLICIES and POLICIES[recorded.policy].is_by_position:
-        return
-    connection.execute("DELETE FROM policies WHERE position = ?", (position,))
-    if now is not None:
-        take(connection, position, now)
 
 
 def broken_by(

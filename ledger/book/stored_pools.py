@@ -12,19 +12,16 @@ import orjson
 
 from ledger.book.eras import BEGINNING, Era
 from ledger.book.timeline import Pool
-from ledger.facts.events import (
-    ConversionRange,
-    RatingRunClosed,
-    SchemeAdopted,
-    TournamentClosed,
-    TournamentOpened,
-)
-from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.events import ConversionRange, SchemeAdopted
+from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry
 from ledger.schemes import named
 
 if TYPE_CHECKING:
     import sqlite3
+
+_CLOSED = "SELECT DISTINCT pool, tournament, closed_ms FROM tournaments"
+_OPENED = "SELECT pool, tournament, starts_ms, max(ends_ms) FROM openings"  # of two that begin alike the longer holds
 
 
 def add_pool(connection: sqlite3.Connection, pool: Pool, position: int) -> None:
@@ -32,42 +29,28 @@ def add_pool(connection: sqlite3.Connection, pool: Pool, position: int) -> None:
     connection.execute("INSERT INTO pools VALUES (?, ?, ?)", (pool.pool, pool.name, position))
 
 
-def add_era(connection: sqlite3.Connection, pool: Pool, era: Era) -> None:
-    """A pool has another era."""
-    connection.execute(
-        "INSERT INTO eras VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            pool.pool, era.since_ms, era.since, era.scheme.name, _json(dict(era.settings)), era.carry.value,
-            _json([attrs.asdict(conversion) for conversion in era.conversion]), era.position,
-        ),
-    )  # fmt: skip
+def era_row(pool: int, era: Era) -> dict[str, object]:
+    """An era of a pool as a row of its table."""
+    return {
+        "pool": pool, "since_ms": era.since_ms, "since": era.since, "scheme": era.scheme.name,
+        "settings": _json(dict(era.settings)), "carry": era.carry.value,
+        "conversion": _json([attrs.asdict(conversion) for conversion in era.conversion]), "position": era.position,
+    }  # fmt: skip
 
 
-def add_opening(connection: sqlite3.Connection, pool: Pool, position: int, event: TournamentOpened) -> None:
-    """A tournament of a pool was opened."""
-    first, last = instant_ms(event.starts_at), instant_end_ms(event.ends_at)
-    connection.execute(
-        "INSERT INTO openings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            pool.pool, event.tournament, first, event.starts_at, last, event.ends_at, event.format, event.entrants,
-            event.rounds, position,
-        ),
-    )  # fmt: skip
-
-
-def add_run(connection: sqlite3.Connection, pool: Pool, position: int, event: RatingRunClosed) -> int:
-    """A rating period of a pool ended; returns its last millisecond."""
-    ms = instant_end_ms(event.as_of)
-    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (pool.pool, ms, event.as_of, position))
-    return ms
-
-
-def add_closing(connection: sqlite3.Connection, pool: Pool, position: int, event: TournamentClosed) -> int:
-    """A tournament of a pool was over; returns its last millisecond."""
-    ms = instant_end_ms(event.ended_at)
-    row = (pool.pool, event.tournament, ms, event.ended_at, position)
-    connection.execute("INSERT INTO tournaments VALUES (?, ?, ?, ?, ?)", row)
-    return ms
+def with_announced(connection: sqlite3.Connection, pool: Pool, tournament: str) -> Pool:
+    """The pool with what its tables tell of the openings and closings of one tournament."""
+    told = pool.pool, tournament
+    closings = connection.execute(f"{_CLOSED} WHERE pool = ? AND tournament = ? ORDER BY closed_ms", told)
+    openings = connection.execute(f"{_OPENED} WHERE pool = ? AND tournament = ? GROUP BY 1, 2, 3 ORDER BY 3", told)
+    closed, opened = {**pool.closed}, {**pool.opened}
+    closed[tournament] = tuple(ms for _, _, ms in closings)
+    opened[tournament] = tuple((starts_ms, ends_ms) for _, _, starts_ms, ends_ms in openings)
+    return attrs.evolve(
+        pool,
+        closed={name: ends for name, ends in closed.items() if ends},
+        opened={name: spans for name, spans in opened.items() if spans},
+    )
 
 
 def _json(value: object) -> str:
@@ -102,12 +85,11 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     for pool, as_of_ms in connection.execute("SELECT DISTINCT pool, as_of_ms FROM runs ORDER BY 1, 2"):
         runs.setdefault(pool, []).append(as_of_ms)
     closed: dict[int, dict[str, tuple[int, ...]]] = {}
-    query = "SELECT DISTINCT pool, tournament, closed_ms FROM tournaments ORDER BY 1, 2, 3"
-    for pool, tournament, closed_ms in connection.execute(query):
+    for pool, tournament, closed_ms in connection.execute(f"{_CLOSED} ORDER BY 1, 2, 3"):
         editions = closed.setdefault(pool, {})
         editions[tournament] = (*editions.get(tournament, ()), closed_ms)
     opened: dict[int, dict[str, tuple[tuple[int, int], ...]]] = {}
-    query = "SELECT pool, tournament, starts_ms, max(ends_ms) FROM openings GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    query = f"{_OPENED} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
     for pool, tournament, starts_ms, ends_ms in connection.execute(query):
         of_pool = opened.setdefault(pool, {})
         of_pool[tournament] = (*of_pool.get(tournament, ()), (starts_ms, ends_ms))

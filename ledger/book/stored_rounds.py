@@ -20,7 +20,6 @@ from ledger.facts.instants import instant_end_ms, instant_ms
 if TYPE_CHECKING:
     import sqlite3
 
-_INSERT = "INSERT INTO rounds_without_game VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _OF_NAMES = (
     "SELECT tournament, edition_ms, edition, round, player, brings, half_points, position FROM rounds_without_game "
     "WHERE pool = ?1 AND tournament IN (SELECT value FROM json_each(?2)) ORDER BY tournament, edition_ms, position"
@@ -68,18 +67,6 @@ def as_stored(event: RoundWithoutGame, position: int) -> StoredRound:
         event.tournament, instant_ms(event.edition), event.edition, event.round, event.player, event.brings.value,
         event.worth, position,
     )  # fmt: skip
-
-
-def take(connection: sqlite3.Connection, position: int, pool: int, event: RoundWithoutGame) -> None:
-    """A round without a game was recorded by the entry at *position*."""
-    connection.execute(_INSERT, (pool, *as_stored(event, position)))
-
-
-def settle(connection: sqlite3.Connection, position: int, pool: int, now: RoundWithoutGame | None) -> None:
-    """Take a round without a game as it stands after its corrections; None where it is annulled."""
-    connection.execute("DELETE FROM rounds_without_game WHERE position = ?", (position,))
-    if now is not None:
-        take(connection, position, pool, now)
 
 
 def names_in(connection: sqlite3.Connection, pool: Pool) -> list[str]:

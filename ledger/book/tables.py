@@ -29,7 +29,7 @@ GAME_COLUMNS = (
 ORDER_OF_ENDS = ("ended_ms", "round_order", "key")
 RATING_ORDER = ("rated_ms", "batch", *ORDER_OF_ENDS)  # in which the games of a pool are rated
 IN_RATING_ORDER, IN_ORDER_OF_ENDS = ", ".join(RATING_ORDER), ", ".join(ORDER_OF_ENDS)
-INSERT_CHANGE = "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)"
+INSERT_PLAYER = "INSERT OR REPLACE INTO players VALUES (?, ?, ?, ?, ?)"  # a corrected registration takes its place
 INSERT_MOVETEXT = "INSERT OR REPLACE INTO movetexts VALUES (?, ?)"  # no upsert: a preview writes into a view
 INSERT_GAME = f"INSERT INTO games({', '.join(GAME_COLUMNS)}) VALUES ({', '.join('?' * len(GAME_COLUMNS))})"
 

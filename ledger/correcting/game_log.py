@@ -14,7 +14,7 @@ import attrs
 import orjson
 
 from ledger.book import corrections
-from ledger.book.settling import recorded_facts, rows_at
+from ledger.book.restand import recorded_facts, rows_at
 from ledger.facts.changes import Change, Verb, Which, change_of
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
 from ledger.facts.instants import instant_ms

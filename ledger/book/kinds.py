@@ -1,0 +1,356 @@
+"""The one table of what each kind of fact is in the book: where its row stands, what it is, and which games it reaches.
+
+``stand`` is the one verb. A fact that is recorded did not stand before, one that is annulled does not stand now, one
+that is corrected stands otherwise; supplements, merges and voided tournaments make games stand anew (``restand``). Many
+thousands are taken as columns (``game_book_columns``), which write the same rows into the same tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import attrs
+import orjson
+
+from ledger.book import stored_rounds, tables
+from ledger.book.fresh import Fresh, Played
+from ledger.book.game_rows import row_of
+from ledger.book.parts import Parts
+from ledger.book.policies import POLICIES
+from ledger.book.policies import row_of as policy_row
+from ledger.book.roster import seed_row
+from ledger.book.stored_pools import add_pool, era_of, era_row, with_announced
+from ledger.book.timeline import Pool
+from ledger.facts import codec
+from ledger.facts.events import (
+    BirthYearLearnt,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    PlayerRegistered,
+    RatingRunClosed,
+    RatingSeeded,
+    RoundWithoutGame,
+    SchemeAdopted,
+    TournamentClosed,
+    TournamentOpened,
+)
+from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.public_events import PolicySet
+from ledger.facts.words import moves_number
+
+if TYPE_CHECKING:
+    import sqlite3
+
+Row = Mapping[str, Any]
+Stands = Callable[[str], Event | None]  # the fact of a key as it stands; None where there is none, or it is annulled
+
+ALWAYS = -(2**62)  # milliseconds
+UPDATE_BIRTH_YEAR = "UPDATE players SET birth_year = ? WHERE player = ?"
+_OF_PLAYER = "(white = ?1 OR black = ?1) AND ended_ms >= ?2"
+_RUNS = "SELECT DISTINCT as_of_ms FROM runs WHERE pool = ? ORDER BY 1"
+_FIRST_PLACES = (
+    "SELECT pool, min(rated_ms) FROM games WHERE reason IS NULL AND white = ?1 GROUP BY pool "
+    "UNION ALL SELECT pool, min(rated_ms) FROM games WHERE reason IS NULL AND black = ?1 GROUP BY pool"
+)
+
+
+def stand(book: Parts, position: int, before: Event | None, now: Event | None, fresh: Fresh, stands: Stands) -> None:
+    """The book held a fact as *before*, and holds it as *now*.
+
+    Args:
+        book: what the fact is folded into.
+        position: of the entry that recorded it.
+        before: the fact as it was recorded; None: this is its recording.
+        now: as it stands; None where it is annulled.
+        fresh: what is to be rated anew is noted here.
+        stands: how another fact stands, asked by its key.
+    """
+    fact = now if before is None else before
+    kind = KINDS.get(type(fact))
+    if kind is not None and not (before is not None and kind.stays(fact)):
+        rows = [] if before is None else kind.take_out(book, position, fact)
+        if now is not None:
+            rows = [*rows, kind.put(book, position, now, fresh)]
+        kind.reach(book, Stood(fact, rows, before is None, fresh, stands))
+
+
+class Stood(NamedTuple):
+    """A fact whose row was taken out, put in, or both.
+
+    Attributes:
+        fact: as it was recorded.
+        rows: its row before, if it stood, and its row now, if it stands.
+        is_new: whether this is its recording.
+        fresh: takes what is to be rated anew.
+        stands: how another fact stands, asked by its key.
+    """
+
+    fact: Any
+    rows: Sequence[Row]
+    is_new: bool
+    fresh: Fresh
+    stands: Stands
+
+
+class Kind:
+    """How the facts of one kind stand in the book: by default a row of a table, of which no game knows.
+
+    Attributes:
+        table: the table.
+        found_by: columns that no correction changes, by which the row of an entry is found in a large table.
+    """
+
+    table: ClassVar[str]
+    found_by: ClassVar[tuple[str, ...]] = ()
+
+    def row(self, book: Parts, position: int, fact: Any) -> Row:
+        """The columns of a fact."""
+        raise NotImplementedError
+
+    def stays(self, _fact: Any) -> bool:
+        """Whether a fact stays as it was recorded, whatever corrections say."""
+        return False
+
+    def put(self, book: Parts, position: int, fact: Any, _fresh: Fresh) -> Row:
+        """Put the row of a fact in; returns it."""
+        row = self.row(book, position, fact)
+        book.connection.execute(insert_into(self.table, row), row)
+        return row
+
+    def take_out(self, book: Parts, position: int, fact: Any) -> list[Row]:
+        """Take the row of an entry out; returns it, if it was there."""
+        where = " AND ".join(f"{name} = :{name}" for name in ("position", *self.found_by))
+        known = self.row(book, position, fact) if self.found_by else {"position": position}
+        cursor = book.connection.execute(f"SELECT * FROM {self.table} WHERE {where}", known)
+        names = [column[0] for column in cursor.description]
+        stood: list[Row] = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        book.connection.execute(f"DELETE FROM {self.table} WHERE {where}", known)
+        return stood
+
+    def reach(self, book: Parts, stood: Stood) -> None:
+        """Judge games again, or note those to be rated again, that a fact reaches as it stood and as it stands."""
+
+
+def insert_into(table: str, row: Row) -> str:
+    """The statement that puts a row with these columns in."""
+    return f"INSERT INTO {table}({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})"
+
+
+def begin_anew(connection: sqlite3.Connection, player: int, pool: int | None, fresh: Fresh) -> None:
+    """All games of a player are rated again, in one pool or in all: a past counts from the first game on."""
+    for number, first_ms in connection.execute(_FIRST_PLACES, (player,)):
+        if pool in {None, number}:
+            fresh.note(number, first_ms, (player,))
+
+
+class _Games(Kind):
+    """Games, as they are recorded; those that stood before are ``restand``'s."""
+
+    table = "games"
+
+    def put(self, book: Parts, position: int, fact: GameRecorded, fresh: Fresh) -> Row:
+        pool = book.pool_named(fact.pool, position)
+        row = row_of(codec.facts_mapping(fact), pool.pool)
+        row["position"], ms = position, row["ended_ms"]
+        row["reason"], row["rated_ms"], row["batch"], _ = book.judging.verdict(
+            pool, ms, fact.outcome, fact.termination, fact.half_moves, fact.rated, fact.white, fact.black,
+            fact.tournament,
+        )  # fmt: skip
+        if pool.by_event and fact.tournament:
+            book.played.note(pool.name, fact.tournament, ms, ms)
+        book.connection.execute(tables.INSERT_GAME, [row[name] for name in tables.GAME_COLUMNS])
+        note_moves(book, position, fact.text)
+        if book.decided.concerns(fact.white, fact.black, fact.pool, fact.tournament):
+            book.unsettled.add(position)
+        if row["reason"] is None:
+            facts = {name: row[name] for name in ("termination", "tournament", "round", "round_order")}
+            points, loser, rated_ms = row["half_points"] or 0, row["time_loss"], row["rated_ms"]
+            played = Played(position, fact.white, fact.black, points, loser, ms, rated_ms, facts)
+            fresh.note(pool.pool, rated_ms, played=played)
+        return row
+
+
+def note_moves(book: Parts, position: int, text: str | None) -> None:
+    """Note with which moves a game was told."""
+    if text is not None and book.notes_moves:
+        book.connection.execute(tables.INSERT_MOVETEXT, (position, moves_number(text)))
+
+
+class _Adoptions(Kind):
+    """Eras of pools: a scheme rates from an instant on, and the games since are judged again."""
+
+    table = "eras"
+
+    def row(self, book: Parts, position: int, fact: SchemeAdopted) -> Row:
+        if fact.pool not in book.pools:
+            pool = Pool(len(book.pools) + 1, fact.pool, (era_of(position, fact),))
+            add_pool(book.connection, pool, position)
+            book.pools[fact.pool] = pool
+        return era_row(book.pools[fact.pool].pool, era_of(position, fact))
+
+    def put(self, book: Parts, position: int, fact: SchemeAdopted, fresh: Fresh) -> Row:
+        fresh.adopted.append(era_of(position, fact).scheme)
+        return super().put(book, position, fact, fresh)
+
+    def reach(self, book: Parts, stood: Stood) -> None:
+        before = book.pools[stood.fact.pool]
+        pool = book.reloaded(before.name)
+        if stood.is_new and len(pool.eras) == 1:  # no game was played before a pool's first scheme
+            return
+        if stood.rows:
+            cut = min(row["since_ms"] for row in stood.rows) - 1  # where a period stands that the change cuts short
+            # what is left of a tournament before it may now be short enough
+            since = max(cut - max(before.reach_ms, pool.reach_ms), ALWAYS)
+            where = "pool = ?1 AND (ended_ms >= ?2 OR rated_ms >= ?2)"
+            book.judging.again(where, (pool.pool, since), stood.fresh, everybody=True)
+
+
+class _Runs(Kind):
+    """Ends of rating periods: games that waited for a later run take their place in this one."""
+
+    table = "runs"
+
+    def row(self, book: Parts, position: int, fact: RatingRunClosed) -> Row:
+        pool = book.pool_named(fact.pool, position).pool
+        return {"pool": pool, "as_of_ms": instant_end_ms(fact.as_of), "as_of": fact.as_of, "position": position}
+
+    def reach(self, book: Parts, stood: Stood) -> None:
+        pool = book.pools[stood.fact.pool]
+        runs = book.connection.execute(_RUNS, (pool.pool,))
+        book.pools[pool.name] = attrs.evolve(pool, runs=tuple(ms for (ms,) in runs))
+        if pool.by_runs and stood.rows:
+            book.count_again(pool.name, min(row["as_of_ms"] for row in stood.rows))
+
+
+class _Announcements(Kind):
+    """What tells of a tournament: its games are those of its days, and are rated as of its end."""
+
+    def reach(self, book: Parts, stood: Stood) -> None:
+        for name in sorted({stood.fact.tournament, *(row["tournament"] for row in stood.rows)}):
+            pool = with_announced(book.connection, book.pools[stood.fact.pool], name)
+            book.pools[pool.name] = pool
+            book.place_tournament(pool, name, stood.fresh)
+
+
+class _Openings(_Announcements):
+    table = "openings"
+
+    def row(self, book: Parts, position: int, fact: TournamentOpened) -> Row:
+        return {
+            "pool": book.pool_named(fact.pool, position).pool, "tournament": fact.tournament,
+            "starts_ms": instant_ms(fact.starts_at), "starts_at": fact.starts_at,
+            "ends_ms": instant_end_ms(fact.ends_at), "ends_at": fact.ends_at, "format": fact.format,
+            "entrants": fact.entrants, "rounds": fact.rounds, "position": position,
+        }  # fmt: skip
+
+
+class _Closings(_Announcements):
+    table = "tournaments"
+
+    def row(self, book: Parts, position: int, fact: TournamentClosed) -> Row:
+        return {
+            "pool": book.pool_named(fact.pool, position).pool, "tournament": fact.tournament,
+            "closed_ms": instant_end_ms(fact.ended_at), "closed_at": fact.ended_at, "position": position,
+        }  # fmt: skip
+
+
+class _Players(Kind):
+    """What registration told of a player, and a year of birth that was learnt later, which goes before: one row."""
+
+    table = "players"
+
+    def put(self, book: Parts, _position: int, fact: PlayerRegistered | BirthYearLearnt, _fresh: Fresh) -> Row:
+        if isinstance(fact, BirthYearLearnt):
+            book.connection.execute(UPDATE_BIRTH_YEAR, (fact.birth_year, fact.player))
+            return {"player": fact.player}
+        row = (fact.player, fact.joined_at, fact.standing.value, fact.declared_rating, fact.birth_year)
+        book.connection.execute(tables.INSERT_PLAYER, row)
+        return {"player": fact.player}
+
+    def take_out(self, _book: Parts, _position: int, fact: PlayerRegistered | BirthYearLearnt) -> list[Row]:
+        return [{"player": fact.player}]  # what is put in takes its place; a year that is annulled, ``reach`` mends
+
+    def reach(self, book: Parts, stood: Stood) -> None:
+        player = stood.fact.player
+        if stood.is_new and isinstance(stood.fact, PlayerRegistered):
+            book.roster.register(player, stood.fact.standing)  # nobody has played before joining
+            return
+        if not stood.is_new:
+            learnt = stood.stands(f"born:{player}") or stood.stands(f"player:{player}")
+            if isinstance(learnt, BirthYearLearnt | PlayerRegistered):
+                book.connection.execute(UPDATE_BIRTH_YEAR, (learnt.birth_year, player))
+            book.roster.is_told_of_pasts = True  # perhaps by the correction alone
+            book.roster.read_again(player)
+            book.judging.again(_OF_PLAYER, (player, ALWAYS), stood.fresh, player=player)
+        begin_anew(book.connection, player, None, stood.fresh)
+
+
+class _Changes(Kind):
+    """Standings and declared ratings from an instant on: the player's games since are judged again."""
+
+    table = "changes"
+    found_by = ("player",)
+
+    def row(self, _book: Parts, position: int, fact: PlayerChanged) -> Row:
+        return {
+            "player": fact.player, "effective_ms": instant_ms(fact.effective_at), "effective_at": fact.effective_at,
+            "standing": fact.standing.value, "declared_rating": fact.declared_rating, "position": position,
+        }  # fmt: skip
+
+    def reach(self, book: Parts, stood: Stood) -> None:
+        player, rows = stood.fact.player, stood.rows
+        book.roster.read_again(player)
+        if rows:
+            # a standing alone moves no game but those that it lets count or not
+            declares = {row["declared_rating"] for row in rows} != {None}
+            where = player, min(row["effective_ms"] for row in rows)
+            book.judging.again(_OF_PLAYER, where, stood.fresh, player=player if declares else None)
+            if declares and not stood.is_new:  # such a rating acts at the first game, wherever that is by now
+                begin_anew(book.connection, player, None, stood.fresh)
+
+
+class _Seeds(Kind):
+    """Ratings that players come with."""
+
+    table = "seeds"
+    found_by = ("pool", "player")
+
+    def row(self, book: Parts, position: int, fact: RatingSeeded) -> Row:
+        return seed_row(book.pool_named(fact.pool, position).pool, fact, position)
+
+    def reach(self, book: Parts, stood: Stood) -> None:
+        begin_anew(book.connection, stood.fact.player, book.pools[stood.fact.pool].pool, stood.fresh)
+
+
+class _Policies(Kind):
+    """Rules of the house; one that holds by position stays as it was recorded."""
+
+    table = "policies"
+
+    def row(self, _book: Parts, position: int, fact: PolicySet) -> Row:
+        row = policy_row(position, fact)
+        settings = orjson.dumps(row.settings, option=orjson.OPT_SORT_KEYS).decode()
+        return {**attrs.asdict(row), "settings": settings}
+
+    def stays(self, fact: PolicySet) -> bool:
+        return fact.policy in POLICIES and POLICIES[fact.policy].is_by_position
+
+
+class _Rounds(Kind):
+    """Byes and absences: counted in points and tie-breaks, never rated."""
+
+    table = "rounds_without_game"
+
+    def row(self, book: Parts, position: int, fact: RoundWithoutGame) -> Row:
+        stored = stored_rounds.as_stored(fact, position)
+        return {"pool": book.pool_named(fact.pool, position).pool, **stored._asdict()}
+
+
+KINDS: Mapping[type, Kind] = {
+    GameRecorded: _Games(), SchemeAdopted: _Adoptions(), RatingRunClosed: _Runs(), TournamentOpened: _Openings(),
+    TournamentClosed: _Closings(), PlayerRegistered: _Players(), BirthYearLearnt: _Players(),
+    PlayerChanged: _Changes(), RatingSeeded: _Seeds(), PolicySet: _Policies(), RoundWithoutGame: _Rounds(),
+}  # fmt: skip
+
