@@ -68,7 +68,7 @@ def stand(book: Parts, position: int, before: Event | None, now: Event | None, f
         stands: how another fact stands, asked by its key.
     """
     fact = now if before is None else before
-    kind = KINDS.get(type(fact))
+    kind = None if fact is None else KINDS.get(type(fact))
     if kind is not None and not (before is not None and kind.stays(fact)):
         rows = [] if before is None else kind.take_out(book, position, fact)
         if now is not None:
@@ -100,10 +100,16 @@ class Kind:
     Attributes:
         table: the table.
         found_by: columns that no correction changes, by which the row of an entry is found in a large table.
+        correctable: the fields that can be corrected.
+        is_annullable: whether a fact can be annulled, and a missed one recorded by a proposal.
+        is_at_instant: whether a key names an instant, at which no second fact of the kind may come to stand.
     """
 
     table: ClassVar[str]
     found_by: ClassVar[tuple[str, ...]] = ()
+    correctable: ClassVar[tuple[str, ...]] = ()
+    is_annullable: ClassVar[bool] = True
+    is_at_instant: ClassVar[bool] = True
 
     def row(self, book: Parts, position: int, fact: Any) -> Row:
         """The columns of a fact."""
@@ -149,6 +155,11 @@ class _Games(Kind):
     """Games, as they are recorded; those that stood before are ``restand``'s."""
 
     table = "games"
+    correctable = (
+        "outcome", "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "rated", "pool",
+        "white", "black", "white_rating", "black_rating",
+    )  # fmt: skip
+    is_at_instant = False
 
     def put(self, book: Parts, position: int, fact: GameRecorded, fresh: Fresh) -> Row:
         pool = book.pool_named(fact.pool, position)
@@ -182,6 +193,7 @@ class _Adoptions(Kind):
     """Eras of pools: a scheme rates from an instant on, and the games since are judged again."""
 
     table = "eras"
+    correctable = ("scheme", "settings", "effective_from", "carry", "conversion", "scheme_version", "arithmetic")
 
     def row(self, book: Parts, position: int, fact: SchemeAdopted) -> Row:
         if fact.pool not in book.pools:
@@ -211,6 +223,7 @@ class _Runs(Kind):
     """Ends of rating periods: games that waited for a later run take their place in this one."""
 
     table = "runs"
+    correctable = ("as_of",)
 
     def row(self, book: Parts, position: int, fact: RatingRunClosed) -> Row:
         pool = book.pool_named(fact.pool, position).pool
@@ -236,6 +249,7 @@ class _Announcements(Kind):
 
 class _Openings(_Announcements):
     table = "openings"
+    correctable = ("tournament", "starts_at", "ends_at", "format", "entrants", "rounds")
 
     def row(self, book: Parts, position: int, fact: TournamentOpened) -> Row:
         return {
@@ -248,6 +262,7 @@ class _Openings(_Announcements):
 
 class _Closings(_Announcements):
     table = "tournaments"
+    correctable = ("tournament", "ended_at")
 
     def row(self, book: Parts, position: int, fact: TournamentClosed) -> Row:
         return {
@@ -260,6 +275,7 @@ class _Players(Kind):
     """What registration told of a player, and a year of birth that was learnt later, which goes before: one row."""
 
     table = "players"
+    is_at_instant = False
 
     def put(self, book: Parts, _position: int, fact: PlayerRegistered | BirthYearLearnt, _fresh: Fresh) -> Row:
         if isinstance(fact, BirthYearLearnt):
@@ -287,11 +303,21 @@ class _Players(Kind):
         begin_anew(book.connection, player, None, stood.fresh)
 
 
+class _Registrations(_Players):
+    correctable = ("joined_at", "standing", "declared_rating", "birth_year")
+    is_annullable = False
+
+
+class _Births(_Players):
+    correctable = ("birth_year",)
+
+
 class _Changes(Kind):
     """Standings and declared ratings from an instant on: the player's games since are judged again."""
 
     table = "changes"
     found_by = ("player",)
+    correctable = ("effective_at", "standing", "declared_rating")
 
     def row(self, _book: Parts, position: int, fact: PlayerChanged) -> Row:
         return {
@@ -316,6 +342,7 @@ class _Seeds(Kind):
 
     table = "seeds"
     found_by = ("pool", "player")
+    correctable = ("effective_at", "rating", "games", "deviation", "volatility", "highest", "k_factor", "source")
 
     def row(self, book: Parts, position: int, fact: RatingSeeded) -> Row:
         return seed_row(book.pool_named(fact.pool, position).pool, fact, position)
@@ -328,6 +355,8 @@ class _Policies(Kind):
     """Rules of the house; one that holds by position stays as it was recorded."""
 
     table = "policies"
+    correctable = ("settings", "effective_from")
+    is_at_instant = False
 
     def row(self, _book: Parts, position: int, fact: PolicySet) -> Row:
         row = policy_row(position, fact)
@@ -342,15 +371,33 @@ class _Rounds(Kind):
     """Byes and absences: counted in points and tie-breaks, never rated."""
 
     table = "rounds_without_game"
+    correctable = ("tournament", "edition", "round", "player", "brings", "half_points")
 
     def row(self, book: Parts, position: int, fact: RoundWithoutGame) -> Row:
         stored = stored_rounds.as_stored(fact, position)
         return {"pool": book.pool_named(fact.pool, position).pool, **stored._asdict()}
 
 
-KINDS: Mapping[type, Kind] = {
-    GameRecorded: _Games(), SchemeAdopted: _Adoptions(), RatingRunClosed: _Runs(), TournamentOpened: _Openings(),
-    TournamentClosed: _Closings(), PlayerRegistered: _Players(), BirthYearLearnt: _Players(),
-    PlayerChanged: _Changes(), RatingSeeded: _Seeds(), PolicySet: _Policies(), RoundWithoutGame: _Rounds(),
-}  # fmt: skip
+KINDS: Mapping[type[Event], Kind] = {
+    GameRecorded: _Games(),
+    PlayerRegistered: _Registrations(),
+    PlayerChanged: _Changes(),
+    BirthYearLearnt: _Births(),
+    RatingSeeded: _Seeds(),
+    SchemeAdopted: _Adoptions(),
+    RatingRunClosed: _Runs(),
+    TournamentOpened: _Openings(),
+    TournamentClosed: _Closings(),
+    PolicySet: _Policies(),
+    RoundWithoutGame: _Rounds(),
+}
 
+
+def correctable_fields(kind: type[Event]) -> tuple[str, ...]:
+    """The fields of facts of this kind that can be corrected."""
+    return KINDS[kind].correctable if kind in KINDS else ()
+
+
+def is_annullable(kind: type[Event]) -> bool:
+    """Whether a fact of this kind can be annulled, and a missed one recorded by a proposal."""
+    return kind in KINDS and KINDS[kind].is_annullable

@@ -10,25 +10,14 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ledger.book.hypothetical_facts import HypotheticalFacts
+from ledger.book.kinds import KINDS
 from ledger.errors import ConflictError, MalformedError, Refusal
-from ledger.facts.events import (
-    Event,
-    PlayerChanged,
-    RatingRunClosed,
-    RatingSeeded,
-    RoundWithoutGame,
-    SchemeAdopted,
-    TournamentClosed,
-    TournamentOpened,
-)
+from ledger.facts.events import Event
 from ledger.journal import Journal
 
 if TYPE_CHECKING:
     import sqlite3
 
-_AT_INSTANTS = (
-    SchemeAdopted, RatingRunClosed, TournamentOpened, TournamentClosed, PlayerChanged, RatingSeeded, RoundWithoutGame,
-)  # fmt: skip
 _CORRECTED = "SELECT DISTINCT subject FROM corrections WHERE subject GLOB ? ORDER BY subject"
 
 
@@ -54,7 +43,8 @@ def meetings(connection: sqlite3.Connection, after: HypotheticalFacts, keys: Map
 
 def may_meet(event: Event) -> bool:
     """Whether facts of its kind stand at instants, so that a corrected one may stand where it would."""
-    return isinstance(event, _AT_INSTANTS)
+    kind = KINDS.get(type(event))
+    return kind is not None and kind.is_at_instant
 
 
 def refuse_meeting(connection: sqlite3.Connection, journal: Journal, event: Event) -> None:
@@ -85,7 +75,7 @@ def _family(key: str) -> str:
 def _place(after: HypotheticalFacts, key: str) -> str | None:
     """The key that a fact would bear if it were recorded as it would stand; None of one that has no instant."""
     fact = after.fact(key)
-    if fact is None or fact.annulled_by is not None or not issubclass(fact.cls, _AT_INSTANTS):
+    if fact is None or fact.annulled_by is not None or fact.cls not in KINDS or not KINDS[fact.cls].is_at_instant:
         return None
     try:
         return after.event(fact).key

@@ -14,9 +14,9 @@ from ledger.book.contradictory_games import RULE as IMPOSSIBLE
 from ledger.book.contradictory_games import contradictory, ending_faults
 from ledger.book.decided import Decided, Proposal
 from ledger.book.hypothetical_facts import NOT_YET, Fact, HypotheticalFacts
+from ledger.book.kinds import KINDS, correctable_fields, is_annullable
 from ledger.book.policies import check_settings
 from ledger.book.proposal_conflicts import meetings
-from ledger.book.proposal_rules import ADDABLE, ANNULLABLE, CORRECTABLE
 from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
@@ -24,7 +24,6 @@ from ledger.facts.correction_events import Decision
 from ledger.facts.events import Event, GameRecorded, SchemeAdopted
 from ledger.facts.public_events import FOUR_EYES, PolicySet
 from ledger.journal import Journal, rules
-from ledger.journal.needed_keys import needed_keys
 
 if TYPE_CHECKING:
     import sqlite3
@@ -145,7 +144,7 @@ class ProposalGate:
         if fact is None:
             yield "no-such-fact", f"the journal holds no {change.fact!r} at entry {change.entry}; look it up in 'log'"
             return
-        allowed = [name for name in CORRECTABLE.get(fact.cls, ()) if not self._is_fixed(change, name)]
+        allowed = [name for name in correctable_fields(fact.cls) if not self._is_fixed(change, name)]
         given = dict(change.facts or {})
         for name in given.keys() - set(allowed):
             yield "not-correctable", f"{name} of {change.fact!r} cannot be corrected; what can is {allowed}"
@@ -170,7 +169,7 @@ class ProposalGate:
         fact = self._known(change)
         if fact is None:
             yield "no-such-fact", f"the journal holds no {change.fact!r} at entry {change.entry}; look it up in 'log'"
-        elif fact.cls not in ANNULLABLE or (fact.cls is SchemeAdopted and self._is_fixed(change, "effective_from")):
+        elif not is_annullable(fact.cls) or (fact.cls is SchemeAdopted and self._is_fixed(change, "effective_from")):
             yield "not-correctable", f"{change.fact!r} cannot be taken back; correct its fields instead"
         elif change.do is Verb.ANNUL and fact.annulled_by is not None:
             yield "changes-nothing", f"{change.fact!r} was annulled by proposal {fact.annulled_by} already"
@@ -188,8 +187,9 @@ class ProposalGate:
         except MalformedError as error:
             yield "bad-value", f"{change.fact!r} may not be recorded so: {'; '.join(error.problems)}"
             return
-        if not isinstance(event, ADDABLE):
-            yield "not-correctable", f"a {event.KIND} is not recorded by a proposal; what is: {_kinds(ADDABLE)}"
+        if not is_annullable(type(event)):
+            others = _kinds([kind for kind in KINDS if is_annullable(kind)])
+            yield "not-correctable", f"a {event.KIND} is not recorded by a proposal; what is: {others}"
         elif event.key != change.fact:
             yield "bad-value", f"the key of this fact is {event.key!r}, not {change.fact!r}"
         elif isinstance(event, GameRecorded) and (faults := [fault for _, fault in ending_faults(change.facts or {})]):
@@ -203,7 +203,7 @@ class ProposalGate:
             yield from _policy_faults(event)
             return
         try:
-            rules.check_new(event, self._journal.find(needed_keys(event)), self._now_ms)
+            rules.check_new(event, self._journal.find(rules.needed_keys(event)), self._now_ms)
             self._judge(event)
         except RejectedError as error:
             yield error.rule, f"{event.key!r}: {str(error).removeprefix(f'{error.rule}: ')}"
@@ -317,7 +317,7 @@ class ProposalGate:
                     yield from (Refusal(number, rule, message) for rule, message in _policy_faults(event))
                 if fact.annulled_by is not None or type(event) in rules.OWN_DOORS:
                     continue
-                rules.check_new(event, self._journal.find(needed_keys(event)), self._now_ms)
+                rules.check_new(event, self._journal.find(rules.needed_keys(event)), self._now_ms)
             except MalformedError as error:
                 yield Refusal(number, "bad-value", f"{key!r} may not stand so: {'; '.join(error.problems)}")
             except RejectedError as error:

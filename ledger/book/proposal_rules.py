@@ -1,26 +1,8 @@
-"""Which corrections may be proposed and approved: the kinds of facts, the fields that can be corrected, the rules.
-
-What a rule finds is said in ``proposal_gate``. Nothing is read or written here.
-"""
+"""The rules of which a refused proposal is told one: what each means and asks for; ``proposal_gate`` applies them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from ledger.facts.events import (
-    BirthYearLearnt,
-    Event,
-    GameRecorded,
-    PlayerChanged,
-    PlayerRegistered,
-    RatingRunClosed,
-    RatingSeeded,
-    RoundWithoutGame,
-    SchemeAdopted,
-    TournamentClosed,
-    TournamentOpened,
-)
-from ledger.facts.public_events import PolicySet
 
 # Name -> what it means and what to do.
 RULES: Mapping[str, str] = {
@@ -45,33 +27,3 @@ RULES: Mapping[str, str] = {
     "four-eyes": "who proposed a correction may not approve it: somebody else does",
     "unseen-entries": "entries were recorded since the impact was looked at: look at it again, then approve",
 }
-
-# By kind, the fields that can be corrected.
-CORRECTABLE: Mapping[type[Event], tuple[str, ...]] = {
-    GameRecorded: (
-        "outcome", "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "rated", "pool",
-        "white", "black", "white_rating", "black_rating",
-    ),
-    PlayerRegistered: ("joined_at", "standing", "declared_rating", "birth_year"),
-    PlayerChanged: ("effective_at", "standing", "declared_rating"),
-    BirthYearLearnt: ("birth_year",),
-    RatingSeeded: (
-        "effective_at", "rating", "games", "deviation", "volatility", "highest", "k_factor", "source",
-    ),
-    SchemeAdopted: (
-        "scheme", "settings", "effective_from", "carry", "conversion", "scheme_version", "arithmetic",
-    ),
-    RatingRunClosed: ("as_of",),
-    TournamentOpened: ("tournament", "starts_at", "ends_at", "format", "entrants", "rounds"),
-    TournamentClosed: ("tournament", "ended_at"),
-    PolicySet: ("settings", "effective_from"),
-    RoundWithoutGame: ("tournament", "edition", "round", "player", "brings", "half_points"),
-}  # fmt: skip
-ANNULLABLE = (
-    GameRecorded, PlayerChanged, BirthYearLearnt, RatingSeeded, SchemeAdopted, RatingRunClosed, TournamentOpened,
-    TournamentClosed, PolicySet, RoundWithoutGame,
-)  # fmt: skip
-ADDABLE = (
-    GameRecorded, PlayerChanged, BirthYearLearnt, RatingSeeded, SchemeAdopted, RatingRunClosed, TournamentOpened,
-    TournamentClosed, PolicySet, RoundWithoutGame,
-)  # fmt: skip

@@ -23,7 +23,6 @@ from ledger.facts.events import (
 from ledger.facts.source_games import shown
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, past_reach, rules
-from ledger.journal.needed_keys import needed_keys
 from ledger.journal.supplements import KnownGame, known_games
 from ledger.journal.told_again import Standing, as_recorded, told_of
 from ledger.runtime.collector import collector_paused
@@ -179,7 +178,7 @@ class _Batch:
 
     def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> Recorded:
         self._games.clear()
-        self._look_up(set(chain.from_iterable(map(needed_keys, events))))
+        self._look_up(set(chain.from_iterable(map(rules.needed_keys, events))))
         kinds: list[str] = []
         keys: list[str] = []
         bodies: list[bytes] = []

@@ -152,6 +152,15 @@ def check_supplemented(game: GameRecorded, now_ms: int) -> None:
     _check_times(game, now_ms)
 
 
+def needed_keys(event: Event) -> tuple[str, ...]:
+    """The keys that must stand in the journal before a fact: those of its pool's first scheme and of its players."""
+    if isinstance(event, GameRecorded):  # nearly all are
+        return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
+    pool, player = getattr(event, "pool", None), getattr(event, "player", None)
+    of_pool = () if pool is None else (f"scheme:{pool}@start",)
+    return of_pool if player is None else (*of_pool, f"player:{player}")
+
+
 def check_new(event: Event, known: Known, now_ms: int) -> None:
     """A fact with a new key.
 
