@@ -20,7 +20,7 @@ import pytest
 from ledger.answers import querying
 from ledger.errors import MalformedError
 from ledger.ledger import Ledger
-from ledger.runtime import query_process, query_runner
+from ledger.runtime import query_process
 from tests.kit.commands import Run
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
@@ -56,7 +56,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
             super().__init__(*words, **options)
             started.append(self)
 
-    monkeypatch.setattr(query_runner.subprocess, "Popen", Noted)
+    monkeypatch.setattr(subprocess, "Popen", Noted)
     return started
 
 
@@ -119,7 +119,7 @@ def test_time_in_which_nobody_asks_for_rows_does_not_count(ledger: Ledger, monke
     moments = iter(range(0, 10**9, 1_000))  # a thousand seconds pass between any two looks at the clock
     rows = querying.query(ledger, ENDLESS, seconds=2_500)
     assert next(rows)["x"] == 1
-    monkeypatch.setattr(query_runner.time, "monotonic", lambda: float(next(moments)))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(moments)))
     seen: list[int] = []
     with pytest.raises(MalformedError, match="stopped after 2500 s"):
         seen.extend(row["x"] for row in rows)
