@@ -2,14 +2,12 @@
 
 Start at ``Ledger``. The README follows one game result through the layers. Each public name is loaded when it is first
 asked for: a command says what Ctrl-C does before it loads anything that takes time, and a module in the depth of a room
-does not load the others.
+does not load the others. For the same reason nothing at all is imported here, be it ``typing``.
 """
 
-import importlib
-import importlib.util
-import typing
+TYPE_CHECKING = False  # type checkers take it for true
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from ledger.errors import (
         CheckpointWarning,
         ConflictError,
@@ -86,17 +84,24 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-if not typing.TYPE_CHECKING:  # a type checker would take any name for one of ours
+if not TYPE_CHECKING:  # a type checker would take any name for one of ours
 
     def __getattr__(name: str) -> object:
         """A public name, or a room of the package."""
         if name in _HOME:
-            value = getattr(importlib.import_module(_HOME[name]), name)
-            globals()[name] = value
-            return value
-        if not name.startswith("_") and importlib.util.find_spec(f"{__name__}.{name}") is not None:
-            return importlib.import_module(f"{__name__}.{name}")
+            globals()[name] = getattr(__import__(_HOME[name], fromlist=[name]), name)
+            return globals()[name]
+        if not name.startswith("_"):
+            room = f"{__name__}.{name}"
+            try:
+                return __import__(room, fromlist=[""])
+            except ModuleNotFoundError as error:
+                if error.name != room:
+                    raise
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
+
+
+del TYPE_CHECKING

@@ -268,9 +268,7 @@ def test_public_names_are_exactly_all_and_sorted() -> None:
 
 
 def test_a_public_name_is_loaded_from_where_type_checkers_read_it() -> None:
-    (block,) = (
-        node for node in tree_of(ROOT / "ledger/__init__.py").body if ast.unparse(node).startswith("if typing.")
-    )
+    (block,) = filter(is_typing_block, tree_of(ROOT / "ledger/__init__.py").body)
     for name in imported_names(ast.Module([node for node in ast.walk(block) if isinstance(node, ast.ImportFrom)], [])):
         module, _, public = name.rpartition(".")
         assert getattr(ledger, public) is getattr(importlib.import_module(module), public)
