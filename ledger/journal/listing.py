@@ -70,7 +70,7 @@ def about(journal: Journal, game: str) -> list[bytes]:
 
 def _kinds(kind: str) -> dict[str, type[Event]]:
     """The kinds that a word means, those that are no longer written among them, each with the class it is read as."""
-    every = BY_KIND | {old: cls for old, (cls, _) in OLD_KINDS.items()}
+    every = {**BY_KIND, **{old: cls for old, (cls, _) in OLD_KINDS.items()}}
     kinds = {name: cls for name, cls in every.items() if kind in {name, name.partition("/")[0]}}
     if not kinds:
         raise UnknownNameError("kind", kind, choice_of(kind, every))

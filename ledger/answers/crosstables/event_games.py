@@ -30,12 +30,16 @@ FROM games WHERE {_OF_POOL} AND tournament {{}} ORDER BY tournament, round_order
 """
 GAMES, GAMES_OF_SEVERAL = _READ.format("= ?2"), _READ.format("IN (SELECT value FROM json_each(?2))")
 # From name to name, for each has many games.
-NAMES = f"""
+NAMES = """
 WITH RECURSIVE met(name) AS (
   SELECT min(tournament) FROM games WHERE pool = ?1 AND tournament IS NOT NULL
   UNION ALL SELECT (SELECT min(tournament) FROM games WHERE pool = ?1 AND tournament > met.name)
   FROM met WHERE met.name IS NOT NULL)
-SELECT name FROM met WHERE EXISTS (SELECT 1 FROM games WHERE {_OF_POOL} AND tournament = met.name)
+SELECT name FROM met WHERE name IS NOT NULL
+"""
+# An index tells the names; whether a game stands is read in the table, of few names only.
+STANDING_NAMES = f"""
+SELECT value FROM json_each(?2) WHERE EXISTS (SELECT 1 FROM games WHERE {_OF_POOL} AND tournament = value)
 """
 # Those with a game that ended at an instant or later, or that were told to last so long.
 NAMES_SINCE = """
@@ -124,9 +128,11 @@ class EventGame(NamedTuple):
         return self.white_shown if player == self.white else self.black_shown
 
 
-def names_in(connection: sqlite3.Connection, pool: Pool) -> list[str]:
-    """The names of all tournaments of a pool, in no order."""
-    return [name for (name,) in connection.execute(NAMES, (pool.pool,))]
+def names_in(connection: sqlite3.Connection, pool: Pool, text: str = "") -> list[str]:
+    """The names of all tournaments of a pool with a text in them, in whatever case; in no order."""
+    part = text.casefold()
+    names = [name for (name,) in connection.execute(NAMES, (pool.pool,)) if part in name.casefold()]
+    return [name for (name,) in connection.execute(STANDING_NAMES, (pool.pool, json.dumps(names)))]
 
 
 def names_since(connection: sqlite3.Connection, pool: Pool, ms: int) -> list[str]:

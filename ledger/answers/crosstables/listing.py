@@ -82,8 +82,9 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     found = _pairs(telling, sought)
     found.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
     shown = found[: sought.limit]
-    games = event_games.games_of(connection, rated_by, {name for name, _ in shown})
-    announcements = editions.announced_by_name(connection, rated_by)
+    shown_names = {name for name, _ in shown}
+    games = event_games.games_of(connection, rated_by, shown_names)
+    announcements = editions.announced_by_name(connection, rated_by, shown_names)
     states = PlayerStates(connection, rated_by)
     rows = []
     for name, chosen in shown:
@@ -154,7 +155,7 @@ def _ends_by_name(connection: sqlite3.Connection, pool: Pool, text: str | None) 
     """When the games of every tournament ended, or of those with a text in their names."""
     if text is None:
         return event_games.ends_by_name(connection, pool)
-    names = [name for name in event_games.names_in(connection, pool) if text.casefold() in name.casefold()]
+    names = event_games.names_in(connection, pool, text)
     games = event_games.games_of(connection, pool, names)
     return {name: event_games.ends_of(played) for name, played in games.items()}
 
@@ -229,7 +230,7 @@ def tournaments_of(
     names = [name for name in dict.fromkeys(both) if text in name.casefold()]
     games = event_games.games_of(connection, rated_by, names)
     byes = stored_rounds.rounds_of(connection, rated_by, names)
-    announcements = editions.announced_by_name(connection, rated_by)
+    announcements = editions.announced_by_name(connection, rated_by, names)
     found: list[Told] = []
     for name in names:
         ends = event_games.ends_of(games.get(name, ()))
