@@ -29,10 +29,11 @@ SELECT key FROM games JOIN pools ON pools.pool = games.pool
 WHERE white = ?1 AND black = ?2 AND pools.name = ?3 AND substr(ended_at, 1, 10) = substr(?4, 1, 10)
 ORDER BY games.position DESC
 """
-# Rated games are found by the index in rating order, from the first day on; others by a look through the pool.
-_SPAN = "SELECT position FROM games WHERE pool = ?1 AND ended_ms BETWEEN ?2 AND ?3"
-_COUNTED = f"{_SPAN} AND reason IS NULL AND rated_ms BETWEEN ?2 AND ?4 ORDER BY {', '.join(RATING_ORDER)}"
-_EVERY = f"{_SPAN} AND ?4 IS NOT NULL ORDER BY {', '.join(RATING_ORDER)}"
+# Games that count are found by the index in rating order, from the first day on; others by one of their own.
+_ORDER = ", ".join(RATING_ORDER)
+_SPAN = f"SELECT position, {_ORDER} FROM games WHERE pool = ?1 AND ended_ms BETWEEN ?2 AND ?3"
+_COUNTED = f"{_SPAN} AND reason IS NULL AND rated_ms BETWEEN ?2 AND ?4"
+_EVERY = f"{_COUNTED} UNION ALL {_SPAN} AND reason IS NOT NULL"
 
 
 @of_one_moment
@@ -82,8 +83,8 @@ def listed_games(
     if occasion.tournament is None:
         first, last = occasion.span
         rated_until = last if rated_by.by_game else MAX_WHOLE  # a period closes after its games have ended
-        rows = connection.execute(_EVERY if everything else _COUNTED, (rated_by.pool, first, last, rated_until))
-        positions = [position for (position,) in rows]
+        query = f"{_EVERY if everything else _COUNTED} ORDER BY {_ORDER}"
+        positions = [row[0] for row in connection.execute(query, (rated_by.pool, first, last, rated_until))]
     else:
         games = games_of(connection, rated_by, [occasion.tournament]).get(occasion.tournament, [])
         if not games:
