@@ -6,8 +6,8 @@ stand. The last row of a
 player in a tournament is a line of a cross-table; the games of a name that returns each year go on: those of one
 edition are the difference of two rows (``book.tournaments`` tells editions apart).
 
-The rows of a player are a look through that player's history; those of a tournament a look through that of its pool
-unless its players are named, too, so that answers take its games from ``games``. SQLite adds up with a correction for what rounding loses: sums may differ in
+The rows of a player are a look through that player's history; those of a tournament a look through that of its pool, so
+that answers take its games from ``games``. SQLite adds up with a correction for what rounding loses: sums may differ in
 the last bit from sums in order.
 """
 
