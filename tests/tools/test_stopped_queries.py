@@ -61,7 +61,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
 
 
 @pytest.fixture
-def ledger(sample_club: Path) -> Iterator[Ledger]:
+def asked_ledger(sample_club: Path) -> Iterator[Ledger]:
     with Ledger.open(sample_club) as opened:
         opened.level()
         yield opened
@@ -69,55 +69,57 @@ def ledger(sample_club: Path) -> Iterator[Ledger]:
 
 @pytest.mark.parametrize("function", ONE_CALL)
 def test_one_call_of_a_function_is_stopped_with_its_time(
-    function: str, ledger: Ledger, processes: list[subprocess.Popen[bytes]]
+    function: str, asked_ledger: Ledger, processes: list[subprocess.Popen[bytes]]
 ) -> None:
     with pytest.raises(MalformedError, match=r"query: stopped after 0.5 s; allow it more, or 0: any time"):
-        list(querying.query(ledger, ONE_CALL[function], seconds=0.5))
+        list(querying.query(asked_ledger, ONE_CALL[function], seconds=0.5))
     (process,) = processes
     assert process.returncode == -signal.SIGKILL
-    assert list(querying.query(ledger, "SELECT 1 AS a")) == [{"a": 1}]  # nothing is locked, nothing is broken
+    assert list(querying.query(asked_ledger, "SELECT 1 AS a")) == [{"a": 1}]  # nothing is locked, nothing is broken
 
 
 @pytest.mark.parametrize("kind", MUCH_MEMORY)
-def test_what_takes_more_memory_than_it_may_is_stopped(kind: str, ledger: Ledger) -> None:
+def test_what_takes_more_memory_than_it_may_is_stopped(kind: str, asked_ledger: Ledger) -> None:
     with pytest.raises(MalformedError, match="query: stopped, for it takes more than 64 MiB of memory; allow it more"):
-        list(querying.query(ledger, MUCH_MEMORY[kind], memory=64, seconds=0))
+        list(querying.query(asked_ledger, MUCH_MEMORY[kind], memory=64, seconds=0))
 
 
 def test_a_row_that_is_too_long_is_refused_and_the_rows_before_it_were_told(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    asked_ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(querying, "LONGEST", 2 * 2**20)
     sizes = (
         "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t LIMIT 4) "
         "SELECT printf('%.*c', 700000 * x, 'x') AS a FROM t"
     )
-    rows = querying.query(ledger, sizes)
+    rows = querying.query(asked_ledger, sizes)
     assert [len(next(rows)["a"]) for _ in range(2)] == [700_000, 1_400_000]
     with pytest.raises(MalformedError, match="query: a row of more than 2 MiB, the limit of a row: select less"):
         next(rows)
     with pytest.raises(MalformedError, match="the limit of a row"):
-        list(querying.query(ledger, "SELECT body || printf('%.*c', 2100000, 'x') FROM journal"))
+        list(querying.query(asked_ledger, "SELECT body || printf('%.*c', 2100000, 'x') FROM journal"))
 
 
-def test_texts_that_are_no_json_are_no_damaged_file(ledger: Ledger) -> None:
+def test_texts_that_are_no_json_are_no_damaged_file(asked_ledger: Ledger) -> None:
     with pytest.raises(MalformedError, match="query: malformed JSON"):
-        list(querying.query(ledger, "SELECT json_extract('[', '$[0]')"))
+        list(querying.query(asked_ledger, "SELECT json_extract('[', '$[0]')"))
 
 
 def test_rows_come_as_they_are_asked_for_and_who_asks_no_more_ends_the_process(
-    ledger: Ledger, processes: list[subprocess.Popen[bytes]]
+    asked_ledger: Ledger, processes: list[subprocess.Popen[bytes]]
 ) -> None:
-    rows = querying.query(ledger, ENDLESS, seconds=0)
+    rows = querying.query(asked_ledger, ENDLESS, seconds=0)
     assert [next(rows)["x"] for _ in range(100_000)] == list(range(1, 100_001))
     rows.close()  # type: ignore[attr-defined]
     (process,) = processes
     assert process.returncode == -signal.SIGKILL
 
 
-def test_time_in_which_nobody_asks_for_rows_does_not_count(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_in_which_nobody_asks_for_rows_does_not_count(
+    asked_ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     moments = iter(range(0, 10**9, 1_000))  # a thousand seconds pass between any two looks at the clock
-    rows = querying.query(ledger, ENDLESS, seconds=2_500)
+    rows = querying.query(asked_ledger, ENDLESS, seconds=2_500)
     assert next(rows)["x"] == 1
     monkeypatch.setattr(time, "monotonic", lambda: float(next(moments)))
     seen: list[int] = []

@@ -204,6 +204,9 @@ def _tell(
     count = source.reading.fault_count + report.fault_count
     if count > FAULTS_SHOWN:
         output.remark(f"{name}: and {counted(count - FAULTS_SHOWN, 'more fault')}")
+    ending = source.reading.ending
+    if ending is not None and ending not in faults[:FAULTS_SHOWN]:
+        output.remark(f"{name}:{ending.line}: {ending.message}")
     for alike in report.alike[:ALIKE_SHOWN]:
         output.remark(f"{name}:{alike.line}: {alike}")
     if report.alike_count > ALIKE_SHOWN:
