@@ -1,36 +1,41 @@
 """An event-sourced chess rating ledger: facts never change, every number can be recomputed, anyone can check.
 
-Start at ``Ledger``. The README follows one game result through the layers.
+Start at ``Ledger``. The README follows one game result through the layers. Each public name is loaded when it is first
+asked for: a command says what Ctrl-C does before it loads anything that takes time, and a module in the depth of a room
+does not load the others. For the same reason nothing at all is imported here, be it ``typing``.
 """
 
-from ledger.errors import (
-    CheckpointWarning,
-    ConflictError,
-    CorruptError,
-    LedgerError,
-    MalformedError,
-    ProjectionError,
-    ProposalError,
-    PublicationError,
-    RejectedError,
-    StorageError,
-    UnknownNameError,
-)
-from ledger.facts.events import (
-    GameRecorded,
-    PlayerChanged,
-    PlayerRegistered,
-    RatingRunClosed,
-    RoundWithoutGame,
-    SchemeAdopted,
-    TournamentClosed,
-    TournamentOpened,
-)
-from ledger.facts.words import Brings, Outcome, Receipt, Standing, Termination, TreeHead
-from ledger.journal.recorder_columns import PoolChoice
-from ledger.ledger import Ledger
-from ledger.ratings.projector import Kept, Projector
-from ledger.schemes.scheme import Scheme
+TYPE_CHECKING = False  # type checkers take it for true
+
+if TYPE_CHECKING:
+    from ledger.errors import (
+        CheckpointWarning,
+        ConflictError,
+        CorruptError,
+        LedgerError,
+        MalformedError,
+        ProjectionError,
+        ProposalError,
+        PublicationError,
+        RejectedError,
+        StorageError,
+        UnknownNameError,
+    )
+    from ledger.facts.events import (
+        GameRecorded,
+        PlayerChanged,
+        PlayerRegistered,
+        RatingRunClosed,
+        RoundWithoutGame,
+        SchemeAdopted,
+        TournamentClosed,
+        TournamentOpened,
+    )
+    from ledger.facts.words import Brings, Outcome, Receipt, Standing, Termination, TreeHead
+    from ledger.journal.recorder_columns import PoolChoice
+    from ledger.ledger import Ledger
+    from ledger.ratings.projector import Kept, Projector
+    from ledger.schemes.scheme import Scheme
 
 __all__ = [
     "Brings",
@@ -64,3 +69,39 @@ __all__ = [
     "TreeHead",
     "UnknownNameError",
 ]
+
+# Where each of them lives; a test holds it to the imports above, which type checkers read.
+_HOMES = {
+    "ledger.errors": """CheckpointWarning ConflictError CorruptError LedgerError MalformedError ProjectionError
+        ProposalError PublicationError RejectedError StorageError UnknownNameError""",
+    "ledger.facts.events": """GameRecorded PlayerChanged PlayerRegistered RatingRunClosed RoundWithoutGame SchemeAdopted
+        TournamentClosed TournamentOpened""",
+    "ledger.facts.words": "Brings Outcome Receipt Standing Termination TreeHead",
+    "ledger.journal.recorder_columns": "PoolChoice",
+    "ledger.ledger": "Ledger",
+    "ledger.ratings.projector": "Kept Projector",
+    "ledger.schemes.scheme": "Scheme",
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+
+    def __getattr__(name: str) -> object:
+        """A public name, or a room of the package."""
+        if name in _HOME:
+            globals()[name] = getattr(__import__(_HOME[name], fromlist=[name]), name)
+            return globals()[name]
+        if not name.startswith("_"):
+            room = f"{__name__}.{name}"
+            try:
+                return __import__(room, fromlist=[""])
+            except ModuleNotFoundError as error:
+                if error.name != room:
+                    raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
+
+del TYPE_CHECKING

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 import subprocess
@@ -260,8 +261,27 @@ def test_nothing_is_called_by_a_pronoun(module: str) -> None:
 
 @pytest.mark.skipif(not hasattr(ledger, "__all__"), reason="the public names are not chosen yet")
 def test_public_names_are_exactly_all_and_sorted() -> None:
+    for name in ledger.__all__:
+        getattr(ledger, name)  # each is loaded when it is asked for
     public = [name for name, value in vars(ledger).items() if not name.startswith("_") and not inspect.ismodule(value)]
     assert sorted(public) == ledger.__all__
+
+
+def test_a_public_name_is_loaded_from_where_type_checkers_read_it() -> None:
+    (block,) = filter(is_typing_block, tree_of(ROOT / "ledger/__init__.py").body)
+    for name in imported_names(ast.Module([node for node in ast.walk(block) if isinstance(node, ast.ImportFrom)], [])):
+        module, _, public = name.rpartition(".")
+        assert getattr(ledger, public) is getattr(importlib.import_module(module), public)
+        assert public in ledger.__all__
+    assert not hasattr(ledger, "Ledgre")
+    assert inspect.ismodule(ledger.errors)
+
+
+def test_a_module_in_the_depth_of_a_room_loads_no_other_room() -> None:
+    loaded = python(
+        "import ledger.runtime.sqlite, sys; print(*sorted(m for m in sys.modules if m.startswith('ledger')))"
+    )
+    assert loaded == "ledger ledger.errors ledger.runtime ledger.runtime.sqlite"
 
 
 def test_every_public_name_is_documented() -> None:

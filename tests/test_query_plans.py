@@ -93,6 +93,7 @@ HOT_PLANS = {
 
 # Questions about a whole pool or list: they read what they tell, and nothing of other pools.
 IN_A_POOL = "SEARCH games USING INDEX games_in_rating_order (pool=?)"
+FROM_A_PLACE = "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"
 OF_NUMBERS = "SCAN json_each VIRTUAL TABLE INDEX 1:"
 BY_SIDES = [  # each player by itself: never all games
     "LEFT", OF_NUMBERS, "SEARCH games USING COVERING INDEX games_of_white (white=?)", "USE TEMP B-TREE FOR ORDER BY",
@@ -127,11 +128,24 @@ POOL_PLANS = {
         "SCAN later", BY_GAME_NUMBER.format("h"), "CORRELATED SCALAR SUBQUERY 5", BY_PLAYER.format("mine"),
         "USE TEMP B-TREE FOR ORDER BY", "SCAN (subquery-6)",
     ],
+    "COUNTED_AT": [
+        "SEARCH current USING COVERING INDEX current_by_rating (pool=?)",
+        BY_GAME_NUMBER.format("h"),
+        "CORRELATED SCALAR SUBQUERY 1",
+        BY_PLAYER.format("mine"),
+        "LIST SUBQUERY 3",
+        OF_NUMBERS,
+        "CREATE BLOOM FILTER",
+    ],
+    "LAST_BATCHES": [
+        "CO-ROUTINE places", "SETUP", IN_A_POOL, "RECURSIVE STEP", "SCAN places", "CORRELATED SCALAR SUBQUERY 2",
+        "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms<?)", "SCAN places",
+    ],
     "MANY_SINCE": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"],
     "ANY_LATE": [
         "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
         "SCALAR SUBQUERY 1",
-        "SEARCH games USING INDEX games_in_rating_order (pool=?)",
+        "SEARCH games USING INTEGER PRIMARY KEY (rowid>?)",
     ],
     "EVERY_GAME_OF": ["CO-ROUTINE theirs", "MERGE (UNION)", *BY_SIDES, *OF_THESE],
     "EVERY_KEY_OF": [
@@ -157,7 +171,7 @@ POOL_PLANS = {
         BY_POSITION.format("placed"),
     ],
     "RUNS": [
-        "CO-ROUTINE (subquery-2)", "COMPOUND QUERY", "LEFT-MOST SUBQUERY", IN_A_POOL, "UNION ALL", IN_A_POOL,
+        "CO-ROUTINE (subquery-2)", "COMPOUND QUERY", "LEFT-MOST SUBQUERY", FROM_A_PLACE, "UNION ALL", FROM_A_PLACE,
         "SCAN (subquery-2)", "USE TEMP B-TREE FOR GROUP BY", "USE TEMP B-TREE FOR count(DISTINCT)",
     ],
 }  # fmt: skip
@@ -363,7 +377,7 @@ def ask(ledger: Ledger) -> None:
     (position,) = views.execute("SELECT game FROM history WHERE pool = 1 AND player = 1 AND n = 1").fetchone()
     (corrected,) = views.execute("SELECT substr(subject, 6) FROM corrections WHERE number = 1").fetchone()
     asked: dict[str, tuple[object, ...]] = {
-        "ranking": (1, 1, 10), "last row": (1, 1), "row": (1, 1, 1),
+        "ranking": (1, 1, 10, -(2**62)), "last row": (1, 1), "row": (1, 1, 1),
         "row at an instant": (2, player, batch[0]), "graph": (1, 1), "games of a player": (1, 1, 20),
         "opposite sides": (1, 1, 20), "waiting games": (2, player, 0, 2**62), "latest end": (2,),
         "side of a game": (1, 1, position), "game": (position,), "current": (1, 1),

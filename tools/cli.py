@@ -6,6 +6,12 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 an audit found a false
 
 from __future__ import annotations
 
+import _signal
+
+# As in ``start``, before the imports, which take most of a short command: ``start`` itself is one of them.
+if __name__ == "__main__" and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
 import importlib
 from collections.abc import Sequence
 
@@ -13,7 +19,7 @@ import click
 
 from ledger.runtime import sqlite
 
-from . import output, running
+from . import output, running, start
 from .groups import Suggesting
 
 # What people come for -> command -> file in ``commands`` and name there, in the order in which one meets them.
@@ -102,6 +108,7 @@ class _Group(Suggesting):
             return None
         module, name = COMMANDS[cmd_name].split(".")
         command: click.Command = getattr(importlib.import_module(f"{__package__}.commands.{module}"), name)
+        start.tell_interruptions()  # from here on something may be open
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -142,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run() -> None:
-    """Entry point of the installed command."""
+    """Run the process's own command."""
     running.as_process(main)
 
 

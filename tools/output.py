@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,6 +36,9 @@ RAW = "tools.output.raw"  # under this name a command's context keeps whether --
 # Of the 256 colours of terminals the nearest to Okabe and Ito's vermilion, which all kinds of colour vision tell from
 # black, white and grey; the word says it, too.
 ALARM = 166
+
+
+_ROWS_AT_ONCE = 500  # that are put into words together
 
 
 _refusals: list[OSError] = []  # by standard output, in the command that runs
@@ -208,6 +212,31 @@ def write(rows: Sequence[Row], fmt: str | None) -> None:
             _put_json("[" + ",\n ".join(map(_json, rows)) + "]\n")
 
 
+def write_each(rows: Iterable[Row], fmt: str | None) -> None:
+    """Write rows as ``write`` does, but as they come, without holding them; a table needs all of them first.
+
+    Raises:
+        ClickException: as ``write`` does; what came before is written.
+    """
+    if fmt == "table":
+        write(list(rows), fmt)
+        return
+    parts = iter(rows)
+    before, after, between = ("[", "]\n", ",\n ") if fmt in {None, "json"} else ("", "", "")
+    is_first = True
+    while (part := list(islice(parts, _ROWS_AT_ONCE))) or is_first:
+        if fmt in DIVIDED:
+            _put_divided(part, fmt or "", headed=is_first)
+        elif fmt == "nl":
+            write(part, fmt)
+        else:
+            _put_json((before if is_first else between if part else "") + between.join(map(_json, part)))
+        is_first = False
+        if _refusals:
+            return
+    _put_json(after)
+
+
 def told_apart(rows: Sequence[Row], **numbers: str) -> list[Row]:
     """Rows of a table without the numbers of players: a name that several of them bear has the number beside it.
 
@@ -294,7 +323,7 @@ def _put_json(text: str) -> None:
 # -- CSV and TSV ---------------------------------------------------------------------------------------------------
 
 
-def divided(rows: Sequence[Row], kind: str, *, raw: bool) -> str:
+def divided(rows: Sequence[Row], kind: str, *, raw: bool, headed: bool = True) -> str:
     """Rows as CSV or TSV, as *kind* says; unless *raw*, with an apostrophe before what a spreadsheet would run."""
 
     def cell(value: Any) -> Any:
@@ -305,17 +334,17 @@ def divided(rows: Sequence[Row], kind: str, *, raw: bool) -> str:
 
     lines = io.StringIO()
     writer = csv.writer(lines, dialect="excel" if kind == "csv" else "excel-tab", lineterminator="\n")
-    if rows:
+    if rows and headed:
         writer.writerow(map(cell, rows[0]))
     writer.writerows(map(cell, row.values()) for row in rows)
     return lines.getvalue()
 
 
-def _put_divided(rows: Sequence[Row], kind: str) -> None:
+def _put_divided(rows: Sequence[Row], kind: str, *, headed: bool = True) -> None:
     context = click.get_current_context(silent=True)
     raw = context is not None and context.meta.get(RAW, False)
     try:
-        text = _fitting(divided(rows, kind, raw=raw), sys.stdout, "strict")
+        text = _fitting(divided(rows, kind, raw=raw, headed=headed), sys.stdout, "strict")
     except UnicodeEncodeError as failure:
         word = ascii(failure.object[failure.start : failure.end])
         advice = "set PYTHONIOENCODING=utf-8, or take JSON (--nl), which escapes it"

@@ -6,9 +6,11 @@ the command ends with 1. A mistake in the program stays a traceback. Which comma
 
 from __future__ import annotations
 
+import _thread
 import errno
 import os
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -21,14 +23,30 @@ import click
 from ledger.errors import CheckpointWarning, LedgerError, MalformedError, ProposalError, one_line
 from ledger.runtime import plugins
 
-from . import output
+from . import output, start
 from .commands import REFUSED
+
+_A_LITTLE_LATER = 0.01  # seconds
 
 
 def as_process(main: Callable[[], int]) -> NoReturn:
     """Run *main* as the whole process, and end with the exit code that it returns."""
     sys.excepthook = _show_mistake
-    sys.exit(main())
+    sys.unraisablehook = _interrupt_again
+    try:
+        code = main()
+    except KeyboardInterrupt:  # before or after the command, or once more while the first is told
+        code = REFUSED
+    start.end_silently()  # what Python does on its way out prints a traceback otherwise
+    sys.exit(code)
+
+
+def _interrupt_again(mistake: sys.UnraisableHookArgs) -> None:
+    """Of a Ctrl-C that came where nothing can be raised, in a destructor, say nothing; it comes again soon."""
+    if issubclass(mistake.exc_type, KeyboardInterrupt):
+        threading.Timer(_A_LITTLE_LATER, _thread.interrupt_main).start()
+    else:
+        sys.__unraisablehook__(mistake)
 
 
 def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> int:

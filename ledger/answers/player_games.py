@@ -99,10 +99,11 @@ def games(
     found = [
         (_place(row), _rated(states, row, {**opposite, "rated_ms": row["rated_ms"]}))
         for row, opposite in zip(rows, opposites, strict=True)
+        if occasion is None or occasion.has(row)
     ]
-    found += [(_place(row), _left_out(row, person.player)) for row in left_out]
-    if occasion is not None:
-        found = [placed for placed in found if occasion.has(placed[1])]
+    found += [
+        (_place(row), _left_out(row, person.player)) for row in left_out if occasion is None or occasion.has(row)
+    ]
     newest = [row for _, row in sorted(found, key=lambda placed: placed[0], reverse=True)[:last]]
     _fill(ledger, states, rated_by, person.player, newest)
     if not everything:

@@ -1,38 +1,28 @@
 """SQL that a reader asks of a ledger: one statement that only reads, over the views, the journal and names together.
 
 The views are opened for reading only, the journal beside them, and the names are a table of the connection alone,
-filled where a statement asks for it: salts and reasons stay in their file, and who was erased has no name. What a
-statement may do is said in one place, ``_Judge``; it can be given a time.
+filled where a statement asks for it: salts and reasons stay in their file, and who was erased has no name. The
+statement runs in a process of its own (``query_process``), which says what it may do and ends with its time.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ledger.answers.moments import of_one_moment
 from ledger.book.table_docs import NUMBER, POSITION, ColumnDoc, TableDoc
-from ledger.errors import MalformedError, one_line
+from ledger.errors import MalformedError, StorageError, one_line
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, read_models, tournament_performance
-from ledger.runtime import sqlite
+from ledger.runtime import query_runner, sqlite
 from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.nearest import choice_of
 
-if TYPE_CHECKING:
-    import sqlite3
-
-    from sqlite_utils import Database
-
 SECONDS = 60.0  # that a statement may take where nobody says
-_STEPS = 20_000  # of SQLite's machine between two looks at the clock
-# Of sqlite3.h; sqlite-utils puts a savepoint around what it runs.
-_PRAGMA, _READ, _SELECT, _TRANSACTION, _ATTACH, _FUNCTION, _SAVEPOINT, _RECURSIVE = 19, 20, 21, 22, 24, 31, 32, 33
-_ALLOWED, _DENIED = 0, 1
-_PRAGMAS = {"table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list"}
-_FUNCTIONS = {"load_extension", "fts3_tokenizer", "randomblob", "zeroblob"}  # refused: code, and memory without end
+MEMORY = 1024  # MiB that SQLite may take for a statement where nobody says
+MIB = 2**20
+LONGEST = 64 * MIB  # of one row; an entry of the journal has at most 64 KiB
 _NAMES = "CREATE TEMP TABLE names(player INTEGER PRIMARY KEY, name TEXT, identity TEXT)"
 BESIDE: Mapping[str, TableDoc] = {
     "names": TableDoc(
@@ -57,119 +47,87 @@ BESIDE: Mapping[str, TableDoc] = {
 }
 
 
-class _Judge:
-    """What a statement may do: select and read; it notes what it refuses, and whether names are asked for."""
-
-    def __init__(self) -> None:
-        self.refused: str | None = None
-        self.reads_names = False
-        self.tables: set[str] = set()
-
-    def __call__(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
-        if action == _READ:
-            self.reads_names |= first == "names"
-            self.tables.add(first or "")
-            return _ALLOWED
-        if action in {_SELECT, _RECURSIVE, _SAVEPOINT}:
-            return _ALLOWED
-        if action == _FUNCTION and (second or "").lower() not in _FUNCTIONS:
-            return _ALLOWED
-        if action == _PRAGMA and (first or "").lower() in _PRAGMAS:
-            return _ALLOWED
-        if self.refused is None:
-            pragma, function = f"PRAGMA {first}", f"{second}()"
-            words = {_PRAGMA: pragma, _FUNCTION: function, _ATTACH: "ATTACH", _TRANSACTION: "a transaction"}
-            self.refused = words.get(action, "what would change something")
-        return _DENIED
-
-
 def query(
     ledger: Ledger, statement: str, parameters: Mapping[str, Any] | None = None, *, seconds: float = SECONDS,
-    journal: bool = True,
+    memory: int = MEMORY, journal: bool = True,
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
     """The rows that a statement selects, as dictionaries, read as they are asked for; bytes are hexadecimal text.
+
+    It runs in a process of its own, which is ended when its time is over, or when nobody asks for more rows.
 
     Args:
         ledger: a ledger; its views are brought level.
         statement: one SELECT, or what else only reads.
         parameters: values by name, for ``:name`` in the statement.
-        seconds: how long it may take; 0: as long as it likes.
+        seconds: how long may be waited for it; 0: as long as it likes.
+        memory: how many MiB it may take; 0: as many as there are.
         journal: whether the journal can be read, too.
 
     Raises:
-        MalformedError: SQLite does not understand it, it would change something, or it takes longer.
+        MalformedError: SQLite does not understand it, it would change something, or it takes more than it may.
         CorruptError: a file is damaged.
     """
-    judge = _Judge()
     ledger.level()  # one statement reads as of one moment by itself
-    with _opened(ledger, journal=journal) as database, _explained(ledger, judge, seconds):
-        connection = database.conn
-        assert connection is not None
-        given = dict(parameters or {})
-        connection.set_authorizer(judge)
-        if _asks_for_names(connection, statement, given, judge):
-            connection.set_authorizer(None)
-            _fill_names(connection, ledger)
-            connection.set_authorizer(judge)
-        for table in sorted(judge.tables):
+
+    def filling(asked: set[str]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+        for table in sorted(asked):
             keeping.refuse_left_behind(ledger.views.connection, table, ledger.views.at_hand.broken)
-        if seconds:
-            deadline = time.monotonic() + seconds
-            connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
-        for row in database.query(statement, given):
-            yield {name: value.hex() if isinstance(value, bytes) else value for name, value in row.items()}
+        if "names" in asked:
+            identities = dict(ledger.people.identities())
+            names = [(player, name, identities.get(player)) for player, name in ledger.people.names()]
+            for start in range(0, len(names), query_runner.ROWS_AT_ONCE):
+                yield "INSERT INTO names VALUES (?, ?, ?)", names[start : start + query_runner.ROWS_AT_ONCE]
 
-
-@contextmanager
-def _opened(ledger: Ledger, *, journal: bool) -> Iterator[Database]:
-    """The views, for reading only, with the journal and an empty table of names."""
-    connection = sqlite.connect(ledger.views.path, read_only=True)
+    limits = query_runner.Limits(seconds=seconds, memory=memory * MIB, longest=LONGEST)
+    given = dict(parameters or {})
     try:
-        database = sqlite_utils.Database(connection, execute_plugins=False)
-        if journal:
-            connection.execute("ATTACH ? AS journal", (sqlite.address(ledger.path, read_only=True),))
-        connection.execute("PRAGMA temp_store=MEMORY")  # names belong in no other file
-        connection.execute(_NAMES)
-        yield database
-    finally:
-        connection.close()
+        preparations = _preparations(ledger, journal=journal)
+        rows = query_runner.rows_of(ledger.views.path, preparations, statement, given, filling, limits)
+        names = next(rows)
+        if len(set(names)) < len(names):  # only then: sqlite-utils takes longer to load than a short statement to run
+            names = sqlite_utils.utils.dedupe_keys(names)
+        for row in rows:
+            yield dict(zip(names, row, strict=True))
+    except query_runner.QueryError as failure:
+        raise _explained(ledger, failure, seconds, memory) from failure
 
 
-@contextmanager
-def _explained(ledger: Ledger, judge: _Judge, seconds: float) -> Iterator[None]:
-    """What SQLite says of a statement, as one clear error."""
-    try:
-        yield
-    except (sqlite.sqlite3.Error, sqlite.sqlite3.Warning, ValueError, OverflowError) as error:
-        text = one_line(error)
-        if judge.refused is not None:
-            raise MalformedError([f"query: it may only read: {judge.refused} is refused"]) from error
-        if isinstance(error, ValueError):
+def _preparations(ledger: Ledger, *, journal: bool) -> list[query_runner.Preparation]:
+    """What makes a connection to the views one to the journal, too, with an empty table of names."""
+    attach = ("ATTACH ? AS journal", (sqlite.address(ledger.path, read_only=True),))
+    return [
+        *((pragma, ()) for pragma in sqlite.PRAGMAS),
+        *([attach] if journal else []),
+        ("PRAGMA temp_store=MEMORY", ()),  # names belong in no other file
+        (_NAMES, ()),
+    ]
+
+
+def _explained(ledger: Ledger, failure: query_runner.QueryError, seconds: float, memory: int) -> Exception:
+    """What ended a statement, as one clear error."""
+    words = one_line(failure.words)
+    match failure.kind:
+        case "refused":
+            return MalformedError([f"query: it may only read: {words} is refused"])
+        case "value":
             expected = "expected one statement that selects rows, such as SELECT * FROM pools"
-            raise MalformedError([f"query: {expected}"]) from error
-        if "interrupted" in text:
-            raise MalformedError([f"query: stopped after {seconds:g} s; allow it more, or 0: any time"]) from error
-        if "no such table: " in text:
-            wanted = text.partition("no such table: ")[2]
-            known = [*tables_described(ledger), *BESIDE]
-            raise MalformedError([f"query: no table {wanted!r}; {choice_of(wanted, known)}"]) from error
-        damaged = sqlite.explained(ledger.views.path, text)
-        raise damaged or MalformedError([f"query: {text}"]) from error
-
-
-def _asks_for_names(connection: sqlite3.Connection, statement: str, given: Mapping[str, Any], judge: _Judge) -> bool:
-    """Whether a statement reads names; what is wrong with it is told when it is run."""
-    try:
-        connection.execute(f"EXPLAIN {statement}", given).close()
-    except (sqlite.sqlite3.Error, sqlite.sqlite3.Warning, ValueError, OverflowError):
-        return False
-    return judge.reads_names
-
-
-def _fill_names(connection: sqlite3.Connection, ledger: Ledger) -> None:
-    identities = dict(ledger.people.identities())
-    rows = ((player, name, identities.get(player)) for player, name in ledger.people.names())
-    connection.executemany("INSERT INTO names VALUES (?, ?, ?)", rows)
+            return MalformedError([f"query: {expected}"])
+        case "time":
+            return MalformedError([f"query: stopped after {seconds:g} s; allow it more, or 0: any time"])
+        case "memory":
+            more = "allow it more, or 0: any amount" if memory else "the machine has no more"
+            return MalformedError([f"query: stopped, for it takes more than {memory:,} MiB of memory; {more}"])
+        case "long":
+            return MalformedError([f"query: a row of more than {LONGEST // MIB} MiB, the limit of a row: select less"])
+        case "ended":
+            return StorageError(str(ledger.path), "the process that asks it was ended from outside; ask again")
+    if "no such table: " in words:
+        wanted = words.partition("no such table: ")[2]
+        known = [*tables_described(ledger), *BESIDE]
+        return MalformedError([f"query: no table {wanted!r}; {choice_of(wanted, known)}"])
+    # of a text that the statement takes apart, not of the file
+    damaged = None if "malformed JSON" in words else sqlite.explained(ledger.views.path, words)
+    return damaged or MalformedError([f"query: {words}"])
 
 
 # -- what there is -----------------------------------------------------------------------------------------------

@@ -58,17 +58,21 @@ def ranking(
     return _placed(rows, shown)
 
 
-def _ranked(ledger: Ledger, pool: Pool, limit: int, min_games: int) -> list[dict[str, Any]]:
+def _ranked(
+    ledger: Ledger, pool: Pool, limit: int, min_games: int, active_from: int = BEGINNING
+) -> list[dict[str, Any]]:
+    """The best of those who have played so many games, the last of them after an instant."""
     connection = ledger.views.connection
     states = PlayerStates(connection, pool)
     since, closed = states.stands_since_ms, states.closed_now(ledger.now_ms())
-    query, arguments = queries.RANKING, [pool.pool, min_games, limit + len(closed)]
+    query, arguments = queries.RANKING, [pool.pool, min_games, limit + len(closed), active_from]
     if since > BEGINNING:
         query, arguments = queries.RANKING_SINCE, [*arguments, since]
     rows = [row for row in queries.dictionaries(connection, query, arguments) if row["player"] not in closed]
     if since > BEGINNING:
         moved = [{**(state.row or {}), "rating": state.in_force} for state in states.moved_since()]
-        rows += [row for row in moved if row["n"] >= min_games and row["player"] not in closed]
+        moved = [row for row in moved if row["n"] >= min_games and row["ended_ms"] > active_from]
+        rows += [row for row in moved if row["player"] not in closed]
         rows.sort(key=_best_first)
     return rows[:limit]
 
@@ -194,7 +198,10 @@ def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> 
     rated_by = ledger.pool(wanted.pool)
     states = PlayerStates(ledger.views.connection, rated_by)
     ms = _instant(ledger, states, wanted.at)
-    ranked = None if details else _best_at(ledger, rated_by, states, wanted)
+    if wanted.at is not None:
+        ranked = _best_at(ledger, rated_by, states, wanted, ms, counted=details)
+    else:
+        ranked = None if details else _best_now(ledger, rated_by, wanted, ms)
     ranked = ranked or _ranked_at(ledger, rated_by, states, wanted, ms)
     shown = names(ledger, {row["player"] for row in ranked.rows})
     rows = _placed(ranked.rows, shown)
@@ -276,19 +283,35 @@ def _ranked_at(ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted,
     return _Ranked(best, len(rows), not_below)
 
 
-def _best_at(ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted) -> _Ranked | None:
-    """The best at an instant, where only they are asked for and rows say it; how many stand below is not counted."""
-    if wanted.at is None or wanted.limit == EVERYBODY or not states.rows_say_all:
+def _active_from(wanted: Wanted, ms: int) -> int:
+    return BEGINNING if wanted.active_days is None else ms - wanted.active_days * DAY_MS
+
+
+def _best_now(ledger: Ledger, pool: Pool, wanted: Wanted, ms: int) -> _Ranked:
+    """The best now; how many stand below them is not counted."""
+    rows = _ranked(ledger, pool, wanted.limit, max(wanted.min_games, 1), _active_from(wanted, ms))
+    if wanted.min_games == 0 and wanted.active_days is None:  # who has no game has none of late
+        rows = sorted([*rows, *_unplayed(ledger, pool, wanted.limit)], key=_best_first)[: wanted.limit]
+    return _Ranked(rows, len(rows), len(rows))
+
+
+def _best_at(
+    ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted, ms: int, *, counted: bool
+) -> _Ranked | None:
+    """The best at an instant, where few are asked for and rows say it; how many stand below only where it is asked."""
+    if wanted.limit >= EVERY_ROW:
         return None
-    ms, connection = instant_end_ms(wanted.at), ledger.views.connection
-    closed = states.closed_at(ms)
-    active_from = BEGINNING if wanted.active_days is None else ms - wanted.active_days * DAY_MS
-    few = queries.first_row(connection, queries.MANY_SINCE, (pool.pool, ms)) is None
-    query = queries.BEST_SINCE_FEW if few else queries.BEST_AT
-    arguments = (pool.pool, ms, wanted.min_games, active_from, wanted.limit + len(closed))
-    rows = [row for row in queries.dictionaries(connection, query, arguments) if row["player"] not in closed]
-    rows.sort(key=_best_first)
-    return _Ranked(rows[: wanted.limit], len(rows), len(rows))
+    active_from = _active_from(wanted, ms)
+    rows = states.best_at(ms, wanted.limit, min_games=wanted.min_games, active_from=active_from)
+    if rows is None:
+        return None
+    if not counted or not rows:
+        return _Ranked(rows, len(rows), len(rows))
+    without = json.dumps(sorted(states.closed_at(ms)))
+    counts = (pool.pool, ms, wanted.min_games, active_from, rows[-1]["rating"], without)
+    found = queries.first_row(ledger.views.connection, queries.COUNTED_AT, counts)
+    assert found is not None
+    return _Ranked(rows, found["total"], found["not_below"])
 
 
 def _by_index(ledger: Ledger, pool: Pool, wanted: Wanted) -> _Ranked:

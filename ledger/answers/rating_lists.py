@@ -12,7 +12,8 @@ from typing import Any
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import published_at, same
-from ledger.answers.wording import day, names, rows_up_to
+from ledger.answers.wording import EVERY_ROW, day, names, rows_up_to
+from ledger.book.eras import BEGINNING
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -47,7 +48,8 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
     now = ledger.now_ms()
     found: list[dict[str, Any]] = []
     closings: list[int] = []
-    for row in queries.dictionaries(ledger.views.connection, queries.RUNS, (rated_by.pool,)):
+    first = _first_of_last(ledger, rated_by, rows_up_to(last))
+    for row in queries.dictionaries(ledger.views.connection, queries.RUNS, (rated_by.pool, first)):
         era = rated_by.eras[rated_by.era_at(row["rated_ms"])]
         if era.scheme.rhythm is not Rhythm.GAME:
             ms = row["rated_ms"]
@@ -70,6 +72,14 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
         if run >= 0:
             found[run]["published"] = publication.name
     return found[-rows_up_to(last) :]
+
+
+def _first_of_last(ledger: Ledger, pool: Pool, last: int) -> int:
+    """A place in rating order from which on the pool has so many runs at least, or all of them."""
+    if last >= EVERY_ROW or any(era.scheme.rhythm is Rhythm.GAME for era in pool.eras):
+        return BEGINNING
+    row = queries.first_row(ledger.views.connection, queries.LAST_BATCHES, (pool.pool, last))
+    return BEGINNING if row is None or row["ms"] is None else int(row["ms"])
 
 
 @of_one_moment

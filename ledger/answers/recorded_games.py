@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ledger.answers.crosstables.editions import refuse_unknown
 from ledger.answers.crosstables.event_games import games_of
 from ledger.answers.moments import of_one_moment
 from ledger.answers.player_games import Occasion, in_force_from
-from ledger.answers.wording import names
+from ledger.answers.wording import EVERY_ROW, names, rows_up_to
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.facts.event_fields import MAX_WHOLE
@@ -28,10 +29,11 @@ SELECT key FROM games JOIN pools ON pools.pool = games.pool
 WHERE white = ?1 AND black = ?2 AND pools.name = ?3 AND substr(ended_at, 1, 10) = substr(?4, 1, 10)
 ORDER BY games.position DESC
 """
-# Rated games are found by the index in rating order, from the first day on; others by a look through the pool.
-_SPAN = "SELECT position FROM games WHERE pool = ?1 AND ended_ms BETWEEN ?2 AND ?3"
-_COUNTED = f"{_SPAN} AND reason IS NULL AND rated_ms BETWEEN ?2 AND ?4 ORDER BY {', '.join(RATING_ORDER)}"
-_EVERY = f"{_SPAN} AND ?4 IS NOT NULL ORDER BY {', '.join(RATING_ORDER)}"
+# Games that count are found by the index in rating order, from the first day on; others by one of their own.
+_ORDER = ", ".join(RATING_ORDER)
+_SPAN = f"SELECT position, {_ORDER} FROM games WHERE pool = ?1 AND ended_ms BETWEEN ?2 AND ?3"
+_COUNTED = f"{_SPAN} AND reason IS NULL AND rated_ms BETWEEN ?2 AND ?4"
+_EVERY = f"{_COUNTED} UNION ALL {_SPAN} AND reason IS NOT NULL"
 
 
 @of_one_moment
@@ -58,12 +60,12 @@ def recorded_game(ledger: Ledger, game: str) -> dict[str, Any]:
         UnknownNameError: no such game, or several.
     """
     _, stored = game_found(ledger.journal_of_moment, game)
-    return next(_told(ledger, [stored.position]))
+    return next(_told(ledger, [stored.position], Occasion()))
 
 
 @of_one_moment
 def listed_games(
-    ledger: Ledger, occasion: Occasion, pool: str | None = None, *, everything: bool = False
+    ledger: Ledger, occasion: Occasion, pool: str | None = None, *, most: int | None = None, everything: bool = False
 ) -> list[dict[str, Any]]:
     """The games of a tournament, a round or a day, in rating order, each as ``recorded_game`` has it.
 
@@ -71,6 +73,7 @@ def listed_games(
         ledger: a ledger whose views are level.
         occasion: when and where; it names a tournament or a day.
         pool: its name; the first pool by default.
+        most: how many, the first ones; 0 or None: all.
         everything: games that do not count, too.
 
     Raises:
@@ -80,19 +83,23 @@ def listed_games(
     if occasion.tournament is None:
         first, last = occasion.span
         rated_until = last if rated_by.by_game else MAX_WHOLE  # a period closes after its games have ended
-        rows = connection.execute(_EVERY if everything else _COUNTED, (rated_by.pool, first, last, rated_until))
-        positions = [position for (position,) in rows]
+        query = f"{_EVERY if everything else _COUNTED} ORDER BY {_ORDER}"
+        positions = [row[0] for row in connection.execute(query, (rated_by.pool, first, last, rated_until))]
     else:
         games = games_of(connection, rated_by, [occasion.tournament]).get(occasion.tournament, [])
         if not games:
             refuse_unknown(connection, rated_by, occasion.tournament)
         positions = [game.position for game in games if everything or game.reason is None]
-    return [row for row in _told(ledger, positions) if occasion.has(row)]
+    return list(_told(ledger, positions, occasion, rows_up_to(most)))
 
 
-def _told(ledger: Ledger, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
+def _told(
+    ledger: Ledger, positions: Iterable[int], occasion: Occasion, most: int = EVERY_ROW
+) -> Iterator[dict[str, Any]]:
+    """Those games that were played then and there, at most so many: ratings are looked up for no others."""
     connection = ledger.views.connection
-    rows = [row for position in positions for row in queries.dictionaries(connection, queries.GAME, (position,))]
+    every = (row for position in positions for row in queries.dictionaries(connection, queries.GAME, (position,)))
+    rows = list(islice((row for row in every if occasion.has(row)), most))
     pools = {pool.pool: pool for pool in ledger.pools()}
     called = names(ledger, {row[side] for row in rows for side in _SIDES})
     for row in rows:

@@ -6,13 +6,13 @@ nothing and each game is judged by that of its day. Nothing is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import refuse_without
-from ledger.answers.wording import names, rows_up_to
+from ledger.answers.wording import EVERY_ROW, names, rows_up_to
 from ledger.book.policies import POLICIES
 from ledger.book.policies import UPSETS as POLICY
 from ledger.book.stored_policies import stored_policies
@@ -35,6 +35,13 @@ WHERE u.pool = ?1 AND u.surplus >= ?2 AND u.ended_ms BETWEEN ?3 AND ?4{}
 ORDER BY u.surplus DESC, u.ended_ms, u.player, u.n
 """
 _ALL, _OF_ONE = _ROWS.format(""), _ROWS.format(" AND u.player = ?5")
+_ONE = _ROWS.format(" AND u.player = ?5 AND u.n = ?6")
+# The largest of a pool, without what is told of them: one pass that keeps as many as are asked for.
+_LARGEST = """
+SELECT player, n, surplus, ended_ms FROM upsets WHERE pool = ?1 AND surplus >= ?2 AND ended_ms BETWEEN ?3 AND ?4
+ORDER BY surplus DESC, ended_ms, player, n LIMIT ?5
+"""
+_MORE = 8  # times as many are looked at where the margins of their days leave too few
 _EVER = 2**62
 
 
@@ -70,8 +77,8 @@ def upsets(
         MalformedError: an instant that is none.
     """
     refuse_without(ledger, PROJECTOR)
-    found = islice(_found(ledger, ledger.pool(pool), person, (since, until), margin), rows_up_to(limit))
-    rows = list(found)
+    most = rows_up_to(limit)
+    rows = list(islice(_found(ledger, ledger.pool(pool), person, (since, until), margin, most), most))
     called = names(ledger, {row[side] for row in rows for side in ("player", "opponent")})
     return [
         {
@@ -90,19 +97,41 @@ def upsets(
 
 
 def _found(
-    ledger: Ledger, pool: Pool, person: Person | None, span: tuple[str | None, str | None], margin: int | None
-) -> Iterator[Row]:
-    """The rows that are upsets, each with its margin."""
+    ledger: Ledger, pool: Pool, person: Person | None, span: tuple[str | None, str | None], margin: int | None,
+    most: int,
+) -> Iterator[Row]:  # fmt: skip
+    """The rows that are upsets, each with its margin; of a pool at least so many, if there are."""
     since, until = span
     in_force = margins(ledger) if margin is None else lambda _: margin
     least = _smallest(ledger) if margin is None else margin
     first = -_EVER if since is None else instant_ms(since)
     last = _EVER if until is None else instant_end_ms(until)
-    arguments = [pool.pool, least, first, last, *([] if person is None else [person.player])]
-    for row in queries.dictionaries(ledger.views.connection, _ALL if person is None else _OF_ONE, arguments):
+    connection, arguments = ledger.views.connection, [pool.pool, least, first, last]
+    if person is not None:
+        rows: Iterable[Row] = queries.dictionaries(connection, _OF_ONE, [*arguments, person.player])
+    elif most < EVERY_ROW:
+        rows = _largest(ledger, arguments, in_force, most)
+    else:
+        rows = queries.dictionaries(connection, _ALL, arguments)
+    for row in rows:
         wanted = in_force(row["ended_ms"])
         if row["surplus"] >= wanted:
             yield {**row, "margin": wanted}
+
+
+def _largest(
+    ledger: Ledger, arguments: Sequence[int], in_force: Callable[[int], int], most: int
+) -> Iterator[Row]:
+    """The rows of the largest upsets of a pool: found by themselves, so that those alone are looked up in full."""
+    connection, looked_at = ledger.views.connection, most
+    while True:
+        found = queries.tuples(connection, _LARGEST, [*arguments, looked_at])
+        chosen = [(player, n) for player, n, surplus, ended_ms in found if surplus >= in_force(ended_ms)]
+        if len(chosen) >= most or len(found) < looked_at:
+            break
+        looked_at *= _MORE
+    for player, n in chosen[:most]:
+        yield from queries.dictionaries(connection, _ONE, [*arguments, player, n])
 
 
 def _smallest(ledger: Ledger) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from math import floor
 from typing import Literal
 
 from ledger.errors import MalformedError
@@ -27,6 +28,11 @@ def rows_up_to(limit: int | None) -> int:
     if limit is not None and limit < 0:
         raise MalformedError([f"a limit is a number of rows, and 0 or None asks for all of them; got {limit}"])
     return limit or EVERY_ROW
+
+
+def average(value: float | None) -> str:
+    """An average of ratings or a performance to the nearest point, one half up (FIDE C.07, 10); ``-`` for None."""
+    return "-" if value is None else f"{floor(value + 0.5)}"
 
 
 def day(ms: int) -> str:

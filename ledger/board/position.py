@@ -31,7 +31,8 @@ NO_SQUARE = -1
 LONGEST_FEN = 120
 _PIECES = re.compile(r"[pnbrqkPNBRQK1-8]{1,8}(?:/[pnbrqkPNBRQK1-8]{1,8}){7}")
 _CASTLING = re.compile(r"-|[KQkqA-Ha-h]{1,4}")
-_COUNT = re.compile(r"\d{1,4}", re.ASCII)
+# A game may have 20,000 half-moves and begin at any move of another one: what we write is always read again.
+_COUNT = re.compile(r"\d{1,9}", re.ASCII)
 
 
 class Position:
@@ -78,7 +79,7 @@ class Position:
             faults.append(f"the side to move must be w or b, got {shown(side)}")
         self.white = side == "w"
         if not all(map(_COUNT.fullmatch, counts)):
-            faults.append(f"the counts must be whole numbers below 10000, got {shown(' '.join(counts))}")
+            faults.append(f"the counts must be whole numbers of at most nine digits, got {shown(' '.join(counts))}")
         elif counts:
             self.quiet, self.number = int(counts[0]), max(1, int(counts[1]))
         if passed != "-" and (passed not in NUMBERS or passed[1] != ("6" if self.white else "3")):

@@ -49,8 +49,9 @@ _ALL_SEEDS = (
 )
 _HAS_SEED = "EXISTS (SELECT 1 FROM seeds WHERE seeds.pool = ?1 AND seeds.player = current.player)"
 _WITH_PAST = (
-    "SELECT player FROM current JOIN players USING (player) WHERE pool = ?1 AND declared_rating IS NOT NULL "
-    f"UNION SELECT player FROM current WHERE pool = ?1 AND {_HAS_SEED}"
+    "SELECT player FROM players CROSS JOIN current USING (player) WHERE pool = ?1 AND declared_rating IS NOT NULL "
+    "UNION SELECT player FROM current WHERE pool = ?1 AND EXISTS (SELECT 1 FROM seeds WHERE pool = ?1) "
+    f"AND {_HAS_SEED}"
 )
 # Of who has a seed in a pool, ?1, by an instant, ?2, and no rated game.
 _UNPLAYED = """

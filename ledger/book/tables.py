@@ -105,7 +105,9 @@ NAMES = tuple(statement.split("(")[0].split()[2] for statement in SCHEMA)
 _BY_TOURNAMENT = "CREATE INDEX games_by_tournament ON games(pool, tournament, ended_ms) WHERE tournament IS NOT NULL"
 INDEXES = (
     "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
+    "CREATE INDEX games_not_counted ON games(pool, ended_ms) WHERE reason IS NOT NULL",
     "CREATE INDEX seeds_by_rating ON seeds(pool, rating DESC, player)",
+    "CREATE INDEX players_declared ON players(player) WHERE declared_rating IS NOT NULL",
     "CREATE INDEX players_not_full ON players(player, standing) WHERE standing <> 'full'",
     "CREATE INDEX changes_closing ON changes(player) WHERE standing = 'closed'",
     _BY_TOURNAMENT,

@@ -390,6 +390,14 @@ BLANKS: Mapping[type[Event], frozenset[str]] = {
     cls: frozenset(field.name for field in attrs.fields(cls) if field.metadata["blank"]) for cls in EVENTS
 }
 SUPPLEMENTED = tuple(field.name for field in attrs.fields(GameSupplemented) if field.metadata["blank"])
+# What the keys of an event begin with; a few kinds share a beginning.
+KEYS_BEGIN: Mapping[type[Event], str] = {
+    PlayerRegistered: "player:", PlayerChanged: "player:", BirthYearLearnt: "born:", RatingSeeded: "seed:",
+    GameRecorded: "game:", SchemeAdopted: "scheme:", RatingRunClosed: "run:", TournamentClosed: "tournament:",
+    ClockAccepted: "clock:", GameSupplemented: "supplement:", TournamentOpened: "opening:", PlayerRenamed: "renamed:",
+    CorrectionProposed: "proposal:", CorrectionDecided: "decision:", PolicySet: "policy:", ListPublished: "list:",
+    PersonErased: "erased:", TokenIssued: "token:", TokenRevoked: "token:", RoundWithoutGame: "round:",
+}  # fmt: skip
 # Kinds that are no longer written, with the class that they are read as and the fields that they did not have.
 OLD_KINDS: Mapping[str, tuple[type[Event], frozenset[str]]] = {
     "scheme-adopted/1": (SchemeAdopted, frozenset({"scheme_version", "arithmetic"})),

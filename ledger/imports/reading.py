@@ -67,6 +67,7 @@ class Reading(FaultsFound):
         skipped: games left out for a named reason that is nobody's mistake, such as ``unfinished``.
         bytes_read: how far the reader is, for the progress bar, in bytes of the file as stored.
         is_cut: True when the file was not read to its end, so that the last game read may not be whole.
+        ending: the fault for which the rest was not read, be it behind more faults than are kept.
         no_games: lines of faults that concern the file and no game of it.
         notes, note_count: what somebody should look at though nothing is wrong with any game, the first of them.
         tournaments: what the file says of tournaments beside their games, the first ``MAX_TOURNAMENTS``.
@@ -77,6 +78,7 @@ class Reading(FaultsFound):
     skipped: Counter[str] = attrs.Factory(Counter)
     bytes_read: int = 0
     is_cut: bool = False
+    ending: Fault | None = None
     no_games: set[int] = attrs.Factory(set)
     notes: list[Fault] = attrs.Factory(list)
     note_count: int = 0
@@ -106,6 +108,7 @@ class Reading(FaultsFound):
     def cut(self, line: int, message: str) -> None:
         """Note the fault for which the rest of the file is not read."""
         self.is_cut = True
+        self.ending = Fault(line, bounded(message))
         self.fault_of_file(line, message)
 
     def fault_of_file(self, line: int, message: str) -> None:

@@ -5,17 +5,20 @@ No entry is decoded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from ledger.errors import UnknownNameError
-from ledger.facts.events import BY_KIND
+from ledger.facts.events import BY_KIND, KEYS_BEGIN, OLD_KINDS, Event, PlayerChanged, PlayerRegistered
 from ledger.journal import Journal
 from ledger.journal.game_keys import game_found
 from ledger.runtime.lazy import zstandard
 from ledger.runtime.nearest import choice_of
 
 _POOL, _AFTER_POOLS, _START = "scheme:", "scheme;", "@start"  # keys of the adoptions that a pool begins with
-STEP = 20_000  # entries looked through at a time, from the end backwards
+STEP = 20_000  # entries looked through at a time, from the end backwards; and looked up by their keys at most
+_AFTER_COLON = ";"
+_OF_PLAYERS = (PlayerRegistered, PlayerChanged)
 
 
 def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -> Iterator[bytes]:
@@ -29,11 +32,17 @@ def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -
     Raises:
         UnknownNameError: there is no such kind.
     """
-    wanted = None if kind is None else _marks(kind)
     size = journal.size()
-    if not last:
-        return _chosen(journal, 0, size, wanted)
-    return iter(_newest(journal, size, wanted, last))
+    if kind is None:
+        return iter(_newest(journal, size, None, last)) if last else _chosen(journal, 0, size, None)
+    kinds = _kinds(kind)
+    marks = tuple(b',"kind":"%b","position":' % each.encode() for each in sorted(kinds))
+    keys = _few_keys(journal, set(kinds.values()))
+    if keys is not None:
+        entries = sorted(entry for entry in journal.find(keys).values() if entry.position <= size)
+        every = [entry.body for entry in entries if any(mark in entry.body for mark in marks)]
+        return iter(every[-last:] if last else every)
+    return iter(_newest(journal, size, marks, last)) if last else _chosen(journal, 0, size, marks)
 
 
 def pool_names(journal: Journal) -> list[str]:
@@ -59,28 +68,45 @@ def about(journal: Journal, game: str) -> list[bytes]:
     return [entry.body for entry in found]
 
 
-def _marks(kind: str) -> tuple[bytes, ...]:
-    """What stands in a body of this kind and in no other: a quotation mark inside a text is escaped."""
-    kinds = sorted(known for known in BY_KIND if kind in {known, known.partition("/")[0]})
+def _kinds(kind: str) -> dict[str, type[Event]]:
+    """The kinds that a word means, those that are no longer written among them, each with the class it is read as."""
+    every = {**BY_KIND, **{old: cls for old, (cls, _) in OLD_KINDS.items()}}
+    kinds = {name: cls for name, cls in every.items() if kind in {name, name.partition("/")[0]}}
     if not kinds:
-        raise UnknownNameError("kind", kind, choice_of(kind, BY_KIND))
-    return tuple(b',"kind":"%b","position":' % known.encode() for known in kinds)
+        raise UnknownNameError("kind", kind, choice_of(kind, every))
+    return kinds
 
 
-def _chosen(journal: Journal, after: int, until: int, wanted: tuple[bytes, ...] | None) -> Iterator[bytes]:
+def _few_keys(journal: Journal, classes: Iterable[type[Event]]) -> list[str] | None:
+    """The keys of all entries of these kinds, from the index of keys; None where there are many.
+
+    Most kinds have few entries among the games of a journal. Of many, all are a large part of it, and some of them
+    stand near its end: then its bodies are read.
+    """
+    keys: list[str] = []
+    for cls in classes:
+        beginning = KEYS_BEGIN[cls]
+        every = journal.keys(beginning, beginning[:-1] + _AFTER_COLON)
+        # Both have one beginning, and there are as many as players: a change tells since when.
+        of_cls = (key for key in every if cls not in _OF_PLAYERS or ("@" in key) is (cls is PlayerChanged))
+        keys += islice(of_cls, STEP + 1 - len(keys))
+    return keys if len(keys) <= STEP else None
+
+
+def _chosen(journal: Journal, after: int, until: int, marks: tuple[bytes, ...] | None) -> Iterator[bytes]:
     for block in journal.read(after, until):
         for body in block:
-            if wanted is None or any(mark in body for mark in wanted):
+            if marks is None or any(mark in body for mark in marks):
                 yield body
 
 
-def _newest(journal: Journal, size: int, wanted: tuple[bytes, ...] | None, last: int) -> list[bytes]:
+def _newest(journal: Journal, size: int, marks: tuple[bytes, ...] | None, last: int) -> list[bytes]:
     """From the end backwards, until there are enough."""
     found: list[bytes] = []
-    step = last if wanted is None else STEP
+    step = last if marks is None else STEP
     while size > 0 and len(found) < last:
         after = max(size - step, 0)
-        found = [*_chosen(journal, after, size, wanted), *found]
+        found = [*_chosen(journal, after, size, marks), *found]
         size = after
     return found[max(len(found) - last, 0) :]
 

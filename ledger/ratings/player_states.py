@@ -327,6 +327,26 @@ class PlayerStates:
         pasts = (self._roster.with_past(pool.pool), self._roster.unplayed(pool.pool, OPEN)) if plain else ()
         return plain and all(next(found, None) is None for found in pasts)
 
+    def best_at(
+        self, ms: int, best: int, *, min_games: int = 1, active_from: int = BEGINNING
+    ) -> list[dict[str, Any]] | None:
+        """The best at an instant, best first, by ``queries.BEST_AT``; None where more than rows says who they are.
+
+        Args:
+            ms: the instant, milliseconds since 1970.
+            best: how many at most.
+            min_games: rated games that a player has at least.
+            active_from: an instant after which the last of them ended.
+        """
+        if not self.rows_say_all:
+            return None
+        closed = self.closed_at(ms)
+        few = self._row(queries.MANY_SINCE, self._pool.pool, ms) is None
+        query = queries.BEST_SINCE_FEW if few else queries.BEST_AT
+        arguments = (self._pool.pool, ms, min_games, active_from, best + len(closed))
+        rows = [row for row in queries.dictionaries(self._connection, query, arguments) if row["player"] not in closed]
+        return sorted(rows, key=lambda row: (-row["rating"], row["player"]))[:best]
+
     def moved_since(self) -> Iterator[PlayerState]:
         """``now`` of the players whose last rows lie before ``stands_since_ms``, if they have a rating in force."""
         latest = self.latest_ms

@@ -25,11 +25,12 @@ def _rows(which: str) -> str:
 
 
 RANKING = """
-SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2 AND listed = 1
+SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2 AND listed = 1 AND ended_ms > ?4
 ORDER BY rating DESC, player LIMIT ?3
 """
 RANKING_SINCE = """
-SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2 AND listed = 1 AND rated_ms >= ?4
+SELECT player, rating, n, game, ended_ms FROM current
+WHERE pool = ?1 AND n >= ?2 AND listed = 1 AND ended_ms > ?4 AND rated_ms >= ?5
 ORDER BY rating DESC, player LIMIT ?3
 """
 ORDER_SINCE = """
@@ -45,6 +46,11 @@ ON h.pool = current.pool AND h.player = current.player AND h.n = (
 WHERE current.pool = ?1
 """
 BEST_AT = f"SELECT * FROM ({RATINGS_AT}) WHERE n >= ?3 AND ended_ms > ?4 ORDER BY rating DESC, player LIMIT ?5"
+# How many there are then, and how many of them have a rating of ?5 or more; without some players, ?6 as JSON.
+COUNTED_AT = f"""
+SELECT count(*) AS total, coalesce(sum(rating >= ?5), 0) AS not_below FROM ({RATINGS_AT})
+WHERE n >= ?3 AND ended_ms > ?4 AND player NOT IN (SELECT value FROM json_each(?6))
+"""
 # The same where few games were rated since: who has not played has the rating of now, and stands in its order.
 BEST_SINCE_FEW = """
 WITH later AS (
@@ -124,10 +130,11 @@ JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.oppon
 WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n <= ?3 ORDER BY mine.n DESC
 """
 GAMES_BETWEEN = "SELECT n FROM history WHERE pool = ?1 AND player = ?2 AND ended_ms BETWEEN ?3 AND ?4 ORDER BY n DESC"
+# By the player, never (hence the plus) by all games of the pool that do not count.
 NOT_COUNTED = f"""
 SELECT * FROM (
-  SELECT * FROM games WHERE white = ?1 AND pool = ?2 AND reason IS NOT NULL
-  UNION ALL SELECT * FROM games WHERE black = ?1 AND white <> ?1 AND pool = ?2 AND reason IS NOT NULL)
+  SELECT * FROM games WHERE white = ?1 AND +pool = ?2 AND reason IS NOT NULL
+  UNION ALL SELECT * FROM games WHERE black = ?1 AND white <> ?1 AND +pool = ?2 AND reason IS NOT NULL)
 ORDER BY {", ".join(f"{name} DESC" for name in book_tables.RATING_ORDER)} LIMIT ?3
 """
 ANY_PROPOSAL = "SELECT 1 AS found FROM proposals LIMIT 1"
@@ -135,9 +142,10 @@ PLACED_SIDES = """
 SELECT position, key, opponent, colour, history.half_points, history.ended_ms, rating, rating_before, rated_ms, batch
 FROM history JOIN games ON games.position = history.game WHERE history.pool = ?1 AND player = ?2 ORDER BY n
 """
+# The later entries alone are looked through for the earliest place among them (the plus keeps it to their positions).
 ANY_LATE = """
 SELECT position FROM games WHERE pool = ?1 AND reason IS NULL AND position <= ?2 AND rated_ms >= (
-  SELECT min(rated_ms) FROM games WHERE pool = ?1 AND reason IS NULL AND position > ?2) LIMIT 1
+  SELECT min(rated_ms) FROM games WHERE +pool = ?1 AND reason IS NULL AND position > ?2) LIMIT 1
 """
 CORRECTED_GAMES = """
 SELECT DISTINCT subject, proposal FROM corrections JOIN proposals USING (proposal)
@@ -162,12 +170,21 @@ BATCH = f"""
 SELECT position, white, black, half_points / 2.0 AS score, ended_ms, began_ms, tournament
 FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms = ?2 AND batch = ?3 ORDER BY {book_tables.IN_ORDER_OF_ENDS}
 """
+# The place of the ?2-th last batch, from place to place; NULL where there are no more.
+LAST_BATCHES = """
+WITH RECURSIVE places(ms) AS (
+  SELECT max(rated_ms) FROM games WHERE pool = ?1 AND reason IS NULL
+  UNION ALL SELECT (
+    SELECT max(rated_ms) FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms < places.ms)
+  FROM places WHERE ms IS NOT NULL)
+SELECT ms FROM places LIMIT 1 OFFSET ?2 - 1
+"""
 RUNS = """
 SELECT rated_ms, batch, count(*) / 2 AS games, count(DISTINCT player) AS players, min(ended_ms) AS first_ms,
   max(ended_ms) AS last_ms
 FROM (
-  SELECT rated_ms, batch, ended_ms, white AS player FROM games WHERE pool = ?1 AND reason IS NULL
-  UNION ALL SELECT rated_ms, batch, ended_ms, black FROM games WHERE pool = ?1 AND reason IS NULL)
+  SELECT rated_ms, batch, ended_ms, white AS player FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms >= ?2
+  UNION ALL SELECT rated_ms, batch, ended_ms, black FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms >= ?2)
 GROUP BY rated_ms, batch ORDER BY rated_ms, batch
 """
 ROWS_AT = """

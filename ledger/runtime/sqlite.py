@@ -28,11 +28,14 @@ else:
         import sqlite3
 
 __all__ = [
-    "BUSY_SECONDS", "address", "check_identity", "connect", "explained", "has_wal_reset_bug", "immediate", "is_ours",
-    "sqlite3", "storage_errors", "sync_folder", "waiting", "whole",
+    "BUSY_SECONDS", "PRAGMAS", "address", "check_identity", "connect", "explained", "has_wal_reset_bug", "immediate",
+    "is_ours", "sqlite3", "storage_errors", "sync_folder", "waiting", "whole",
 ]  # fmt: skip
 
 WAL_RESET_FIXED = (3, 51, 3)
+PRAGMAS = (
+    "PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON", "PRAGMA recursive_triggers=ON", "PRAGMA foreign_keys=ON",
+)  # fmt: skip
 BUSY_SECONDS = 60.0  # how long a writer waits for another before it says so
 
 _REMEDIES = (
@@ -150,10 +153,8 @@ def connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
     uri = address(path, read_only=read_only)
     with storage_errors(path):
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
-        connection.execute("PRAGMA trusted_schema=OFF")
-        connection.execute("PRAGMA cell_size_check=ON")
-        connection.execute("PRAGMA recursive_triggers=ON")
-        connection.execute("PRAGMA foreign_keys=ON")
+        for pragma in PRAGMAS:
+            connection.execute(pragma)
     return connection
 
 

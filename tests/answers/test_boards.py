@@ -133,3 +133,44 @@ def test_a_picture_has_every_piece_the_last_move_and_words() -> None:
     assert mini_boards.in_words(position).endswith("Black to move")
     turned = mini_boards.board(position, flipped=True)
     assert turned != mini_boards.board(position)
+
+
+@pytest.mark.parametrize("half_moves", [9_999, 10_000, 10_004, 20_000])
+def test_a_game_of_thousands_of_moves_takes_nobodys_graph_away_and_its_position_is_read_back(
+    half_moves: int, run: Run, tmp_path: Path
+) -> None:
+    moves = (["Nf3", "Nf6", "Ng1", "Ng8"] * half_moves)[:half_moves]
+    tags = '[Event "?"]\n[Site "?"]\n[Date "2024.05.01"]\n[White "Ann"]\n[Black "Bob"]\n[Result "1/2-1/2"]\n'
+    club, games, back = tmp_path / "club.db", tmp_path / "games.pgn", tmp_path / "back.pgn"
+    games.write_text(f"{tags}\n{wrapped(moves)} 1/2-1/2\n")
+    assert run("init", club).code == 0
+    assert run("import", club, games).code == 0
+    key = key_of(run, club, half_moves)
+    fen = run("board", club, key, "--format", "fen").out.strip()
+    assert fen.endswith(f" {half_moves} {half_moves // 2 + 1}")
+    for kind in ("html", "svg", "json", "csv"):
+        graph = run("graph", club, "Ann", "--format", kind, "--boards")
+        assert (graph.code, graph.err) == (0, "")
+        assert ("Final position" if kind == "html" else fen) in graph.out
+    for kind in ("txt", "vega-lite"):
+        assert run("graph", club, "Ann", "--format", kind).code == 0
+    assert run("show", club, "Ann").code == 0
+    (row,) = json.loads(run("games", club, "Ann").out)
+    assert f"game:{row['game']}" == key
+
+    later = run("board", club, key, "--start", fen, "--format", "fen")  # a game that goes on where that one was left
+    if half_moves % 4 == 0:  # the knights are at home
+        assert later.out == f"{fen.rsplit(' ', 2)[0]} {2 * half_moves} {half_moves + 1}\n"
+        adjourned = run("board", club, key, "--start", fen, "--format", "pgn")
+        assert f'[FEN "{fen}"]\n' in adjourned.out
+        assert f" {half_moves}. " in adjourned.out.replace("\n", " ")
+        back.write_text(adjourned.out.replace("2024.05.01", "2024.05.02"))
+        assert run("import", club, back).code == 0
+        assert "0 games recorded" in run("import", club, back).err
+    else:
+        assert "cannot be played" in later.err
+
+
+def wrapped(moves: list[str]) -> str:
+    numbered = [f"{n // 2 + 1}. {move}" if n % 2 == 0 else move for n, move in enumerate(moves)]
+    return "\n".join(" ".join(numbered[start : start + 20]) for start in range(0, len(numbered), 20))

@@ -14,6 +14,8 @@ KEPT = (
     "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
     "8/8/8/8/8/4k3/4p3/4K3 w - - 5 71",
     "1rk3r1/8/8/8/8/8/8/1RK3R1 w KQkq - 0 1",  # Chess960
+    f"{START[:-4]} 20000 10001",  # after the longest game that a ledger takes
+    f"{START[:-4]} 999999999 999999999",
     "rr2k3/8/8/8/8/8/8/RR2K3 w Bb - 0 1",  # the inner rook castles, so its file says which
 )
 
@@ -49,7 +51,9 @@ def test_a_square_in_passing_is_named_only_where_the_capture_is_legal(fen: str) 
         ("k7/8/8/8/8/8/8/7K w KX - 0 1", "castling must be"),
         ("k7/8/8/8/8/8/8/7K w K - 0 1", "castling 'K': there is no rook for it"),
         ("k7/8/8/8/8/8/8/7K w - e3 0 1", "'e3' is no square that a pawn has just passed"),
-        ("k7/8/8/8/8/8/8/7K w - - x 1", "the counts must be whole numbers"),
+        ("k7/8/8/8/8/8/8/7K w - - x 1", "the counts must be whole numbers of at most nine digits"),
+        ("k7/8/8/8/8/8/8/7K w - - 0 1234567890", "the counts must be whole numbers of at most nine digits"),
+        ("k7/8/8/8/8/8/8/7K w - - -1 1", "the counts must be whole numbers of at most nine digits"),
         ("k6R/8/8/8/8/8/8/7K w - - 0 1", "the side that is not to move stands in check"),
     ]
 )  # fmt: skip

@@ -19,6 +19,7 @@ from ledger.imports.csv.said import Table
 from ledger.imports.files import detect, open_source
 from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.imports.players.rows import Converter
+from tests.kit.commands import Run
 from tests.kit.csv_files import FOUR_COLUMNS, good_game, read_csv
 from tests.kit.source_files import written
 
@@ -89,6 +90,82 @@ def test_a_game_with_something_forgotten_is_no_sum(row: str) -> None:
     games, faults, skipped = read_csv(f"{LEAGUE}{row}\n", **table())
     assert (len(games), bool(faults), dict(skipped)) == (2, True, {})
     assert {line for line, _ in faults} == {5}
+
+
+WIDE = """Round,White,WhiteElo,Black,BlackElo,Result,Date,Moves
+1,Ann,1500,Bob,1600,1-0,2024-05-04,31
+1,Cy,1400,Dee,1300,1/2-1/2,2024-05-04,44
+"""
+# What stands below a table, in its columns: sums, averages, counts, notes, and empty lines between them.
+BELOW: dict[str, tuple[str, int]] = {
+    "a sum": ("Total,,,,,2,,\n", 1),
+    "a sum of several columns": (",Sum,2900,,2900,1.5,,75\n", 1),
+    "an average": (",Average,1450,,1450,0.75,,37.5\n", 1),
+    "an average in columns that are not read": (",,1450.5,,1450.5,,,37.5\n", 0),
+    "a share": (",White's score,,,,75 %,,\n", 1),
+    "a number with marks of thousands": (",Points,,,,\"1.250,5\",,\n", 1),
+    "a sum and an average": (",Sum,2900,,2900,1.5,,75\n,Average,1450,,1450,0.75,,37.5\n", 2),
+    "empty lines": ("\n,,,,,,,\n   \n , , , , , , , \n", 0),
+    "empty lines and a sum below them": (",,,,,,,\n\nTotal,,,,,2,,\n,,,,,,,\n", 1),
+    "a note": (",Played at the club,,,,,,\n", 1),
+    "a note in the first column": ("* adjourned and finished on Sunday,,,,,,,\n", 1),
+    "notes of several lines": (",,,,,,,\n* a,,,,,,,\n** b,,,,,,,\n", 2),
+    "a note with the day of the table": ("Printed on,,,,,,2024-05-05,\n", 1),
+}
+# What a sum could be taken for, and what a game becomes where something is forgotten or mistyped.
+WRONG: dict[str, tuple[str, str]] = {
+    "no black": ("2,Ann,1500,,,1-0,2024-05-05,20\n", "black is missing"),
+    "no white": ("2,,,Bob,1600,1,2024-05-05,20\n", "white is missing"),
+    "no day": ("2,Ann,1500,Bob,1600,1-0,,20\n", "the date of the game is missing"),
+    "nobody, but a result": ("2,,,,,1-0,,20\n", "white is missing"),
+    "a number for a result": ("2,Ann,1500,Bob,1600,2,2024-05-05,20\n", "Result must be"),
+    "a number for a result, without a day": ("2,Ann,1500,Bob,1600,2,,20\n", "Result must be"),
+    "a number for a result, without an opponent": ("2,Ann,1500,,,2,2024-05-05,20\n", "Result must be"),
+    "a word for a result": ("2,Ann,1500,Bob,1600,won,2024-05-05,20\n", "Result must be"),
+    "no player, and a word for a result": (",,,,,won,,\n", "Result must be"),
+    "no day that there is": ("2,Ann,1500,Bob,1600,1-0,2024-05-35,20\n", "2024-05-35"),
+    "half a row": ("2,Ann,1500\n", "too few fields"),
+    "too much": ("2,Ann,1500,Bob,1600,1-0,2024-05-05,20,x\n", "too many fields"),
+}
+
+
+@pytest.mark.parametrize("size", [7, BATCH_CSV])
+@pytest.mark.parametrize("kind", BELOW)
+def test_what_stands_below_a_table_is_no_fault_and_is_counted(kind: str, size: int) -> None:
+    below, rows = BELOW[kind]
+    for text in (WIDE + below, WIDE + below.rstrip("\n"), (WIDE + below).replace("\n", "\r\n")):
+        games, faults, skipped = read_csv(text, size)
+        assert (len(games), faults) == (2, [])
+        assert skipped == ({"rows without a game": rows} if rows else {})
+
+
+@pytest.mark.parametrize("size", [7, BATCH_CSV])
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_wrong_row_is_a_fault_wherever_it_stands(kind: str, size: int) -> None:
+    row, words = WRONG[kind]
+    for below in ("", "Total,,,,,2,,\n", ",,,,,,,\n,Average,1450,,1450,0.75,,37.5\n"):
+        games, faults, skipped = read_csv(WIDE + row + below, size)
+        assert len(games) == 2
+        assert {line for line, _ in faults} == {4}
+        assert any(words in message for _, message in faults)
+        assert skipped == ({"rows without a game": 1} if below else {})
+        games, faults, _ = read_csv(WIDE + below + row, size)  # behind a sum, too: a table may go on below it
+        assert len(games) == 2
+        assert {line for line, _ in faults} == {4 + below.count("\n")}
+
+
+def test_a_game_below_a_sum_is_read() -> None:
+    games, faults, skipped = read_csv(f"{WIDE}Total,,,,,2,,\n,,,,,,,\n2,Ann,1500,Cy,1400,0-1,2024-05-05,20\n")
+    assert ([game["line"] for game in games], faults) == ([2, 3, 6], [])
+    assert skipped == {"rows without a game": 1}
+
+
+@pytest.mark.parametrize("kind", BELOW)
+def test_a_table_with_something_below_it_is_imported_whole(kind: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "games.csv").write_text(WIDE + BELOW[kind][0])
+    assert run("init", tmp_path / "club.db").code == 0
+    done = run("import", tmp_path / "club.db", tmp_path / "games.csv", "--strict")
+    assert (done.code, "2 games recorded" in done.err) == (0, True)
 
 
 # --- cells ------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import hashlib
 import io
+import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -200,6 +201,63 @@ def test_what_is_too_large_in_a_pgn_game_costs_that_game_and_names_the_limit(gam
     assert all(len(fault.message) < 400 for fault in reading.faults)
 
 
+# What a file of 126 kB may unpack to without end: tags that are no games, and games that are hardly any.
+TAG_FLOODS: dict[str, bytes] = {
+    "a tag that begins a game": b'[Event "x"]\n',
+    "and a blank line": b'[Event "x"]\n\n',
+    "with Windows' line ends": b'[Event "x"]\r\n',
+    "that is not closed": b'[Event "\n',
+    "broken over two lines": b'[Event "\nx"]\n',
+    "any tag and a blank line": b'[a "b"]\n\n',
+    "unfinished": b'[Result "*"]\n\n',
+    "with a word that is no move": b'[Event "x"]\n1\n',
+    "with names": b'[Event "x"]\n[White "A"]\n[Black "B"]\n',
+}
+
+
+@pytest.mark.parametrize("flood", TAG_FLOODS)
+def test_a_flood_of_tags_that_are_no_games_is_not_read_on(flood: str) -> None:
+    unit = TAG_FLOODS[flood]
+    games, reading = read_pgn(zstandard.compress(GOOD * 3 + unit * (8 * MIB // len(unit))))
+    assert len(games) == 3
+    assert reading.is_cut
+    assert reading.ending is not None
+    assert "10,000 more scraps of a few tags than games, the limit of what is no game" in reading.ending.message
+    # what stands behind the limit was not looked at: counted, not measured
+    assert reading.fault_count + reading.skipped["unfinished"] <= 5 * (pgn.MAX_SCRAPS + 5)
+    assert 3 * 8 < reading.ending.line < 4 * pgn.MAX_SCRAPS
+
+
+LONG_FLOODS: dict[str, bytes] = {
+    "a million tags of one game": b'[a "b"]\n' * 1_000_000,
+    "a million tags of different names": b"".join(b'[a%d "b"]\n' % n for n in range(1_000_000)),
+    "blank lines below a tag": (b'[Event "x"]\n' + b" \n" * (MIB // 4)) * 16,
+    "values of many characters": (b'[Event "' + b"x" * 200_000 + b'"]\n') * 40,
+    "many characters that are escaped": (b'[Event "' + b'\\"' * 100_000 + b'"]\n') * 40,
+    "a tag broken over a million lines": b'[Event "\n' + b'x"]\n' * 1_000_000,
+    "brackets": b"[\n" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("flood", LONG_FLOODS)
+def test_a_flood_within_one_game_costs_that_game(flood: str) -> None:
+    text = LONG_FLOODS[flood]
+    games, reading = read_pgn(zstandard.compress(GOOD + text + b"\n" + GOOD))
+    assert 1 <= len(games) <= 2
+    assert 0 <= reading.fault_count <= 5 * text.count(b"[Event") + 1
+    assert all(len(fault.message) < 400 for fault in reading.faults)
+
+
+def test_games_of_their_tags_alone_are_read_however_many_they_are() -> None:
+    games, reading = read_pgn(zstandard.compress(TAGS * 30_000))
+    assert (len(games), reading.fault_count) == (30_000, 0)
+
+
+def test_scraps_between_as_many_games_are_faults_and_the_games_are_read() -> None:
+    games, reading = read_pgn((TAGS + b'[Event "x"]\n\n') * 12_000 + GOOD)
+    assert (len(games), reading.is_cut, reading.ending) == (12_001, False, None)
+
+
 def test_long_tags_that_no_game_needs_are_passed_over() -> None:
     games, reading = read_pgn(b'[Annotator "' + b"x" * 5_000 + b'"]\n' + GOOD)
     assert (len(games), reading.faults) == (1, [])
@@ -374,6 +432,19 @@ def test_a_pool_that_cannot_be_named_is_a_fault_of_its_line(tmp_path: Path) -> N
         assert [fault.line for fault in outcome.faults] == [2, 3, 4, 5]
         strict = ledger.import_games(frames(games[1:]), choice=choice, strict=True)
         assert (strict.recorded, strict.new_pools, strict.fault_count) == (0, [], 4)
+
+
+def test_why_the_rest_of_a_file_is_not_read_is_told_behind_many_faults(tmp_path: Path, run: Run) -> None:
+    packed = tmp_path / "tags.pgn.gz"
+    packed.write_bytes(gzip.compress(GOOD + b'[Event "x"]\n' * (62 * 10**6 // 12)))
+    assert packed.stat().st_size < 200_000
+    assert run("init", tmp_path / "club.db").code == 0
+    done = run("import", tmp_path / "club.db", packed)
+    lines = done.err.splitlines()
+    assert (done.code, len(lines)) == (1, 103)
+    assert "more faults" in lines[-3]
+    assert re.search(r"tags\.pgn\.gz:\d+: 10,000 more scraps of a few tags than games", lines[-2])
+    assert "1 game recorded" in lines[-1]
 
 
 def test_the_summary_tells_the_true_number_of_faults(tmp_path: Path, run: Run) -> None:

@@ -15,10 +15,8 @@ from ledger.errors import RejectedError
 from ledger.facts import codec
 from ledger.facts.events import ClockAccepted
 from ledger.imports.reading import frames
-from ledger.journal import listing, rules
+from ledger.journal import rules
 from ledger.ledger import Ledger
-from ledger.testing import MemoryJournal
-from ledger.testing.journal_contract import sealed
 from tests.kit.clubs import NOON, Clock
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded, source_games
@@ -327,26 +325,6 @@ def test_a_table_of_entries_is_cut_and_says_so(club_with_a_future_entry: Ledger,
     assert "g9 " not in done.out
     assert len(run("log", club_with_a_future_entry.path, "-t", "--limit", "65").out.splitlines()) == 67
     assert len(run("log", club_with_a_future_entry.path, "--csv").out.splitlines()) == 66
-
-
-@pytest.mark.parametrize("step", [1, 3, 1_000])
-@pytest.mark.parametrize("last", [0, 1, 2, 7, 20, 99, None])
-def test_the_newest_of_a_kind_are_found_from_the_end(
-    step: int, last: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(listing, "STEP", step)
-    journal = MemoryJournal()
-    bodies: list[bytes] = []
-    for position in range(1, 41):
-        event = ClockAccepted(entry=position) if position % 3 == 0 else game_recorded(f"r{position}")
-        body = codec.assemble(position, sealed(1).body[-26:-2].decode(), "x", event.KIND, event.key, codec.facts(event))
-        bodies.append(body)
-        with journal.writing() as writer:
-            writer.append([event.KIND], [event.key], [body])
-    clocks = [body for place, body in enumerate(bodies, 1) if place % 3 == 0]
-    for kind, every in (("clock-accepted", clocks), (None, bodies)):
-        newest = every[max(len(every) - last, 0) :] if last else every  # 0 means all, as in commands
-        assert list(listing.bodies(journal, kind, last)) == newest
 
 
 def test_a_text_that_looks_like_a_kind_is_not_taken_for_one(club_with_a_future_entry: Ledger, clock: Clock) -> None:

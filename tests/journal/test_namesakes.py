@@ -124,4 +124,4 @@ def test_of_many_namesakes_the_first_are_named(tmp_path: Path, run: Run) -> None
     rows = "identity,name\n" + "".join(f"fide:{number},P{number}\n" for number in range(12))
     done = run("players", "import", path, written(tmp_path, "list.csv", rows.encode()))
     assert done.err.count(": note: ") == 10
-    assert "and 2 more players with the name of somebody known" in done.err
+    assert "and 2 more new players with the name of somebody known" in done.err

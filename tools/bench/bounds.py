@@ -170,7 +170,7 @@ _CORRECTIONS = (
 )  # fmt: skip
 _SMALLEST = "the same in the smallest journal"
 _FEW = (
-    _time("few", "few", "record, or import of few games, from the shell", _SMALLEST, 1.5, unit="s CPU"),
+    _time("few", "few", "record, import of few games, or ask for little, from the shell", _SMALLEST, 1.5, unit="s CPU"),
     _time("few-peak", "few", "peak of the same", _SMALLEST, 1.5, unit="GiB"),
     _time("record-show", "few", "record, from the shell", "show, from the shell", 3, unit="s CPU"),
 )

@@ -1,4 +1,4 @@
-"""One game, and a few, brought into journals of different lengths: from the shell, each in a process of its own."""
+"""One game, a few, and small answers in journals of different lengths: from the shell, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ GIB = 1024.0**3
 HUNDRED = 100
 NOISY_FROM = 10_000  # games of the largest set
 PLAYERS = 40  # who play the games that are brought in: the first of each set
+A_DAY = "2024-12-28"  # one of the last
 _HEADER = "white,black,result,termination,half_moves,ended_at\n"
-_WHAT = {"record": "record", "one": "import of 1 game", "hundred": f"import of {HUNDRED} games", "show": "show"}
+_WHAT = {
+    "record": "record", "one": "import of 1 game", "hundred": f"import of {HUNDRED} games", "show": "show",
+    "kind": "log --kind scheme-adopted", "day": "games --on a day --all", "active": "ratings --active 30 --limit 20",
+    "upsets": "upsets --limit 5",
+}  # fmt: skip
 
 
 class _Run(NamedTuple):
@@ -42,7 +47,7 @@ def few_lines(sets: Sequence[GameSet], folder: Path, rounds: int) -> Iterator[Li
     # commands of a second or two are noisy; on a few games a run tells only whether the section works
     taken = in_turns(works, max(rounds, 5) if data[-1].games >= NOISY_FROM else rounds)
     smallest = data[0].name
-    for name in ("record", "one", "hundred"):
+    for name in (name for name in _COMMANDS if name != "show"):
         words: dict[str, Any] = {
             "what": f"{_WHAT[name]}, from the shell", "rival": f"the same in the journal of {smallest}"
         }  # fmt: skip
@@ -91,10 +96,18 @@ def _show(ledger: str, _folder: Path, _number: int) -> list[str]:
     return ["show", ledger, _player(0)]
 
 
+def _asked(ledger: str, _folder: Path, _number: int, words: Sequence[str]) -> list[str]:
+    return [words[0], ledger, *words[1:]]
+
+
 def _player(number: int) -> str:
     return f"p{number:06d}"
 
 
 _COMMANDS: Mapping[str, Callable[[str, Path, int], list[str]]] = {
     "show": _show, "record": _record, "one": partial(_import, games=1), "hundred": partial(_import, games=HUNDRED),
+    "kind": partial(_asked, words=("log", "--kind", "scheme-adopted")),
+    "day": partial(_asked, words=("games", "--on", A_DAY, "--all", "--limit", "20")),
+    "active": partial(_asked, words=("ratings", "--active", "30", "--limit", "20")),
+    "upsets": partial(_asked, words=("upsets", "--limit", "5")),
 }  # fmt: skip

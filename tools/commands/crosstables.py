@@ -14,12 +14,13 @@ from ledger.answers.crosstables.crosstable import Wanted
 from ledger.answers.crosstables.crosstable import crosstable as table_of
 from ledger.answers.crosstables.event_ratings import LEDGER, WHOSE
 from ledger.answers.crosstables.kinds import KINDS
-from ledger.answers.crosstables.layout import average, half, percent, rating
+from ledger.answers.crosstables.layout import half, percent
 from ledger.answers.crosstables.listing import Sought
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.crosstables.performances import VARIANTS
 from ledger.answers.crosstables.tie_breaks import TIE_BREAKS
 from ledger.answers.graphs import json_form, png
+from ledger.answers.wording import average
 from ledger.facts.instants import instant_ms
 
 from .. import limits, output
@@ -106,7 +107,7 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
             shown["points"] = f"{half(row['points'])} of {row['games']}"
             shown["place"] = f"{row['place']} of {row['players']}"
             shown["er_offset"] = percent(row["er_offset"])
-            shown["performance"] = f"{rating(row['performance'])} ({row['variant']})"
+            shown["performance"] = f"{average(row['performance'])} ({row['variant']})"
             for name in ("games", "players", "variant"):
                 del shown[name]
         found.append(shown)

@@ -182,10 +182,15 @@ def note_namesakes(ledger: Ledger, newcomers: Sequence[tuple[str, str]], begin: 
     except StorageError as error:  # what was recorded before stands: a damaged people file takes no more than the note
         output.remark(f"{begin}note: who bears a name already could not be looked up: {error}")
         return
-    for note in alike[:NOTES_SHOWN]:
-        output.remark(f"{begin}note: {note}")
-    if len(alike) > NOTES_SHOWN:
-        rest = counted(len(alike) - NOTES_SHOWN, "more new player")
+    tell_namesakes([f"{begin}note: {note}" for note in alike], begin)
+
+
+def tell_namesakes(notes: Sequence[str], begin: str) -> None:
+    """Show the first notes on new players with the name of somebody known, and how many more there are."""
+    for note in notes[:NOTES_SHOWN]:
+        output.remark(note)
+    if len(notes) > NOTES_SHOWN:
+        rest = counted(len(notes) - NOTES_SHOWN, "more new player")
         output.remark(f"{begin}and {rest} with the name of somebody known")
 
 
@@ -199,6 +204,9 @@ def _tell(
     count = source.reading.fault_count + report.fault_count
     if count > FAULTS_SHOWN:
         output.remark(f"{name}: and {counted(count - FAULTS_SHOWN, 'more fault')}")
+    ending = source.reading.ending
+    if ending is not None and ending not in faults[:FAULTS_SHOWN]:
+        output.remark(f"{name}:{ending.line}: {ending.message}")
     for alike in report.alike[:ALIKE_SHOWN]:
         output.remark(f"{name}:{alike.line}: {alike}")
     if report.alike_count > ALIKE_SHOWN:

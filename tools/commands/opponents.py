@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from ledger.answers import opponents as statistics
+from ledger.answers.crosstables.performances import whole
 
 from .. import limits, output
 from . import DB, POOL, VERIFY, instant, level
@@ -64,9 +67,11 @@ def opponents(
 
 
 def _for_people(rows: list[output.Row]) -> list[output.Row]:
-    """The columns that a table has room for, numbers to the nearest point but for the standard deviation."""
-    return [
-        {name: value if value is None or name not in {"percent", "sd", "opponent_sd"} else f"{value:.1f}"
-         for name, value in row.items() if name not in _ONLY_IN_FULL}
-        for row in rows
-    ]  # fmt: skip
+    """The columns that a table has room for, numbers to the nearest point, means one half up; deviations to a tenth."""
+    return [{name: _word(name, value) for name, value in row.items() if name not in _ONLY_IN_FULL} for row in rows]
+
+
+def _word(name: str, value: Any) -> Any:
+    if value is not None and name in {"percent", "sd", "opponent_sd"}:
+        return f"{value:.1f}"
+    return whole(value) if value is not None and name in {"mean", "opponent_mean"} else value

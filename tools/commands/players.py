@@ -12,7 +12,6 @@ import click
 
 from ledger.errors import MalformedError
 from ledger.facts.pasts import Past
-from ledger.facts.source_games import Fault
 from ledger.facts.words import Standing
 from ledger.imports.files import open_source
 from ledger.imports.players import formats
@@ -27,11 +26,10 @@ from ..wording import counted
 from . import DB, REFUSED
 from .alike_players import alike
 from .identifying import acting, recorded_by
-from .importing import FAULTS_SHOWN, kept_names, note_namesakes
+from .importing import FAULTS_SHOWN, kept_names, note_namesakes, tell_namesakes
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ACTOR = acting("registry")
-NAMESAKES_SHOWN = 10
 _STANDINGS = click.Choice([word.value for word in Standing])
 _PERSON = (
     click.option(
@@ -266,7 +264,8 @@ def import_(
             output.remark(f"{opened.reading.name} ({chosen}): {counted(count, 'fault')}: nothing recorded")
             sys.exit(REFUSED)
         _rate(ledger)
-        _note_namesakes(opened.reading.name, report.namesakes)
+        name = opened.reading.name
+        tell_namesakes([f"{name}:{note.line}: note: {note.message}" for note in report.namesakes], f"{name}: ")
         words = [
             counted(report.players, "player"), f"{report.registered:,} of them new", counted(report.seeded, "rating"),
         ]  # fmt: skip
@@ -275,12 +274,3 @@ def import_(
         if report.kept_names:
             words.append(kept_names(report.kept_names))
         output.remark(f"{opened.reading.name} ({chosen}): {', '.join(words)}; head {ledger.head()}")
-
-
-def _note_namesakes(file: str, notes: list[Fault]) -> None:
-    """Say of which lines somebody of that name is known already."""
-    for note in notes[:NAMESAKES_SHOWN]:
-        output.remark(f"{file}:{note.line}: note: {note.message}")
-    if len(notes) > NAMESAKES_SHOWN:
-        rest = counted(len(notes) - NAMESAKES_SHOWN, "more player")
-        output.remark(f"{file}: and {rest} with the name of somebody known")

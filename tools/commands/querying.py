@@ -20,16 +20,21 @@ from . import DB, KNOWN_AT, level
     "--seconds", default=querying.SECONDS, show_default=True, type=click.FloatRange(0),
     help="How long it may take; 0: any time.",
 )
+@click.option(
+    "--memory", default=querying.MEMORY, show_default=True, type=click.IntRange(0, 2**30), metavar="MIB",
+    help="How many MiB it may take; 0: any amount.",
+)
 @KNOWN_AT
 @output.format_options
 def query(
-    db_path: str, statement: str, parameters: tuple[tuple[str, str], ...], seconds: float, known_at: str | None,
-    fmt: str | None,
+    db_path: str, statement: str, parameters: tuple[tuple[str, str], ...], seconds: float, memory: int,
+    known_at: str | None, fmt: str | None,
 ) -> None:  # fmt: skip
     """The rows that an SQL statement selects from the views, the journal and the names of people.
 
     The statement can only read; 'tables' says what there is. The table "names" has the name of each player; "journal"
     has the entries as they are. A whole number or a decimal after -p is a number. Bytes are shown in hexadecimal.
+    Rows come as they are read, but for a table; a statement that takes longer than it may is stopped.
 
     \b
     Example:
@@ -38,12 +43,8 @@ def query(
     """
     given = {name: _value(text) for name, text in parameters}
     with level(db_path, known_at=known_at) as ledger:
-        rows = querying.query(ledger, statement, given, seconds=seconds, journal=known_at is None)
-        if fmt == "nl":
-            for row in rows:  # of any number, without holding them
-                output.write([row], fmt)
-        else:
-            output.write(list(rows), fmt)
+        rows = querying.query(ledger, statement, given, seconds=seconds, memory=memory, journal=known_at is None)
+        output.write_each(rows, fmt)
 
 
 def _value(text: str) -> int | float | str:

@@ -128,7 +128,7 @@ def games(
         shown_rows = limits.shown(limit, fmt, GAMES_IN_A_TABLE)
         with ledger.moment():
             if player is None:
-                rows = listed_games(ledger, occasion, pool, everything=everything)
+                rows = listed_games(ledger, occasion, pool, most=shown_rows + 1, everything=everything)
             else:
                 rows = player_games.games(
                     ledger, ledger.player(player), pool, last=shown_rows + 1, everything=everything, occasion=occasion

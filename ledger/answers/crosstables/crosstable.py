@@ -121,7 +121,7 @@ def crosstable(
         editions.refuse_unknown(connection, rated_by, tournament)
     telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, wanted.quiet_days)
     chosen = editions.choose(tournament, telling.every, wanted.edition)
-    announcements = editions.announced_by_name(connection, rated_by)
+    announcements = editions.announced_by_name(connection, rated_by, [tournament])
     announced = announcements.get((tournament, chosen.edition.first_ms), kinds.Announced())
     inside = Told(chosen.edition, editions.within(games, chosen.edition), telling.rounds.get(chosen.edition, ()))
     event = Event(ledger, rated_by, inside, announced, wanted)

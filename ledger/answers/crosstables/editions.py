@@ -5,6 +5,7 @@ What belongs to an edition, ``book.editions`` says.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
@@ -30,7 +31,10 @@ _VOIDED = (
     "SELECT voided_by FROM games WHERE pool = ? AND tournament = ? AND reason IS NOT NULL AND voided_by IS NOT NULL "
     "LIMIT 1"
 )
-_OPENINGS = "SELECT tournament, starts_ms, format, entrants, rounds FROM openings WHERE pool = ?1"
+_OPENINGS = (
+    "SELECT tournament, starts_ms, format, entrants, rounds FROM openings "
+    "WHERE pool = ?1 AND tournament IN (SELECT value FROM json_each(?2))"
+)
 
 
 class Chosen(NamedTuple):
@@ -47,10 +51,12 @@ class Chosen(NamedTuple):
     of: int
 
 
-def announced_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[tuple[str, int], Announced]:
-    """By tournament and first millisecond, what announcements say of editions."""
+def announced_by_name(
+    connection: sqlite3.Connection, pool: Pool, names: Iterable[str]
+) -> dict[tuple[str, int], Announced]:
+    """By tournament and first millisecond, what announcements say of editions of the tournaments of these names."""
     found: dict[tuple[str, int], Announced] = {}
-    for row in queries.dictionaries(connection, _OPENINGS, (pool.pool,)):
+    for row in queries.dictionaries(connection, _OPENINGS, (pool.pool, json.dumps(sorted(names)))):
         found[row["tournament"], row["starts_ms"]] = Announced(row["format"], row["entrants"], row["rounds"])
     return found
 

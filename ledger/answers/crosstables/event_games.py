@@ -30,27 +30,36 @@ FROM games WHERE {_OF_POOL} AND tournament {{}} ORDER BY tournament, round_order
 """
 GAMES, GAMES_OF_SEVERAL = _READ.format("= ?2"), _READ.format("IN (SELECT value FROM json_each(?2))")
 # From name to name, for each has many games.
-NAMES = f"""
+NAMES = """
 WITH RECURSIVE met(name) AS (
   SELECT min(tournament) FROM games WHERE pool = ?1 AND tournament IS NOT NULL
   UNION ALL SELECT (SELECT min(tournament) FROM games WHERE pool = ?1 AND tournament > met.name)
   FROM met WHERE met.name IS NOT NULL)
-SELECT name FROM met WHERE EXISTS (SELECT 1 FROM games WHERE {_OF_POOL} AND tournament = met.name)
+SELECT name FROM met WHERE name IS NOT NULL
 """
-# Those with a game that ended at an instant or later, or that were told to last so long.
+# An index tells the names; whether a game stands is read in the table, of few names only.
+STANDING_NAMES = f"""
+SELECT value FROM json_each(?2) WHERE EXISTS (SELECT 1 FROM games WHERE {_OF_POOL} AND tournament = value)
+"""
+# Those with a game that ended from an instant on, to another one, or that were told to last so long.
 NAMES_SINCE = """
 WITH RECURSIVE met(name) AS (
   SELECT min(tournament) FROM games WHERE pool = ?1 AND tournament IS NOT NULL
   UNION ALL SELECT (SELECT min(tournament) FROM games WHERE pool = ?1 AND tournament > met.name)
   FROM met WHERE met.name IS NOT NULL)
-SELECT name FROM met WHERE (SELECT max(ended_ms) FROM games WHERE pool = ?1 AND tournament = met.name) >= ?2
-UNION SELECT tournament FROM openings WHERE pool = ?1 AND ends_ms >= ?2
+SELECT name FROM met WHERE EXISTS (
+  SELECT 1 FROM games WHERE pool = ?1 AND tournament = met.name AND ended_ms BETWEEN ?2 AND ?3)
+UNION SELECT tournament FROM openings WHERE pool = ?1 AND ends_ms >= ?2 AND starts_ms <= ?3
 UNION SELECT tournament FROM tournaments WHERE pool = ?1 AND closed_ms >= ?2
 """
-LATEST = "SELECT rated_ms FROM games WHERE pool = ?1 AND reason IS NULL ORDER BY rated_ms DESC LIMIT 1 OFFSET ?2"
+LATEST = """
+SELECT rated_ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms <= ?3
+ORDER BY rated_ms DESC LIMIT 1 OFFSET ?2
+"""
+# By the player, never (hence the plus) by all games of tournaments of the pool.
 NAMES_OF_PLAYER = """
-SELECT tournament FROM games WHERE white = ?2 AND pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
-UNION SELECT tournament FROM games WHERE black = ?2 AND pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
+SELECT tournament FROM games WHERE white = ?2 AND +pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
+UNION SELECT tournament FROM games WHERE black = ?2 AND +pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
 """
 SIDES = """
 SELECT h.*, games.rated_ms FROM history AS h CROSS JOIN games ON games.position = h.game
@@ -124,19 +133,28 @@ class EventGame(NamedTuple):
         return self.white_shown if player == self.white else self.black_shown
 
 
-def names_in(connection: sqlite3.Connection, pool: Pool) -> list[str]:
-    """The names of all tournaments of a pool, in no order."""
-    return [name for (name,) in connection.execute(NAMES, (pool.pool,))]
+def names_in(connection: sqlite3.Connection, pool: Pool, text: str = "") -> list[str]:
+    """The names of all tournaments of a pool with a text in them, in whatever case; in no order."""
+    part = text.casefold()
+    names = [name for (name,) in connection.execute(NAMES, (pool.pool,)) if part in name.casefold()]
+    return [name for (name,) in connection.execute(STANDING_NAMES, (pool.pool, json.dumps(names)))]
 
 
-def names_since(connection: sqlite3.Connection, pool: Pool, ms: int) -> list[str]:
-    """The tournaments that have a day at an instant or later; a name without a game may be among them."""
-    return [name for (name,) in connection.execute(NAMES_SINCE, (pool.pool, ms))]
+def names_since(connection: sqlite3.Connection, pool: Pool, ms: int, until: int) -> list[str]:
+    """The tournaments that have a day from an instant on, to another one; a name without a game may be among them."""
+    return [name for (name,) in connection.execute(NAMES_SINCE, (pool.pool, ms, until))]
 
 
-def end_before(connection: sqlite3.Connection, pool: Pool, games: int) -> int | None:
-    """The place in rating order of the last game before so many of the latest ones; None where there are no more."""
-    row = connection.execute(LATEST, (pool.pool, games)).fetchone()
+def end_before(connection: sqlite3.Connection, pool: Pool, games: int, until: int) -> int | None:
+    """The place in rating order of the last game before so many of the latest ones; None where there are no more.
+
+    Args:
+        connection: the views.
+        pool: the pool.
+        games: how many.
+        until: only places up to this instant, milliseconds.
+    """
+    row = connection.execute(LATEST, (pool.pool, games, until)).fetchone()
     return None if row is None else int(row[0])
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ledger.answers.crosstables.layout import Cell, Layout, half, laid_out, percent, rating
 from ledger.answers.crosstables.page import Crosstable, Standing
+from ledger.answers.wording import average
 from ledger.runtime.visible import in_markup
 
 _STYLE = """
@@ -102,7 +103,7 @@ def _blocks(layout: Layout) -> list[str]:
 
 def _view(page: Crosstable, standing: Standing) -> list[str]:
     """What the mouse-over of a player's TPR shows: every opponent as the player met them."""
-    shown = rating(standing.performance)
+    shown = average(standing.performance)
     offset = percent(standing.er_offset)
     worth = f"TPR {shown} ({page.performance.variant}), ER offset {offset} %"
     summary = f"{standing.name}: {worth}, {half(standing.points)} points"
@@ -110,7 +111,7 @@ def _view(page: Crosstable, standing: Standing) -> list[str]:
     rows = "".join(
         f'<tr><th scope="row" class="left">{in_markup(meeting.opponent_name)}</th><td>{meeting.marks}</td>'
         f"<td>{rating(meeting.opponent_enrolment_rating)}</td><td>{rating(meeting.opponent_closing_rating)}</td>"
-        f"<td>{rating(meeting.performance)}</td><td>{percent(meeting.er_offset)}</td></tr>"
+        f"<td>{average(meeting.performance)}</td><td>{percent(meeting.er_offset)}</td></tr>"
         for meeting in standing.meetings
     )
     caption = f"Enrolment and closing ratings of the opponents, and how {in_markup(standing.name)} performed"

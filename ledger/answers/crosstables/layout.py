@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from math import floor
 from typing import NamedTuple
 
 from ledger.answers.crosstables.page import Crosstable, EventResult, Meeting, Standing
+from ledger.answers.wording import average
 
 Cells = list["Cell"]
 MOST_ROUNDS = 30  # columns; where there are more, the results are only counted
@@ -105,11 +105,6 @@ def half(points: float) -> str:
 def rating(value: float | None) -> str:
     """A rating to the nearest point."""
     return "-" if value is None else f"{value:.0f}"
-
-
-def average(value: float | None) -> str:
-    """An average of ratings to the nearest point, one half up (FIDE C.07, 10.1)."""
-    return "-" if value is None else f"{floor(value + 0.5)}"
 
 
 def percent(value: float | None) -> str:
@@ -249,7 +244,7 @@ def _worth(page: Crosstable, meeting: Meeting) -> str:
     """What an opponent brought, from the player's view."""
     return (
         f"{meeting.opponent_name}: enrolment {rating(meeting.opponent_enrolment_rating)}, closing "
-        f"{rating(meeting.opponent_closing_rating)}, performance {rating(meeting.performance)} "
+        f"{rating(meeting.opponent_closing_rating)}, performance {average(meeting.performance)} "
         f"({page.performance.variant}), ER offset {percent(meeting.er_offset)} %"
     )
 
@@ -273,8 +268,8 @@ def _row(page: Crosstable, standing: Standing, results: Cells) -> Cells:
         *results,
         Cell(half(standing.points), (_sum(standing),)),
         *(Cell("-" if value is None else f"{value:g}") for value in standing.tie_breaks.values()),
-        Cell(rating(standing.opponents_mean)),
-        Cell(rating(standing.performance), (*why_not, *views)),
+        Cell(average(standing.opponents_mean)),
+        Cell(average(standing.performance), (*why_not, *views)),
         Cell(percent(standing.er_offset)),
         Cell(
             str(len(upsets)) if upsets else "",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import sqlite3
 # Tournaments of late are found by so many latest games, or eight times as many; of more all games are looked through.
 LATE, LATE_AT_MOST = 1_000, 64_000
+EVER = 2**63 - 1  # milliseconds; no place in rating order is later
 
 Row = dict[str, Any]
 
@@ -82,8 +83,9 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     found = _pairs(telling, sought)
     found.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
     shown = found[: sought.limit]
-    games = event_games.games_of(connection, rated_by, {name for name, _ in shown})
-    announcements = editions.announced_by_name(connection, rated_by)
+    shown_names = {name for name, _ in shown}
+    games = event_games.games_of(connection, rated_by, shown_names)
+    announcements = editions.announced_by_name(connection, rated_by, shown_names)
     states = PlayerStates(connection, rated_by)
     rows = []
     for name, chosen in shown:
@@ -119,22 +121,24 @@ def _pairs(telling: Mapping[str, Editions], sought: Sought) -> list[tuple[str, C
 
 
 def _late(connection: sqlite3.Connection, pool: Pool, sought: Sought) -> dict[str, Editions] | None:
-    """The editions from a day on, or the latest so many at least, by the latest games; None where it is not of these.
+    """The editions from a day on, or the latest so many at least, now or of a day; None where it is not of these.
 
-    An edition that began at some instant has games since then alone, so that none is missed.
+    They are found by the latest games. An edition that began at some instant has games since then alone, so that none
+    is missed; one that goes on from a day need have no game before another day.
     """
     if sought.text is not None:
         return None
     if sought.since is not None:
         since = instant_ms(sought.since)
-        earliest = event_games.end_before(connection, pool, LATE_AT_MOST)
-        return None if earliest is None or earliest >= since else _since(connection, pool, sought, since)
+        earliest = event_games.end_before(connection, pool, LATE_AT_MOST, EVER)
+        return None if earliest is None or earliest >= since else _between(connection, pool, sought, since, EVER)
+    until = EVER if sought.until is None else instant_end_ms(sought.until)
     games = LATE
-    while sought.until is None and games <= LATE_AT_MOST:
-        earliest = event_games.end_before(connection, pool, games)
+    while sought.limit < EVERY_ROW and games <= LATE_AT_MOST:
+        earliest = event_games.end_before(connection, pool, games, until)
         if earliest is None:
             break
-        telling = _since(connection, pool, sought, earliest)
+        telling = _between(connection, pool, sought, earliest, until)
         later = [pair for pair in _pairs(telling, sought) if pair[1].edition.first_ms >= earliest]
         if len(later) >= sought.limit:
             return telling
@@ -142,9 +146,11 @@ def _late(connection: sqlite3.Connection, pool: Pool, sought: Sought) -> dict[st
     return None
 
 
-def _since(connection: sqlite3.Connection, pool: Pool, sought: Sought, ms: int) -> dict[str, Editions]:
-    """The editions of all tournaments of which a game ended, or a bye is told, at an instant or later."""
-    both = (*event_games.names_since(connection, pool, ms), *stored_rounds.names_since(connection, pool, ms))
+def _between(
+    connection: sqlite3.Connection, pool: Pool, sought: Sought, ms: int, until: int
+) -> dict[str, Editions]:
+    """The editions of all tournaments of which a game ended, or a bye is told, from an instant on, to another one."""
+    both = (*event_games.names_since(connection, pool, ms, until), *stored_rounds.names_since(connection, pool, ms))
     games = event_games.games_of(connection, pool, set(both))
     ends = {name: event_games.ends_of(played) for name, played in games.items()}
     return _editions(connection, pool, ends, dict.fromkeys(both), sought)
@@ -154,7 +160,7 @@ def _ends_by_name(connection: sqlite3.Connection, pool: Pool, text: str | None) 
     """When the games of every tournament ended, or of those with a text in their names."""
     if text is None:
         return event_games.ends_by_name(connection, pool)
-    names = [name for name in event_games.names_in(connection, pool) if text.casefold() in name.casefold()]
+    names = event_games.names_in(connection, pool, text)
     games = event_games.games_of(connection, pool, names)
     return {name: event_games.ends_of(played) for name, played in games.items()}
 
@@ -229,7 +235,7 @@ def tournaments_of(
     names = [name for name in dict.fromkeys(both) if text in name.casefold()]
     games = event_games.games_of(connection, rated_by, names)
     byes = stored_rounds.rounds_of(connection, rated_by, names)
-    announcements = editions.announced_by_name(connection, rated_by)
+    announcements = editions.announced_by_name(connection, rated_by, names)
     found: list[Told] = []
     for name in names:
         ends = event_games.ends_of(games.get(name, ()))

@@ -226,7 +226,10 @@ def buchholz_median_1(results: Results, player: int, level: Sequence[int]) -> fl
 
 
 def opponents_buchholz(results: Results, player: int, level: Sequence[int]) -> float | None:
-    """The mean of the Buchholz of the opponents met over the board (8.2); None without one."""
+    """The mean of the Buchholz of the opponents met over the board (8.2); None without one.
+
+    Not rounded: C.07 rounds averages of ratings and performances, one half up (10.1, 10.4, 10.5), but none of points.
+    """
     opponents = [result.opponent for result in results[player] if result.is_played]
     if not opponents:
         return None

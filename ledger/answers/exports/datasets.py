@@ -165,13 +165,23 @@ GAME_COLUMNS = (
 
 
 def _game_scans(asked: Asked, columns: Sequence[Column]) -> list[Scan]:
+    """Games are read in the order of the journal; of a player, a tournament or late days those that an index names."""
     where = _between(asked, "g.ended_ms")
     if asked.pool is not None:
         where.append(f"g.pool = {asked.pool}")
+    pools = "(SELECT pool FROM pools)" if asked.pool is None else f"({asked.pool})"
     if asked.player is not None:
-        where.append(f"(g.white = {asked.player} OR g.black = {asked.player})")
+        sides = (f"SELECT position FROM games WHERE {side} = {asked.player}" for side in ("white", "black"))
+        where.append(f"g.position IN ({' UNION ALL '.join(sides)})")
     if asked.tournament is not None:
-        where.append(f"g.tournament = {literal(asked.tournament)}")
+        of_name = f"SELECT position FROM games WHERE pool IN {pools} AND tournament = {literal(asked.tournament)}"
+        where.append(f"g.position IN ({of_name})")
+    if asked.since_ms is not None and asked.player is None and asked.tournament is None:
+        # No game is rated before it ends; one that does not count is not among those in rating order.
+        of_pools = f"SELECT position FROM games WHERE pool IN {pools}"
+        counted = f"{of_pools} AND reason IS NULL AND rated_ms >= {asked.since_ms}"
+        left_out = f"{of_pools} AND reason IS NOT NULL AND ended_ms >= {asked.since_ms}"
+        where.append(f"g.position IN ({counted} UNION ALL {left_out})")
     return [scan(columns, "games AS g", ("position",), where)]
 
 
@@ -261,8 +271,8 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
         where = _between(asked, "h.ended_ms")
         if asked.player is not None:
             where.insert(0, f"h.player = {asked.player}")
-        if asked.pool is not None:
-            where.insert(0, f"h.pool = {asked.pool}")
+        if asked.pool is not None or asked.player is not None:  # rows are found by pool and player
+            where.insert(0, "h.pool IN (SELECT pool FROM pools)" if asked.pool is None else f"h.pool = {asked.pool}")
         return [scan(shown, "history AS h", ("pool", "player", "n"), where)]
 
     return Dataset(

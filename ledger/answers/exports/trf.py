@@ -91,7 +91,8 @@ def trf16(ledger: Ledger, asked: Asked) -> Iterator[bytes]:
     telling = _told(pool, asked, every, byes)
     if telling is None:
         editions.refuse_unknown(connection, pool, asked.tournament)
-    announced = editions.announced_by_name(connection, pool).get((asked.tournament, telling.edition.first_ms))
+    announcements = editions.announced_by_name(connection, pool, [asked.tournament])
+    announced = announcements.get((asked.tournament, telling.edition.first_ms))
     first, last = (day(telling.edition.first_ms), day(telling.edition.last_ms)) if announced else telling.days
     rounds = rounds_of(telling.games)
     is_numbered = all(game.round_number == number for number, games in enumerate(rounds, 1) for game in games)

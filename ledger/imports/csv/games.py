@@ -183,7 +183,7 @@ def _sums(cells: DataFrame, results: Column) -> Series:
     def nothing(*names: str) -> Expr:
         return ~pl.any_horizontal(pl.lit(value=False), *(said[name] for name in names if name in said))
 
-    number = cells["result"].str.contains(r"^\s*[0-9]+(?:[.,][0-9]+)?½?\s*$").fill_null(value=False)
+    number = cells["result"].str.contains(r"^\s*[0-9]+(?:[.,][0-9]+)*½?\s*%?\s*$").fill_null(value=False)
     white, black = (nothing(side, f"{side}_id", f"{side}_fide_id") for side in ("white", "black"))
     sides = pl.when(results.faulty().fill_null(value=False)).then(white | black).otherwise(white & black)
     sums: Series = cells.select((nothing("ended_at", "started_at") & sides & number).alias("sums"))["sums"]

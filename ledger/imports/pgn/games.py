@@ -40,6 +40,10 @@ _SAYS_RATED = re.compile(
 )
 _FICS_NUMBER = re.compile(r"\d{1,20}", re.ASCII)
 _FIDE_ID = re.compile(r"[1-9]\d{4,8}", re.ASCII)
+_TAG_NAME = re.compile(rb"\s*\[\s*(\w+)\b")
+# A small packed file unpacks to millions of tags that are no games, each with faults of its own to be told.
+MAX_SCRAPS = 10_000  # more of them than games
+_SCRAP = 128  # bytes; the seven tags of a game have more, and so have moves
 _TIME = re.compile(r"(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?(?: (?:GMT(?:\+0000)?|UTC))?", re.ASCII)
 _START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
 _VARIANTS = {"normal": "standard", "chess": "standard", "fischerandom": "chess960", "3Check": "threeCheck"}
@@ -81,6 +85,7 @@ class _Case:
     text: str
     moves: Movetext
     problems: list[tuple[int, str]] = attrs.Factory(list)
+    places: dict[bytes, int] | None = None  # the first line of each tag, from that of the game
 
     def tag(self, *names: str) -> str:
         """The first of these tags that says something, as one line; ``?`` and ``-`` say nothing."""
@@ -92,9 +97,10 @@ class _Case:
 
     def bad(self, name: str, message: str) -> None:
         """Note a fault at the line of a tag, or of the game where the tag is missing."""
-        mark = re.compile(rb"\s*\[\s*" + name.encode() + rb"\b")
-        places = (i for i, line in enumerate(self.draft.head) if mark.match(line))
-        self.problems.append((self.draft.line + next(places, 0), message))
+        if self.places is None:  # once for all faults: a head may have a million lines
+            marks = ((place, _TAG_NAME.match(line)) for place, line in enumerate(self.draft.head) if b"[" in line)
+            self.places = {mark[1]: place for place, mark in reversed([*marks]) if mark}
+        self.problems.append((self.draft.line + self.places.get(name.encode(), 0), message))
 
 
 def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
@@ -102,13 +108,15 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
 
     Faults, each with its line: a tag without which no game can be recorded is missing or unreadable, a word
     is no move, a comment or variation is never closed, the file ends inside its last game, no tag in the
-    whole file. Games with result ``*`` or Termination "Unterminated" are counted in
+    whole file. A file that has ``MAX_SCRAPS`` more scraps than games, tags of a few bytes that are none, is not
+    read on. Games with result ``*`` or Termination "Unterminated" are counted in
     ``reading.skipped["unfinished"]``.
 
     Args:
         lines: raw lines with their line ends.
         reading: the account that receives faults and counts. Never raises for bad input.
     """
+    scraps = 0  # less the games
     for draft in drafts(lines):
         if not draft.head:
             what = "no PGN tag in the whole file" if reading.bytes_read else "the file is empty"
@@ -132,7 +140,11 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
         for line, message in case.problems:
             reading.fault(line, message)
         if game is not None and not case.problems:
+            scraps = max(0, scraps - 1)
             yield game
+        elif (scraps := scraps + (draft.size < _SCRAP)) > MAX_SCRAPS:
+            reading.cut(draft.line, _flood())
+            return
 
 
 def _game(case: _Case, reading: Reading) -> SourceGame | None:
@@ -163,6 +175,13 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
         white_rating=_rating(case, "WhiteElo"), black_rating=_rating(case, "BlackElo"),
         speed=speed, variant=variant, text=moves.kept, is_made=key.startswith("pgn:"),
     )  # fmt: skip
+
+
+def _flood() -> str:
+    return (
+        f"{MAX_SCRAPS:,} more scraps of a few tags than games, the limit of what is no game; the rest is not read: "
+        "take them out"
+    )
 
 
 def _passed_limit(draft: Draft) -> str:

@@ -16,6 +16,7 @@ from ledger.answers.crosstables import html, layout, spreadsheet, svg, text
 from ledger.answers.crosstables.crosstable import Wanted, crosstable
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.graphs.json_form import exact
+from ledger.answers.wording import average
 from ledger.facts.class_schemas import class_schema
 from ledger.ledger import Ledger
 from tests.kit.places import TESTS
@@ -159,4 +160,14 @@ def test_rows_for_a_spreadsheet_have_the_same_columns_and_plain_numbers(page: Cr
     ("mean", "shown"), [(2450.5, "2451"), (2451.5, "2452"), (2450.49, "2450"), (0.5, "1"), (None, "-")]
 )
 def test_an_average_of_ratings_rounds_one_half_up(mean: float | None, shown: str) -> None:
-    assert layout.average(mean) == shown
+    assert average(mean) == shown
+
+
+@pytest.mark.parametrize(("mean", "shown"), [(2450.5, "2451"), (1662.5, "1663"), (1663.5, "1664")])
+def test_a_row_shows_the_mean_of_the_opponents_and_the_performance_one_half_up(
+    page: Crosstable, mean: float, shown: str
+) -> None:
+    first = attrs.evolve(page.standings[0], opponents_mean=mean, performance=mean)
+    table = layout.laid_out(attrs.evolve(page, standings=[first, *page.standings[1:]]))
+    heads = [column.head for column in table.columns]
+    assert [table.rows[0][heads.index(head)].text for head in ("Rc", "TPR")] == [shown, shown]

@@ -109,6 +109,19 @@ def test_buchholz_and_its_cuts_are_those_worked_out_by_hand() -> None:
     assert {name: value(name, Results(swiss), 1) for name in by_hand} == by_hand
 
 
+def test_an_average_of_points_is_not_rounded() -> None:
+    # points: 1 and 2 have 1½, 3 has 0, 4 has 2; their Buchholz is 3½, 3½, 3½ and 3
+    played = {
+        1: [Result(2, 0, round=1), Result(3, 2, is_black=True, round=2), Result(4, 1, round=3)],
+        2: [Result(1, 2, is_black=True, round=1), Result(4, 1, round=2)],
+        3: [Result(4, 0, round=1), Result(1, 0, round=2)],
+        4: [Result(3, 2, is_black=True, round=1), Result(2, 1, is_black=True, round=2), Result(1, 1, round=3)],
+    }
+    assert [value("buchholz", Results(played), player) for player in played] == [3.5, 3.5, 3.5, 3.0]
+    assert value("opponents-buchholz", Results(played), 1) == 10 / 3
+    assert value("opponents-buchholz", Results(played), 2) == 3.25
+
+
 def test_every_tie_break_is_named_by_its_section() -> None:
     assert all(tie_break.section and tie_break.title and tie_break.short for tie_break in TIE_BREAKS.values())
     with pytest.raises(UnknownNameError, match="sonneborn-berger"):

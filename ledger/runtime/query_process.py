@@ -1,0 +1,200 @@
+"""A process of its own that runs one SQL statement of a reader: this file, run by its path.
+
+One call of an SQL function (``instr``, ``replace``, a LIKE over a long text) can take hours without a step of
+SQLite's machine, so that no handler ends it; what does is ending the process. It imports nothing but the driver, for
+a short statement costs what its start costs, and it is told everything by who starts it (see ``query_runner``). It
+takes no more memory than it is told, and ends by itself as soon as nobody is there to be answered.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import signal
+import struct
+import sys
+import threading
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    import sqlite3
+else:
+    try:
+        from pysqlite3 import dbapi2 as sqlite3
+    except ImportError:
+        import sqlite3
+
+LENGTH = struct.Struct(">q")  # before each message
+PACKET = 65_536  # bytes of rows after which a message is sent
+# Of sqlite3.h.
+_PRAGMA, _READ, _SELECT, _TRANSACTION, _ATTACH, _FUNCTION, _RECURSIVE = 19, 20, 21, 22, 24, 31, 33
+_LIMIT_LENGTH = 0
+_ALLOWED, _DENIED = 0, 1
+_PRAGMAS = {"table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list"}
+_FUNCTIONS = {"load_extension", "fts3_tokenizer", "randomblob", "zeroblob"}  # refused: code, and memory without end
+_BESIDE_SQLITE = 2**28  # bytes of the process that are not SQLite's: Python, and a row on its way
+
+
+class _LengthError(Exception):
+    """A row is longer than a row may be."""
+
+
+class _Judge:
+    """What a statement may do: select and read; it notes what it refuses, and which tables are read."""
+
+    def __init__(self) -> None:
+        self.refused: str | None = None
+        self.tables: set[str] = set()
+
+    def __call__(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
+        if action == _READ:
+            self.tables.add(first or "")
+            return _ALLOWED
+        if action in {_SELECT, _RECURSIVE}:
+            return _ALLOWED
+        if action == _FUNCTION and (second or "").lower() not in _FUNCTIONS:
+            return _ALLOWED
+        if action == _PRAGMA and (first or "").lower() in _PRAGMAS:
+            return _ALLOWED
+        if self.refused is None:
+            pragma, function = f"PRAGMA {first}", f"{second}()"
+            words = {_PRAGMA: pragma, _FUNCTION: function, _ATTACH: "ATTACH", _TRANSACTION: "a transaction"}
+            self.refused = words.get(action, "what would change something")
+        return _DENIED
+
+
+def send(stream: IO[bytes], message: Any) -> None:
+    """Put one message of plain values on a stream."""
+    content = marshal.dumps(message)
+    stream.write(LENGTH.pack(len(content)) + content)
+    stream.flush()
+
+
+def received(stream: IO[bytes]) -> Any:
+    """The next message.
+
+    Raises:
+        EOFError: there is none, or only a part of it.
+    """
+    header = stream.read(LENGTH.size)
+    if len(header) < LENGTH.size:
+        raise EOFError
+    (size,) = LENGTH.unpack(header)
+    content = stream.read(size)
+    if len(content) < size:
+        raise EOFError
+    return marshal.loads(content)  # noqa: S302  # from our own process, by a pipe that nobody else has
+
+
+def _limit(connection: sqlite3.Connection, most: int, longest: int) -> None:
+    """SQLite's own limit of memory, and around it one of the system for what Python adds; that of lengths if any."""
+    if hasattr(connection, "setlimit"):  # pysqlite3 0.6.1 lacks it: there a row is measured when it comes
+        connection.setlimit(_LIMIT_LENGTH, longest)
+    if not most:
+        return
+    connection.execute(f"PRAGMA hard_heap_limit={most}")
+    with suppress(ImportError, ValueError, OSError):  # a system without such a limit
+        resource = __import__("resource")  # not on every system
+        resource.setrlimit(resource.RLIMIT_AS, (most + _BESIDE_SQLITE, most + _BESIDE_SQLITE))
+
+
+def _connected(request: Mapping[str, Any]) -> sqlite3.Connection:
+    connection = sqlite3.connect(request["file"], uri=True, isolation_level=None, timeout=request["patience"])
+    for statement, arguments in request["preparations"]:
+        connection.execute(statement, arguments)
+    return connection
+
+
+def _tables_asked_for(connection: sqlite3.Connection, request: Mapping[str, Any], judge: _Judge) -> set[str]:
+    """The tables that the statement reads; what else is wrong with it is told when it is run.
+
+    Raises:
+        ValueError: it is VACUUM, which writes elsewhere what it reads here.
+    """
+    connection.set_authorizer(judge)
+    steps: list[tuple[Any, ...]] = []
+    with suppress(sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):
+        steps = connection.execute(f"EXPLAIN {request['statement']}", request["parameters"]).fetchall()
+    connection.set_authorizer(None)
+    if any(step[1] == "Vacuum" for step in steps):
+        raise ValueError
+    return judge.tables
+
+
+def _packets(rows: Iterable[tuple[Any, ...]], longest: int) -> Iterable[list[bytes]]:
+    """Rows as bytes, the first by itself and then some together; bytes of a database as hexadecimal text.
+
+    Raises:
+        _LengthError: a row has more bytes than *longest*.
+    """
+    packet: list[bytes] = []
+    size, enough = 0, 0
+    for row in rows:
+        if sum(len(value) for value in row if isinstance(value, str | bytes)) > longest:
+            raise _LengthError
+        packet.append(marshal.dumps(tuple(v.hex() if isinstance(v, bytes) else v for v in row)))
+        size += len(packet[-1])
+        if size > enough:
+            yield packet
+            packet, size, enough = [], 0, PACKET
+    yield packet
+
+
+def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+    """Answer one request: ``ready``, the tables that it asks for, the names of its columns, its rows, ``end``.
+
+    The request says the file, how to prepare the connection, the statement with its parameters, and the limits. After
+    the tables come rows for a table of the connection, until there are none. What fails is the last message.
+    """
+    send(answers, ("ready", None))
+    request = received(requests)
+    judge = _Judge()
+    try:
+        connection = _connected(request)
+        send(answers, ("tables", _tables_asked_for(connection, request, judge)))
+        while filling := received(requests):
+            connection.executemany(*filling)
+        # From here on nothing is expected: the end of the requests is the end of who asks.
+        threading.Thread(target=_end_with, args=(requests,), daemon=True).start()
+        _limit(connection, request["memory"], request["longest"])
+        connection.set_authorizer(judge)
+        cursor = connection.execute(request["statement"], request["parameters"])
+        if cursor.description is None:
+            raise ValueError  # noqa: TRY301  # told as what the driver refuses
+        send(answers, ("columns", [column[0] for column in cursor.description]))
+        for packet in _packets(cursor, request["longest"]):
+            send(answers, ("rows", packet))
+        send(answers, ("end", None))
+    except MemoryError:
+        send(answers, ("memory", None))
+    except _LengthError:
+        send(answers, ("long", None))
+    except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
+        kind = "refused" if judge.refused is not None else "value" if isinstance(error, ValueError) else "failed"
+        # SQLite tells its own limit of lengths so
+        kind = "long" if "string or blob too big" in str(error) else kind
+        send(answers, (kind, judge.refused or str(error)))
+
+
+def _end_with(requests: BinaryIO) -> None:
+    requests.read()
+    os._exit(1)
+
+
+def main() -> int:
+    """Serve the standard streams."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks ends this process
+    with suppress(BrokenPipeError, EOFError):
+        serve(sys.stdin.buffer, sys.stdout.buffer)
+        return 0
+    return 1
+
+
+if __name__ == "__main__":
+    code = main()
+    # a thread waits in the standard input, which would be waited for
+    with suppress(OSError):
+        sys.stdout.flush()
+    os._exit(code)

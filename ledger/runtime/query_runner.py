@@ -1,0 +1,166 @@
+"""Runs one SQL statement of a reader in a process that is ended when its time is over; its rows come as they are read.
+
+What the statement may do, and the process itself, is in ``query_process``; what it means is not known here.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ledger.errors import StorageError
+from ledger.runtime import query_process, sqlite
+
+ROWS_AT_ONCE = 10_000  # that are handed to the process
+
+
+class QueryError(Exception):
+    """The process tells why there are no more rows.
+
+    Attributes:
+        kind: ``refused`` (by what may be done), ``value`` (it selects nothing), ``failed`` (SQLite's words), ``time``,
+            ``memory``, ``long`` (a row), ``ended`` (the process is gone).
+        words: what was refused, or SQLite's words.
+    """
+
+    def __init__(self, kind: str, words: str = "") -> None:
+        super().__init__(kind, words)
+        self.kind, self.words = kind, words
+
+
+@attrs.frozen(kw_only=True)
+class Limits:
+    """What a statement may take; 0: as much as it likes.
+
+    Attributes:
+        seconds: that are waited for it; not those in which nobody asks for rows.
+        memory: bytes for SQLite.
+        longest: characters and bytes of one row.
+    """
+
+    seconds: float
+    memory: int
+    longest: int
+
+
+Preparation = tuple[str, Sequence[Any]]
+Filling = Callable[[set[str]], Iterable[tuple[str, list[tuple[Any, ...]]]]]
+
+
+def rows_of(
+    path: Path, preparations: Sequence[Preparation], statement: str, parameters: Mapping[str, Any], filling: Filling,
+    limits: Limits,
+) -> Iterator[Sequence[Any]]:  # fmt: skip
+    """The names of the columns, and then the rows that a statement selects from a file, opened for reading only.
+
+    Args:
+        path: the file.
+        preparations: statements with their arguments that prepare the connection, before it may only read.
+        statement: the reader's.
+        parameters: values by name.
+        filling: what to put into tables of the connection, as a statement and its rows, for the tables that are read.
+        limits: what it may take.
+
+    Raises:
+        QueryError: it was stopped or refused, or SQLite does not understand it.
+        StorageError: the process does not start.
+    """
+    request = {
+        "file": sqlite.address(path, read_only=True), "patience": sqlite.BUSY_SECONDS,
+        "preparations": list(preparations), "statement": statement, "parameters": dict(parameters),
+        "memory": limits.memory, "longest": limits.longest,
+    }  # fmt: skip
+    with _process(path) as process:
+        assert process.stdin is not None
+        conversation = _Conversation(process, limits.seconds)
+        conversation.expected("ready", in_time=False)
+        with suppress(BrokenPipeError):  # why it is gone is read below
+            query_process.send(process.stdin, request)
+        tables = conversation.expected("tables")
+        for statement_and_rows in filling(tables):
+            query_process.send(process.stdin, statement_and_rows)
+        query_process.send(process.stdin, None)
+        yield conversation.expected("columns")
+        while (packet := conversation.expected("rows", "end")) is not None:
+            yield from map(marshal.loads, packet)
+
+
+@contextmanager
+def _process(path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The process, which is ended with the block, however that ends."""
+    # by its path, not as a module: a package would be imported with it
+    words = [sys.executable, "-P", query_process.__file__]
+    try:
+        process = subprocess.Popen(  # noqa: S603  # our own code
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment(),
+        )  # fmt: skip
+    except OSError as error:
+        raise StorageError(str(path), f"the process that asks it does not start: {error}") from error
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.close()
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+
+
+def _environment() -> dict[str, str]:
+    """What the process needs to import the driver that is in use here."""
+    beside = str(Path(sqlite.sqlite3.__file__).parent.parent)
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), beside)))}
+
+
+class _Conversation:
+    """What the process answers, within the time that may be waited for it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
+        self._process = process
+        self._left = seconds
+        self._is_timed = bool(seconds)
+
+    def expected(self, *kinds: str, in_time: bool = True) -> Any:
+        """The content of the next message, which is of one of these kinds.
+
+        Raises:
+            QueryError: it is of another kind, or does not come in time.
+        """
+        kind, content = self._next(is_timed=in_time and self._is_timed)
+        if kind not in kinds:
+            raise QueryError(kind, content or "")
+        return content
+
+    def _next(self, *, is_timed: bool) -> tuple[str, Any]:
+        assert self._process.stdout is not None
+        over = threading.Event()
+
+        def end() -> None:
+            over.set()
+            self._process.kill()
+
+        clock = threading.Timer(min(max(self._left, 0.0), threading.TIMEOUT_MAX), end) if is_timed else None
+        begun = time.monotonic()
+        try:
+            if clock is not None:
+                clock.start()
+            kind, content = query_process.received(self._process.stdout)
+        except EOFError:
+            raise QueryError("time" if over.is_set() else "ended") from None
+        finally:
+            if clock is not None:
+                clock.cancel()
+                self._left -= time.monotonic() - begun
+        return kind, content

@@ -1,0 +1,185 @@
+"""Commands with a small answer cost as much in a long journal: counted in steps of SQLite's machine, never in seconds.
+
+Two ledgers have the same last games; before them one has few others and one has ten times as many, of as many players.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from ledger.answers.crosstables import listing
+from ledger.facts.instants import Precision, instant_ms, instant_text
+from ledger.runtime import sqlite
+from tools import cli
+
+HEADER = "key,white,black,result,termination,half_moves,ended_at,event,round\n"
+DAY_MS, HOUR_MS = 86_400_000, 3_600_000
+FEW, MANY, LAST = 500, 5_000, 200  # games before the last ones, and those
+A_TICK = 20  # steps
+GROWTH, FREE = 1.5, 2_000  # a tree is one level deeper, a hash of the journal stands one row farther away
+P, Q, DB = "boris 3", "boris 4", "club.db"
+GAME = "csv:b110"
+NAMES = {"f": "fred", "b": "boris"}
+WHY = ("--reason", "r", "--by", "eve")
+
+ASKED: dict[str, tuple[str, ...]] = {
+    "show": ("show", DB, P), "the best": ("ratings", DB, "--limit", "5"), "the best of a day": (
+        "ratings", DB, "--limit", "5", "--at", "2025-01-05"),
+    "the active": ("ratings", DB, "--limit", "5", "--active", "30"), "games of a player": ("games", DB, P, "-t"),
+    "games of a player on a day": ("games", DB, P, "--on", "2025-01-03"),
+    "all games of a player": ("games", DB, P, "--all", "--limit", "3"),
+    "a round": ("games", DB, "--tournament", "b Open 1", "--round", "2", "-t"),
+    "a day": ("games", DB, "--on", "2025-01-03", "-t"),
+    "all of a day": ("games", DB, "--on", "2025-01-03", "--all", "-t"),
+    "search": ("search", DB, "boris"), "graph": ("graph", DB, P, "--last", "50"),
+    "explain": ("explain", DB, "{who}", GAME),
+    "changes since a day": ("changes", DB, P, "--since", "2025-01-05"), "predict": ("predict", DB, P, Q),
+    "changes since an entry": ("changes", DB, P, "--since", "{entry}"), "best": ("best", DB, P),
+    "streaks": ("streaks", DB, P), "opponents": ("opponents", DB, P), "time losses": ("time-losses", DB, P),
+    "upsets of a player": ("upsets", DB, "--player", P), "pools": ("pools", DB), "log": ("log", DB, "--limit", "3"),
+    "log of a game": ("log", DB, GAME), "log of a kind": ("log", DB, "--kind", "scheme-adopted"),
+    "tournaments of a player": ("tournaments", DB, "--player", P),
+    "the latest tournaments": ("tournaments", DB, "--limit", "2"),
+    "tournaments from a day": ("tournaments", DB, "--from", "2025-01-01"),
+    "tournaments up to a day": ("tournaments", DB, "--to", "2025-01-03", "--limit", "1"),
+    "tournaments by name": ("tournaments", DB, "--search", "b Open"), "cross-table": ("crosstable", DB, "b Open 1"),
+    "players alike": ("players", "alike", DB), "policies": ("policy", "list", DB), "head": ("head", DB),
+    "lists": ("lists", DB), "proposals": ("correct", DB, "list"), "tokens": ("token", "list", DB),
+    "export of a tournament": ("export", DB, "games", "--tournament", "b Open 1", "--format", "csv"),
+    "export of a player": ("export", DB, "history", "--player", P, "--format", "csv"),
+    "export of the last days": ("export", DB, "games", "--since", "2025-01-06", "--format", "csv"),
+}  # fmt: skip
+RECORDED: dict[str, tuple[str, ...]] = {
+    "record": ("record", DB, "--white", P, "--black", Q, "--result", "1-0", "--ended", "2025-02-01"),
+    "import": ("import", DB, "one.csv"), "dry run": ("import", DB, "one.csv", "--dry-run"),
+    "player add": ("player", "add", DB, "name:new", "New"), "players import": ("players", "import", DB, "list.csv"),
+    "player set": ("player", "set", DB, P, "--born", "1990"), "void": ("correct", DB, "void", GAME, *WHY),
+    "another end": ("correct", DB, "game", GAME, "--field", "ended_at", "--to", "2025-01-04", *WHY),
+    "late": ("correct", DB, "late", P, Q, "--to", "1-0", "--ended", "2025-01-04", *WHY),
+    "merge": ("correct", DB, "merge", P, "--into", "boris 7", *WHY),
+    "bye": ("bye", DB, "b Open 1", P, "--round", "40"),
+    "open-tournament": ("open-tournament", DB, "Cup", "--start", "2025-06-01", "--end", "2025-06-02"),
+    "policy": ("policy", "set", DB, "upsets", "margin=250"), "rename": ("player", "rename", DB, P, "Peter"),
+    "token": ("token", "add", DB, "eve", "--role", "corrector"),
+}  # fmt: skip
+
+
+def run(*words: str) -> str:
+    """Run a command; what it printed."""
+    out, err = (TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    with redirect_stdout(out), redirect_stderr(err):
+        code = cli.main(words)
+    said = [stream.buffer.getvalue().decode() for stream in (out, err)]
+    assert code == 0, said
+    return said[0]
+
+
+def rows(prefix: str, games: int, players: int, since: str, apart_ms: int) -> Iterator[str]:
+    random = Random(prefix)
+    for number in range(games):
+        white, black = (f"{NAMES[prefix]} {player}" for player in random.sample(range(players), 2))
+        ended = instant_text(instant_ms(since) + number * apart_ms, Precision.SECOND)
+        result = random.choice(["1-0", "0-1", "1/2-1/2"])
+        half_moves = random.randrange(4, 80) if number % 10 else 40  # some are too short to count
+        event = f"{prefix} Open {number // 50},{number % 50 // 10 + 1}"
+        yield f"{prefix}{number},{white},{black},{result},unknown,{half_moves},{ended},{event}\n"
+
+
+@pytest.fixture(scope="module")
+def ledgers(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The folder of the ledger with few games, and that of the other one."""
+    folders = []
+    for games in (FEW, MANY):
+        folder = tmp_path_factory.mktemp(f"games-{games}")
+        apart = 10 * 365 * DAY_MS // games
+        files = {
+            "games.csv": [*rows("f", games, 60, "2010-01-01", apart), *rows("b", LAST, 12, "2025-01-01", HOUR_MS)],
+            "one.csv": [f"x,{P},{Q},1-0,unknown,40,2025-02-02,New Open,1\n"],
+        }
+        for name, lines in files.items():
+            (folder / name).write_text(HEADER + "".join(lines))
+        (folder / "list.csv").write_text("id,name,rating\nname:listed,Listed,1500\n")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            run("init", DB, "--pool", "standard", "--scheme", "chessworld")
+            run("import", DB, "games.csv")
+        folders.append(folder)
+    return folders
+
+
+@pytest.fixture(autouse=True)
+def few_are_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in ledgers of a million games, which have more than these."""
+    monkeypatch.setattr(listing, "LATE", 190)
+    monkeypatch.setattr(listing, "LATE_AT_MOST", 240)
+
+
+def steps_of(words: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many steps of SQLite's machine a command takes in the ledger of a folder."""
+    ticks: list[int] = []
+    connect = sqlite.connect
+
+    def counted(path: str | Path, *, read_only: bool = False) -> Any:
+        connection = connect(path, read_only=read_only)
+        connection.set_progress_handler(lambda: ticks.append(1), A_TICK)
+        return connection
+
+    with monkeypatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(sqlite, "connect", counted)
+        run(*words)
+    assert ticks
+    return len(ticks) * A_TICK
+
+
+def filled(words: tuple[str, ...], folder: Path) -> tuple[str, ...]:
+    """The words with what differs between the ledgers: a player of the game, an entry of late."""
+    with sqlite.connect(folder / DB) as journal:
+        (entries,) = journal.execute("SELECT max(position) FROM journal").fetchone()
+    line = next(line for line in (folder / "games.csv").read_text().splitlines() if line.startswith("b110,"))
+    there = {"{entry}": str(entries - 20), "{who}": line.split(",")[1]}
+    return tuple(there.get(word, word) for word in words)
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_what_is_asked_costs_as_much_in_a_long_journal(
+    what: str, ledgers: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few, many = (steps_of(filled(ASKED[what], folder), folder, monkeypatch) for folder in ledgers)
+    assert many <= GROWTH * few + FREE
+
+
+@pytest.mark.parametrize("what", RECORDED)
+def test_what_is_recorded_costs_as_much_in_a_long_journal(
+    what: str, ledgers: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = []
+    for number, folder in enumerate(ledgers):
+        copy = tmp_path / str(number)
+        shutil.copytree(folder, copy)
+        counts.append(steps_of(RECORDED[what], copy, monkeypatch))
+    few, many = counts
+    assert many <= GROWTH * few + FREE
+
+
+def test_the_preview_and_the_approval_of_one_correction_cost_as_much_in_a_long_journal(
+    ledgers: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = []
+    for number, folder in enumerate(ledgers):
+        copy = tmp_path / str(number)
+        shutil.copytree(folder, copy)
+        proposed = steps_of(RECORDED["void"], copy, monkeypatch)
+        previewed = steps_of(("correct", DB, "preview", "1"), copy, monkeypatch)
+        approved = steps_of(("correct", DB, "approve", "1", "--by", "adam"), copy, monkeypatch)
+        counts.append((proposed, previewed, approved))
+    for few, many in zip(*counts, strict=True):
+        assert many <= GROWTH * few + FREE
