@@ -54,14 +54,18 @@ class GameBook(Parts):
         Args:
             connection: the database.
             journal: where facts that are corrected stand as they were recorded.
-            until: of a build, the position at which it ends: corrections, and tournaments that are rated whole, wait
-                for ``settle_all``.
+            until: of a build, the position at which it ends.
         """
         super().__init__(connection, journal, until=until)
         self.correcting = Correcting(self)
 
     def take(self, entries: Iterable[codec.Entry | Placed], fresh: Fresh) -> None:
-        """Fold a few entries in; what they touch is noted in *fresh*."""
+        """Fold a few entries in, all that there are; what they touch is noted in *fresh*."""
+        self.fold(entries, fresh)
+        self.settle(fresh)
+
+    def fold(self, entries: Iterable[codec.Entry | Placed], fresh: Fresh) -> None:
+        """Fold some of many entries in: what was decided waits for ``settle``, until all that it concerns is there."""
         tellings: list[Added] = []  # of games that may stand among these entries
         for entry in entries:
             match entry.event:
@@ -75,10 +79,6 @@ class GameBook(Parts):
                     stand(self, entry.position, None, event, fresh, self.correcting.stands)
         if tellings:
             supplement(self, tellings, fresh)
-        if self.until is None:
-            self.settle(fresh)
-        else:  # a block of games alone changes nothing here: somebody else may be writing the file
-            self.place_runs(fresh)
 
     def settle(self, fresh: Fresh) -> None:
         """Let the corrections that were decided take effect."""

@@ -199,7 +199,9 @@ def take_decoded(
         insert = partial(insert_rows, book.connection)
     if block.players is not None:
         _take_players(book, block.players, insert)
-    book.take((decode(body) for body in block.others), fresh)
+    book.fold((decode(body) for body in block.others), fresh)
+    if of_a_build:  # before its games are there; they are judged by the runs that are closed by then
+        book.place_runs(fresh)
     _take_pasts(book, block, None if of_a_build else fresh, insert)
     counting = pl.DataFrame(schema=columns_schema(columns))
     if block.games is not None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ledger.facts.correction_events import Decision
-from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
+from ledger.facts.events import BirthYearLearnt, Event, PlayerRegistered, RatingSeeded, SchemeAdopted
 from ledger.facts.words import Standing
 from ledger.ratings.queries import tables
 from ledger.ratings.views import Views
@@ -21,6 +22,7 @@ from tests.kit.derived import all_rows
 from tests.kit.drawn_clubs import WHOLE_TOURNAMENTS, clubs
 from tests.kit.games import game_recorded
 from tests.kit.lived_histories import PROJECTORS, in_the_end, live_through, new_history, right_at_once
+from tests.kit.ways import WAYS
 
 histories = settings(
     max_examples=int(os.environ.get("LEDGER_HISTORIES", "25")),
@@ -101,3 +103,27 @@ def test_what_was_known_at_an_earlier_position_stays_so(data: st.DataObject, clu
             for table in tables(views.connection):
                 assert table_rows(views.connection, table) == rows[table], (position, table)
             views.close()
+
+
+@pytest.mark.parametrize("way", list(WAYS))
+def test_facts_that_are_met_with_their_corrections_stand_as_corrected(way: str) -> None:
+    with new_history() as history:
+        joined = [
+            PlayerRegistered(player=number, joined_at="2019", standing=Standing.FULL, commitment=f"{number:064x}")
+            for number in (1, 2, 3)
+        ]
+        history.take([SchemeAdopted(pool="standard", scheme="elo", settings={}), *joined])
+        history.follow("as it comes")  # what comes now is a backlog of standing views
+        history.take([
+            game_recorded("g1", black=3, ended_at="2020-01-28"), game_recorded("g2", ended_at="2020-02-06"),
+            RatingSeeded(player=2, pool="standard", rating="1800"), BirthYearLearnt(player=3, birth_year=2001),
+        ])  # fmt: skip
+        drafts = history.ledger.corrections.drafts
+        number = history.propose([
+            drafts.replace("game:g1", {"outcome": "draw"}), drafts.annul("game:g2"),
+            drafts.replace("seed:standard:2@start", {"rating": "1900"}), drafts.replace("born:3", {"birth_year": 2002}),
+        ])  # fmt: skip
+        assert number is not None
+        history.decide(number, Decision.APPROVED)
+        history.follow(way)
+        assert in_the_end(history.ledger) == right_at_once(history.account.final())
