@@ -297,20 +297,6 @@ def _indexes(views: Path) -> set[str]:
 
 
 class TestRuns:
-    def test_a_small_run_has_a_line_for_every_bound_of_its_sections(self, tmp_path: Path) -> None:
-        sections = ("import", "build", "late")
-        rows = _measured(tmp_path, sections, 2_000, 4_000)
-        wanted = {bound.name for bound in BOUNDS if bound.section in sections}
-        if not processes.PROC.exists():
-            wanted = {name for name in wanted if BY_NAME[name].unit != "GiB"}
-        assert {row["bound"] for row in rows} == wanted
-        assert all(row["ratio"] == row["ours"] / row["rival"] > 0 for row in rows)
-        assert {row["where"] for row in rows if row["bound"] == "import-growth"} == {"0.002 M to 0.004 M"}
-
-    def test_the_earliest_game_and_the_audit_are_measured_on_the_same_ledger(self, tmp_path: Path) -> None:
-        rows = _measured(tmp_path, ("early", "audit"), 500)
-        assert [row["bound"] for row in rows if row["unit"] != "GiB"] == ["early", "early", "audit", "audit"]
-
     def test_the_table_is_headed_by_what_its_quotients_are(self) -> None:
         done = _bench("--only", "start", "--size", "small", "--rounds", "1")
         assert done.returncode == 0, done.stderr

@@ -72,6 +72,7 @@ def test_a_section_has_lines_for_all_its_bounds(whole: dict[str, Any], section: 
     lacking = {bound.name for bound in BOUNDS if bound.section == section} - measured
     if not processes.PROC.exists():
         lacking -= NEEDS_PEAKS
+    assert all(row["ratio"] > 0 for row in whole[section]["lines"])
     absent = {name for package, names in NEED.items() if not rivals.installed(package) for name in names}
     assert lacking <= absent
 
