@@ -41,8 +41,6 @@ class Draft:
             return _TAG_START.match(line) is not None
         if not self.head or not (line.startswith(b"[Event ") or not self.head[-1].strip()):
             return False
-        if self._names is None:
-            self._names = set()
         self._names.update(tag.partition(b" ")[0] for tag in self.head[self._looked_at :] if b" " in tag)
         self._looked_at = len(self.head)
         return line.partition(b" ")[0] in self._names  # the same tag again: a game without moves came before
@@ -67,7 +65,7 @@ class Draft:
             self.open_at = _open_after(line, number, self.open_at)
 
     def take_blank(self) -> None:
-        """What ``take`` does with an empty line once there are tags."""
+        """What ``take`` does with an empty line once there are tags; above the moves one of blanks is empty, too."""
         self.among_tags = False
         self.size += 1
         if self.size <= MAX_GAME:
@@ -119,7 +117,7 @@ def drafts(lines: Iterable[bytes]) -> Iterator[Draft]:
             draft.head.append(line)  # what take() would do; most lines of most files end here
             draft.size += len(line)
             continue
-        if line == b"\n" and draft.head:
+        if draft.head and (line == b"\n" or (not draft.moves_line and line.isspace())):
             draft.take_blank()
             continue
         if number == 1:
