@@ -1,15 +1,16 @@
 """Any history of a ledger gives one state of its views, whichever way it was met; and that of the facts right at once.
 
 The histories are drawn: facts of every kind under every scheme, corrections of every verb, decisions, previews, lists,
-policies and restarts, in any order. LEDGER_HISTORIES sets how many; LEDGER_SHRINK=1 makes a failing history small,
-which takes minutes.
+policies and restarts, in any order: always the same 300, and with LEDGER_HISTORIES so many new ones. LEDGER_SHRINK=1
+makes a failing history small, which takes minutes.
 """
 
 from __future__ import annotations
 
 import os
 
-from hypothesis import HealthCheck, Phase, given, settings
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from ledger.errors import LedgerError
@@ -18,26 +19,30 @@ from tests.kit.drawn_clubs import clubs
 from tests.kit.lived_histories import in_the_end, live_through, new_history, right_at_once
 from tests.kit.ways import WAYS
 
+PARTS = 10  # of the histories: processes that test at the same time share them
 histories = settings(
-    max_examples=int(os.environ.get("LEDGER_HISTORIES", "300")),
+    max_examples=-(-int(os.environ.get("LEDGER_HISTORIES", "300")) // PARTS),
     deadline=None,
     phases=[phase for phase in Phase if phase is not Phase.shrink or "LEDGER_SHRINK" in os.environ],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 
-@histories
-@given(st.data(), clubs(), st.sampled_from(list(WAYS)))
-def test_any_history_gives_one_state_of_the_views_and_that_of_the_right_facts(
-    data: st.DataObject, club: list[Event], way: str
-) -> None:
-    with new_history() as history:
-        live_through(data, history, club)
-        live = history.live()  # met step by step, proposals previewed and then approved
-        history.follow(way)  # met in other slices
-        right = in_the_end(history.ledger)
-        assert history.at_once() == live
-        try:
-            assert right == right_at_once(history.account.final())
-        except LedgerError as error:
-            raise AssertionError(f"a ledger may not say at once what this one says now: {error}") from error
+@pytest.mark.parametrize("part", range(PARTS))
+def test_any_history_gives_one_state_of_the_views_and_that_of_the_right_facts(part: int) -> None:
+    @seed(int.from_bytes(os.urandom(8)) if "LEDGER_HISTORIES" in os.environ else part)
+    @histories
+    @given(st.data(), clubs(), st.sampled_from(list(WAYS)))
+    def one_state(data: st.DataObject, club: list[Event], way: str) -> None:
+        with new_history() as history:
+            live_through(data, history, club)
+            live = history.live()  # met step by step, proposals previewed and then approved
+            history.follow(way)  # met in other slices
+            right = in_the_end(history.ledger)
+            assert history.at_once() == live
+            try:
+                assert right == right_at_once(history.account.final())
+            except LedgerError as error:
+                raise AssertionError(f"a ledger may not say at once what this one says now: {error}") from error
+
+    one_state()

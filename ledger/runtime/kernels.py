@@ -27,6 +27,7 @@ int64: Any
 
 TO_512 = 2.0**512
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
+INSIDE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody but compiled code calls it
 SIGN_AND_FRACTION, HALF = -0x7FF0000000000001, 0x3FE0000000000000  # of the 64 bits of a float
 
 
@@ -89,7 +90,7 @@ _BY_BITS = ((math.ldexp, _ldexp), (math.frexp, _frexp))
 @cache
 def _by_bits(function: Callable[..., Any]) -> Any:
     named = bound(function, function.__qualname__, float64=np.float64, int64=np.int64)
-    return nb.njit(named, forceinline=True, **OPTIONS)
+    return nb.njit(named, forceinline=True, **INSIDE, **OPTIONS)
 
 
 def _inlined(function: Callable[..., Any], known: dict[Callable[..., Any], Any]) -> dict[str, Any]:
@@ -101,7 +102,7 @@ def _inlined(function: Callable[..., Any], known: dict[Callable[..., Any], Any])
                 inside[name] = _by_bits(instead)
     for name, callee in _callees(function).items():
         if callee not in known:
-            known[callee] = nb.njit(_ready(callee, callee.__qualname__, known), forceinline=True, **OPTIONS)
+            known[callee] = nb.njit(_ready(callee, callee.__qualname__, known), forceinline=True, **INSIDE, **OPTIONS)
         inside[name] = known[callee]
     return inside
 

@@ -1,7 +1,7 @@
 """Digests of the views of every ledger that the tests make, kept as golden: a change of the code moves no number.
 
-``tests/golden/views.json`` has, by test, one digest over the rows of all views that stand in the test's folder at its
-end. It is written from two runs of the suite, so that what a clock or chance decides is left out:
+``tests/golden/views/digests.json`` has, by test, one digest over the rows of all views that stand in the test's folder
+at its end. It is written from two runs of the suite, so that what a clock or chance decides is left out:
 
     LEDGER_VIEWS=first.txt  pytest …
     LEDGER_VIEWS=second.txt pytest …
@@ -28,7 +28,7 @@ from ledger.runtime import sqlite
 if TYPE_CHECKING:
     import sqlite3
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "views.json"
+GOLDEN = Path(__file__).parents[1] / "golden" / "views" / "digests.json"
 HOW_MADE = {"progress", "projections", "left_behind"}  # tables that tell how far and by whom views were made
 SALTED = {("proposals", "reason"), ("proposals", "decision_reason")}
 SHOWN = 12  # hexadecimal digits of a digest that are kept

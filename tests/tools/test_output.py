@@ -332,6 +332,7 @@ DOORS = {
     "tools.progress": {"tqdm", "sys.stderr"},  # bars have their own way
     "ledger.runtime.writing_process": {"sys.stdout"},  # answers the program that started it
     "ledger.runtime.reading_process": {"sys.stdout"},  # so does this one
+    "ledger.runtime.query_process": {"sys.stdout"},  # and this
 }
 
 
