@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.book import proposal_rules
+from ledger.book import proposal_gate
 from ledger.correcting.verbs import VERBS
 from ledger.facts.events import BY_KIND
 from ledger.journal import rules
@@ -94,6 +94,6 @@ def test_the_plug_in_works_as_it_stands(tmp_path: Path) -> None:
     assert {rating % 8 for rating in ratings} == {1500 % 8}
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, *BY_KIND, *rules.RULES, *proposal_rules.RULES, *VERBS])
+@pytest.mark.parametrize("name", [*COMMANDS, *BY_KIND, *rules.RULES, *proposal_gate.RULES, *VERBS])
 def test_every_command_kind_and_rule_is_told(name: str) -> None:
     assert f"`{name}" in README

@@ -92,25 +92,25 @@ def restand(book: Parts, games: Mapping[int, Mapping[str, Any]], fresh: Fresh) -
 def _after_all(book: Parts, before: Sequence[Row], more: Mapping[int, Mapping[str, Any]]) -> list[Row]:
     """The rows after all that is known, but for their verdicts."""
     names = {pool.pool: name for name, pool in book.pools.items()}
-    told = recorded_facts(book.connection, before, names)
+    recorded = recorded_facts(book.connection, before, names)
     for table in ("originals", "given_sides"):  # what is still to stand there is put in again
         book.connection.execute(f"DELETE FROM {table} WHERE {_AMONG}", (orjson.dumps(list(more)).decode(),))
     subjects = [f"game:{row['key']}" for row in before] if book.decided.any_approved else []
     acting = book.decided.acting(subjects) if subjects else {}
     return [
         _after(book, row, names[row["pool"]], {**facts, **more[row["position"]]}, acting.get(f"game:{row['key']}", ()))
-        for row, facts in zip(before, told, strict=True)
+        for row, facts in zip(before, recorded, strict=True)
     ]
 
 
-def _after(book: Parts, row: Row, pool: str, told: Mapping[str, Any], acting: Sequence[Acting]) -> Row:
+def _after(book: Parts, row: Row, pool: str, recorded: Mapping[str, Any], acting: Sequence[Acting]) -> Row:
     """The row of a game that stands in a pool, after the changes of its game."""
     stands = corrections.standing(acting) if acting else NO_CHANGES
-    facts = corrections.with_fields(told, stands.fields) if stands.fields else told
+    facts = corrections.with_fields(recorded, stands.fields) if stands.fields else recorded
     after = dict(row)
     if stands.fields:
         _check(row["position"], facts)
-        book.connection.execute(_KEEP_ORIGINAL, (row["position"], _json(told)))
+        book.connection.execute(_KEEP_ORIGINAL, (row["position"], _json(recorded)))
     if facts != facts_of(row, pool):
         if facts["pool"] not in book.pools:
             message = f"was moved to pool {facts['pool']!r}, which has no scheme; run 'audit'"

@@ -40,9 +40,9 @@ def era_row(pool: int, era: Era) -> dict[str, object]:
 
 def with_announced(connection: sqlite3.Connection, pool: Pool, tournament: str) -> Pool:
     """The pool with what its tables tell of the openings and closings of one tournament."""
-    told = pool.pool, tournament
-    closings = connection.execute(f"{_CLOSED} WHERE pool = ? AND tournament = ? ORDER BY closed_ms", told)
-    openings = connection.execute(f"{_OPENED} WHERE pool = ? AND tournament = ? GROUP BY 1, 2, 3 ORDER BY 3", told)
+    where = pool.pool, tournament
+    closings = connection.execute(f"{_CLOSED} WHERE pool = ? AND tournament = ? ORDER BY closed_ms", where)
+    openings = connection.execute(f"{_OPENED} WHERE pool = ? AND tournament = ? GROUP BY 1, 2, 3 ORDER BY 3", where)
     closed, opened = {**pool.closed}, {**pool.opened}
     closed[tournament] = tuple(ms for _, _, ms in closings)
     opened[tournament] = tuple((starts_ms, ends_ms) for _, _, starts_ms, ends_ms in openings)

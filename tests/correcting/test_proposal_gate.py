@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ledger.book.proposal_rules import RULES
+from ledger.book.proposal_gate import RULES
 from ledger.errors import LedgerError, MalformedError, ProposalError
 from ledger.facts.changes import Change, Verb, Which
 from ledger.facts.correction_events import Decision
