@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
-from ledger.facts.codec import assemble, decode, facts
+from ledger.facts.codec import assemble, decode, facts, seal_actor
 from ledger.facts.events import (
     ConversionRange,
     RatingRunClosed,
     SchemeAdopted,
     TournamentClosed,
 )
+from ledger.facts.person_names import actor_faults
 from ledger.facts.words import Carry
 from tests.kit import strategies
 from tests.kit.entries import (
@@ -115,6 +116,10 @@ def test_whatever_stands_in_a_field_only_malformed_is_raised(value: Any, field: 
     except MalformedError:
         return
     event = entry.event
+    if actor_faults(entry.actor):  # what is read is judged less strictly: journals of old may hold such names
+        with pytest.raises(MalformedError):
+            seal_actor(entry.actor)
+        return
     assert refused == assemble(entry.position, entry.recorded_at, entry.actor, event.KIND, event.key, facts(event))
 
 
