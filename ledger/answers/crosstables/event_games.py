@@ -30,24 +30,19 @@ FROM games WHERE {_OF_POOL} AND tournament {{}} ORDER BY tournament, round_order
 """
 GAMES, GAMES_OF_SEVERAL = _READ.format("= ?2"), _READ.format("IN (SELECT value FROM json_each(?2))")
 # From name to name, for each has many games.
-NAMES = """
+_MET = """
 WITH RECURSIVE met(name) AS (
   SELECT min(tournament) FROM games WHERE pool = ?1 AND tournament IS NOT NULL
   UNION ALL SELECT (SELECT min(tournament) FROM games WHERE pool = ?1 AND tournament > met.name)
   FROM met WHERE met.name IS NOT NULL)
-SELECT name FROM met WHERE name IS NOT NULL
 """
+NAMES = f"{_MET} SELECT name FROM met WHERE name IS NOT NULL"
 # An index tells the names; whether a game stands is read in the table, of few names only.
 STANDING_NAMES = f"""
 SELECT value FROM json_each(?2) WHERE EXISTS (SELECT 1 FROM games WHERE {_OF_POOL} AND tournament = value)
 """
 # Those with a game that ended from an instant on, to another one, or that were told to last so long.
-NAMES_SINCE = """
-WITH RECURSIVE met(name) AS (
-  SELECT min(tournament) FROM games WHERE pool = ?1 AND tournament IS NOT NULL
-  UNION ALL SELECT (SELECT min(tournament) FROM games WHERE pool = ?1 AND tournament > met.name)
-  FROM met WHERE met.name IS NOT NULL)
-SELECT name FROM met WHERE EXISTS (
+NAMES_SINCE = f"""{_MET}SELECT name FROM met WHERE EXISTS (
   SELECT 1 FROM games WHERE pool = ?1 AND tournament = met.name AND ended_ms BETWEEN ?2 AND ?3)
 UNION SELECT tournament FROM openings WHERE pool = ?1 AND ends_ms >= ?2 AND starts_ms <= ?3
 UNION SELECT tournament FROM tournaments WHERE pool = ?1 AND closed_ms >= ?2
