@@ -1,7 +1,6 @@
-"""Any history of corrections gives the ratings of a ledger in which the facts had been recorded right at once.
+"""Histories of corrections that once went wrong, and what was known at an earlier position of any history.
 
-The histories are drawn: facts, corrections of every verb, decisions and restarts, in any order. Hypothesis tries a few
-in each run; LEDGER_HISTORIES sets another number.
+Any history at all is asked for in ``tests/test_one_road.py``. LEDGER_HISTORIES sets how many are drawn here.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import attrs
@@ -30,10 +28,10 @@ from ledger.ledger import Ledger
 from ledger.ratings.queries import tables
 from ledger.ratings.views import Views
 from ledger.testing import in_terms_of_facts, table_rows
-from tests.kit.clubs import NOW, takes_late_pasts
 from tests.kit.correction_histories import INSTANTS, Drawing
 from tests.kit.derived import all_rows
 from tests.kit.drawn_clubs import CAFE, PLAYERS, POOLS, games, is_first
+from tests.kit.drawn_ledgers import new_ledger, opened
 from tests.kit.impacts import file_digests
 from tests.kit.plugins import BEATEN, CLIMBS, SCORES, WIN_STREAKS
 from tests.kit.right_at_once import Account
@@ -50,19 +48,6 @@ RULES_OF_THE_HOUSE: Sequence[tuple[str, Mapping[str, int | bool | str], bool]] =
     ("upsets", {"margin": 150}, True), ("classes", {"c_from": 1900}, True), ("publishing", {"largest_jump": 5}, True),
     ("four-eyes", {"on": True}, False),
 )  # fmt: skip
-
-
-def opened(path: Path) -> Ledger:
-    return takes_late_pasts(Ledger.open(path, projectors=PROJECTORS, clock=lambda: NOW))
-
-
-@contextmanager
-def new_ledger() -> Iterator[Ledger]:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "club.db"
-        Ledger.create(path, pool="unused", clock=lambda: NOW).close()
-        with opened(path) as ledger:
-            yield ledger
 
 
 def in_the_end(ledger: Ledger) -> dict[str, Any]:
@@ -87,7 +72,7 @@ def byes_of(connection: sqlite3.Connection) -> set[Any]:
 
 def right_at_once(facts: Sequence[Event]) -> dict[str, Any]:
     """The same of a new ledger that takes these facts."""
-    with new_ledger() as ledger:
+    with new_ledger(PROJECTORS) as ledger:
         ledger.append_many(facts)
         ledger.rebuild()
         return in_the_end(ledger)
@@ -151,7 +136,7 @@ class History:
     def open_again(self) -> None:
         path = self.ledger.path
         self.ledger.close()
-        self.ledger = opened(path)
+        self.ledger = opened(path, PROJECTORS)
 
     def catch_up(self) -> dict[str, Any]:
         self.ledger.catch_up()
@@ -180,7 +165,7 @@ class History:
 
 @contextmanager
 def new_history() -> Iterator[History]:
-    with new_ledger() as ledger, closing(SqliteJournal(ledger.path)) as journal:
+    with new_ledger(PROJECTORS) as ledger, closing(SqliteJournal(ledger.path)) as journal:
         aside = Views(ledger.path.with_name("aside.db"), PROJECTORS, journal)
         history = History(ledger, aside, Account())
         try:
