@@ -17,11 +17,9 @@ from ledger.book.kinds import stand
 from ledger.book.parts import Parts
 from ledger.book.restand import restand
 from ledger.book.stored_policies import broken_by
-from ledger.errors import CorruptError, MalformedError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry, decode
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
-from ledger.facts.events import Event
 from ledger.facts.token_events import ROLES_OF, Role
 from ledger.journal.issued_tokens import IssuedTokens
 from ledger.schemes import named
@@ -116,30 +114,9 @@ class Correcting:
         keys = [key for key in dict.fromkeys(of_facts) if not key.startswith(_GAME)]
         recorded = self._journal.find(keys) if keys else {}
         for stored in sorted(recorded.values(), key=lambda entry: entry.position):
-            if self._is_known(stored.position):
+            if self._book.knows(stored.position):
                 event = decode(stored.body).event
-                stand(self._book, stored.position, event, self._stands(event), fresh, self.stands)
-
-    def stands(self, key: str) -> Event | None:
-        """The fact of a key as it stands; None where there is none, or where it is annulled."""
-        stored = self._journal.find([key]).get(key)
-        if stored is None or not self._is_known(stored.position):
-            return None
-        return self._stands(decode(stored.body).event)
-
-    def _stands(self, event: Event) -> Event | None:
-        acting = self._decided.acting([event.key]).get(event.key, [])
-        standing = corrections.standing(acting)
-        if standing.annulled is not None:
-            return None
-        try:
-            return corrections.corrected(event, standing.fields)
-        except MalformedError as error:
-            message = f"the fact {event.key!r} was corrected to what it may not be ({error}); run 'audit'"
-            raise CorruptError("journal", 0, message) from error
-
-    def _is_known(self, position: int) -> bool:
-        return self._book.until is None or position <= self._book.until
+                stand(self._book, stored.position, event, self._book.standing(event), fresh)
 
     def _settle_persons(self, changes: list[Change]) -> set[int]:
         """Bring the merges up to date; the games whose players may be other persons now."""
@@ -182,7 +159,7 @@ class Correcting:
                     yield from self._positions(_AT_TOURNAMENT, where)
             case _ if change.fact is not None and change.fact.startswith(_GAME):
                 for stored in self._journal.find([change.fact]).values():
-                    if self._is_known(stored.position):
+                    if self._book.knows(stored.position):
                         yield stored.position
             case _:
                 pass

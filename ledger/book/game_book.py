@@ -76,7 +76,7 @@ class GameBook(Parts):
                     tellings.append(added(event))
                     note_moves(self, event.entry, event.text)
                 case event:
-                    stand(self, entry.position, None, event, fresh, self.correcting.stands)
+                    stand(self, entry.position, None, event, fresh)
         if tellings:
             supplement(self, tellings, fresh)
 

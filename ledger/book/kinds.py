@@ -7,13 +7,14 @@ thousands are taken as columns (``game_book_columns``), which write the same row
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import attrs
 import orjson
 
 from ledger.book import stored_rounds, tables
+from ledger.book.corrections import BEFORE_ALL
 from ledger.book.fresh import Fresh, Played
 from ledger.book.game_rows import row_of
 from ledger.book.parts import Parts
@@ -44,9 +45,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 Row = Mapping[str, Any]
-Stands = Callable[[str], Event | None]  # the fact of a key as it stands; None where there is none, or it is annulled
 
-ALWAYS = -(2**62)  # milliseconds
 UPDATE_BIRTH_YEAR = "UPDATE players SET birth_year = ? WHERE player = ?"
 _OF_PLAYER = "(white = ?1 OR black = ?1) AND ended_ms >= ?2"
 _RUNS = "SELECT DISTINCT as_of_ms FROM runs WHERE pool = ? ORDER BY 1"
@@ -56,7 +55,7 @@ _FIRST_PLACES = (
 )
 
 
-def stand(book: Parts, position: int, before: Event | None, now: Event | None, fresh: Fresh, stands: Stands) -> None:
+def stand(book: Parts, position: int, before: Event | None, now: Event | None, fresh: Fresh) -> None:
     """The book held a fact as *before*, and holds it as *now*.
 
     Args:
@@ -65,7 +64,6 @@ def stand(book: Parts, position: int, before: Event | None, now: Event | None, f
         before: the fact as it was recorded; None: this is its recording.
         now: as it stands; None where it is annulled.
         fresh: what is to be rated anew is noted here.
-        stands: how another fact stands, asked by its key.
     """
     fact = now if before is None else before
     kind = None if fact is None else KINDS.get(type(fact))
@@ -73,7 +71,7 @@ def stand(book: Parts, position: int, before: Event | None, now: Event | None, f
         rows = [] if before is None else kind.take_out(book, position, fact)
         if now is not None:
             rows = [*rows, kind.put(book, position, now, fresh)]
-        kind.reach(book, Stood(fact, rows, before is None, fresh, stands))
+        kind.reach(book, Stood(fact, rows, before is None, fresh))
 
 
 class Stood(NamedTuple):
@@ -84,14 +82,12 @@ class Stood(NamedTuple):
         rows: its row before, if it stood, and its row now, if it stands.
         is_new: whether this is its recording.
         fresh: takes what is to be rated anew.
-        stands: how another fact stands, asked by its key.
     """
 
     fact: Any
     rows: Sequence[Row]
     is_new: bool
     fresh: Fresh
-    stands: Stands
 
 
 class Kind:
@@ -122,7 +118,8 @@ class Kind:
     def put(self, book: Parts, position: int, fact: Any, _fresh: Fresh) -> Row:
         """Put the row of a fact in; returns it."""
         row = self.row(book, position, fact)
-        book.connection.execute(insert_into(self.table, row), row)
+        insert = f"INSERT INTO {self.table}({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})"
+        book.connection.execute(insert, row)
         return row
 
     def take_out(self, book: Parts, position: int, fact: Any) -> list[Row]:
@@ -137,11 +134,6 @@ class Kind:
 
     def reach(self, book: Parts, stood: Stood) -> None:
         """Judge games again, or note those to be rated again, that a fact reaches as it stood and as it stands."""
-
-
-def insert_into(table: str, row: Row) -> str:
-    """The statement that puts a row with these columns in."""
-    return f"INSERT INTO {table}({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})"
 
 
 def begin_anew(connection: sqlite3.Connection, player: int, pool: int | None, fresh: Fresh) -> None:
@@ -214,7 +206,7 @@ class _Adoptions(Kind):
         if stood.rows:
             cut = min(row["since_ms"] for row in stood.rows) - 1  # where a period stands that the change cuts short
             # what is left of a tournament before it may now be short enough
-            since = max(cut - max(before.reach_ms, pool.reach_ms), ALWAYS)
+            since = max(cut - max(before.reach_ms, pool.reach_ms), BEFORE_ALL)
             where = "pool = ?1 AND (ended_ms >= ?2 OR rated_ms >= ?2)"
             book.judging.again(where, (pool.pool, since), stood.fresh, everybody=True)
 
@@ -294,12 +286,12 @@ class _Players(Kind):
             book.roster.register(player, stood.fact.standing)  # nobody has played before joining
             return
         if not stood.is_new:
-            learnt = stood.stands(f"born:{player}") or stood.stands(f"player:{player}")
+            learnt = book.fact(f"born:{player}") or book.fact(f"player:{player}")
             if isinstance(learnt, BirthYearLearnt | PlayerRegistered):
                 book.connection.execute(UPDATE_BIRTH_YEAR, (learnt.birth_year, player))
             book.roster.is_told_of_pasts = True  # perhaps by the correction alone
             book.roster.read_again(player)
-            book.judging.again(_OF_PLAYER, (player, ALWAYS), stood.fresh, player=player)
+            book.judging.again(_OF_PLAYER, (player, BEFORE_ALL), stood.fresh, player=player)
         begin_anew(book.connection, player, None, stood.fresh)
 
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledger.book import tables
+from ledger.book import corrections, tables
 from ledger.book.decided import Decided
 from ledger.book.eras import BEGINNING
 from ledger.book.judging import Judging
 from ledger.book.roster import Roster
 from ledger.book.stored_pools import stored_pools
 from ledger.book.tournament_games import PlayedTournaments
-from ledger.errors import CorruptError
+from ledger.errors import CorruptError, MalformedError
+from ledger.facts.codec import decode
 from ledger.facts.periods import OPEN
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from ledger.book.fresh import Fresh
     from ledger.book.timeline import Pool
+    from ledger.facts.events import Event
     from ledger.journal import Journal
 
 
@@ -80,6 +82,33 @@ class Parts:
                 self.pools[name] = pool
                 return pool
         raise CorruptError("journal", 0, f"pool {name!r} has no scheme after its corrections; run 'audit'")
+
+    def knows(self, position: int) -> bool:
+        """Whether an entry of the journal is one of those that the book may know."""
+        return self.until is None or position <= self.until
+
+    def fact(self, key: str) -> Event | None:
+        """The fact of a key as it stands; None where there is none, or where it is annulled."""
+        stored = self.journal.find([key]).get(key)
+        if stored is None or not self.knows(stored.position):
+            return None
+        return self.standing(decode(stored.body).event)
+
+    def standing(self, event: Event) -> Event | None:
+        """A fact as its corrections let it stand; None where it is annulled.
+
+        Raises:
+            CorruptError: it was corrected to what it may not be.
+        """
+        acting = self.decided.acting([event.key]).get(event.key, [])
+        stands = corrections.standing(acting)
+        if stands.annulled is not None:
+            return None
+        try:
+            return corrections.corrected(event, stands.fields)
+        except MalformedError as error:
+            message = f"the fact {event.key!r} was corrected to what it may not be ({error}); run 'audit'"
+            raise CorruptError("journal", 0, message) from error
 
     def moved(self, pool: int, tournament: str | None, ended_ms: int) -> None:
         """A game that stands in the book has come into a tournament, or has left it, or ended at another time."""
