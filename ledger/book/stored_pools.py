@@ -5,7 +5,8 @@ What a pool makes of a game is the timeline's business.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import orjson
@@ -19,6 +20,8 @@ from ledger.schemes import named
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from ledger.schemes.scheme import Scheme
 
 _CLOSED = "SELECT DISTINCT pool, tournament, closed_ms FROM tournaments"
 _OPENED = "SELECT pool, tournament, starts_ms, max(ends_ms) FROM openings"  # of two that begin alike the longer holds
@@ -72,6 +75,12 @@ def era_of(position: int, event: SchemeAdopted) -> Era:
     )
 
 
+@lru_cache
+def _numbers(scheme: Scheme, settings: str) -> Any:
+    """Settings as kernels take them, from their JSON; every answer asks for those of all eras."""
+    return scheme.numbers_from(orjson.loads(settings))
+
+
 def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     """The pools of a views database with their timelines, in order of their numbers."""
     eras: dict[int, list[Era]] = {}
@@ -79,7 +88,7 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     for pool, since_ms, since, name, settings, carry, conversion, position in connection.execute(query):
         scheme, given = named(name), orjson.loads(settings)
         ranges = tuple(ConversionRange(**fields) for fields in orjson.loads(conversion))
-        era = Era(since_ms, since, scheme, scheme.numbers_from(given), given, Carry(carry), ranges, position)
+        era = Era(since_ms, since, scheme, _numbers(scheme, settings), given, Carry(carry), ranges, position)
         eras.setdefault(pool, []).append(era)
     runs: dict[int, list[int]] = {}
     for pool, as_of_ms in connection.execute("SELECT DISTINCT pool, as_of_ms FROM runs ORDER BY 1, 2"):

@@ -9,12 +9,14 @@ _LICHESS = re.compile(
 )
 _CHESSCOM = re.compile(r"chess\.com/\S*?(\d{4,20})(?!\S*/)", re.ASCII)
 _FICS = re.compile(r"ficsgames\.org/\S*[?&;]ID=(\d{1,20})", re.ASCII | re.IGNORECASE)
-_ADDRESSES = (
-    (re.compile(r"lichess:([A-Za-z0-9]{8})", re.ASCII), "https://lichess.org/{}"),
-    (re.compile(r"chesscom:([0-9]{4,20})", re.ASCII), "https://www.chess.com/game/live/{}"),
-    (re.compile(r"chesscom:(daily/[0-9]{4,20})", re.ASCII), "https://www.chess.com/game/{}"),
-    (re.compile(r"fics:([0-9]{1,20})", re.ASCII), "https://www.ficsgames.org/cgi-bin/show.cgi?ID={};action=show"),
-)
+_ADDRESSES = {  # by what stands before the colon of a key
+    "lichess": ((re.compile(r"[A-Za-z0-9]{8}"), "https://lichess.org/{}"),),
+    "chesscom": (
+        (re.compile(r"[0-9]{4,20}"), "https://www.chess.com/game/live/{}"),
+        (re.compile(r"daily/[0-9]{4,20}"), "https://www.chess.com/game/{}"),
+    ),
+    "fics": ((re.compile(r"[0-9]{1,20}"), "https://www.ficsgames.org/cgi-bin/show.cgi?ID={};action=show"),),
+}
 LONGEST = 300  # characters of an address that are looked at
 
 
@@ -39,8 +41,8 @@ def game_key_at(address: str) -> str | None:
 
 def address_of(key: str) -> str | None:
     """The web address of a game of those servers, from its key; None for any other key."""
-    for pattern, address in _ADDRESSES:
-        found = pattern.fullmatch(key)
-        if found:
-            return address.format(found[1])
+    server, _, number = key.partition(":")
+    for pattern, address in _ADDRESSES.get(server, ()):
+        if pattern.fullmatch(number):
+            return address.format(number)
     return None

@@ -133,7 +133,7 @@ class PlayerStates:
     def held(self, row: dict[str, Any]) -> Held:
         """The state that a row of the history keeps."""
         era = self._pool.era_at(row["rated_ms"])
-        return Held(era, tuple(row[name] for name in self._pool.eras[era].scheme.state), row["n"])
+        return Held(era, _state_of(row, self._pool.eras[era]), row["n"])
 
     # -- at an instant -------------------------------------------------------------------------------------------
 
@@ -249,19 +249,24 @@ class PlayerStates:
         era = self._pool.eras[self._pool.era_at(ms)]
         if era.scheme.rhythm is not Rhythm.GAME:
             return self.at(player, ms, before=True)
-        return self._standing(player, self._row(queries.ROW, self._pool.pool, player, row["n"] - 1), ms)
+        last = self._row(queries.ROW, self._pool.pool, player, row["n"] - 1) if row["n"] > 1 else None
+        return self._standing(player, last, ms)
 
     def rating_before_game(self, row: dict[str, Any]) -> float | None:
         """``before_game(row).in_force``, without reading another row where the row itself says it."""
-        pool = self._pool
-        if row["n"] > 1 and len(pool.eras) == 1 and pool.by_game and pool.lists_everybody:
+        if row["n"] > 1 and self.rows_say_before:
             return float(row["rating_before"])
         return self.before_game(row).in_force
 
+    @cached_property
+    def rows_say_before(self) -> bool:
+        """Whether the row of a player's second or later game says by itself which rating was in force before it."""
+        return len(self._pool.eras) == 1 and self._pool.by_game and self._pool.lists_everybody
+
     def after_game(self, row: dict[str, Any]) -> PlayerState:
         """The state that a row keeps: after its game, or the period or event that it was rated with."""
-        held = self.held(row)
-        return PlayerState(row["player"], self._pool.eras[held.era], held.state, row)
+        era = self._pool.eras[self._pool.era_at(row["rated_ms"])]
+        return PlayerState(row["player"], era, _state_of(row, era), row)
 
     def waiting_until(self, state: PlayerState, ms: int) -> int | None:
         """When the games count that the player of a state had played by *ms* and that were not rated yet, milliseconds.
@@ -386,6 +391,11 @@ class PlayerStates:
             for player, listed, who in self._roster.unplayed_between(pool, until, moved):
                 found += _in_force(self._seeded(player, listed, who, today_ms))
         return sorted(found, key=lambda state: (-(state.in_force or 0.0), state.player))[:best]
+
+
+def _state_of(row: dict[str, Any], era: Era) -> tuple[float, ...]:
+    """The scheme's fields of a row; by a list, for a generator's steps would cost as much again as the look-ups."""
+    return tuple([row[name] for name in era.scheme.state])
 
 
 def _in_force(state: PlayerState) -> Iterator[PlayerState]:

@@ -161,7 +161,7 @@ class _Reader(NamedTuple):
     def _bars(self, player: int, first: int, until: int) -> Iterator[Bar]:
         connection = self.ledger.views.connection
         arguments = (self.pool.pool, player, first, until)
-        rows = list(queries.dictionaries(connection, queries.PAGE_OF, arguments))
+        rows = list(queries.dictionaries(connection, queries.page_of(self.pool.state_fields), arguments))
         if not rows:
             return
         opponents = self._opponents(rows, arguments)
@@ -208,6 +208,8 @@ class _Reader(NamedTuple):
 
     def _in_force_before(self, row: Row) -> float | None:
         """The opponent's rating in force before a game; None for who had none."""
+        if row["opponent_n"] > 1 and self.states.rows_say_before:
+            return float(row["opponent_before"])
         side = {"player": row["opponent"], "n": row["opponent_n"], "ended_ms": row["ended_ms"]}
         return self.states.rating_before_game({**side, "rating_before": row["opponent_before"]})
 
