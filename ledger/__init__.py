@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ledger.facts.words import Brings, Outcome, Receipt, Standing, Termination, TreeHead
     from ledger.journal.recorder_columns import PoolChoice
     from ledger.ledger import Ledger
+    from ledger.ratings.fact_projector import FactProjector, FactRows
     from ledger.ratings.projector import Kept, Projector
     from ledger.schemes.scheme import Scheme
 
@@ -42,6 +43,8 @@ __all__ = [
     "CheckpointWarning",
     "ConflictError",
     "CorruptError",
+    "FactProjector",
+    "FactRows",
     "GameRecorded",
     "Kept",
     "Ledger",
@@ -79,6 +82,7 @@ _HOMES = {
     "ledger.facts.words": "Brings Outcome Receipt Standing Termination TreeHead",
     "ledger.journal.recorder_columns": "PoolChoice",
     "ledger.ledger": "Ledger",
+    "ledger.ratings.fact_projector": "FactProjector FactRows",
     "ledger.ratings.projector": "Kept Projector",
     "ledger.schemes.scheme": "Scheme",
 }

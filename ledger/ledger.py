@@ -44,9 +44,9 @@ from ledger.journal.tokens import Tokens
 from ledger.publications import Publications
 from ledger.ratings import pasts, queries
 from ledger.ratings.early_games import EarlyGames
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.keeping import AtHand
 from ledger.ratings.like_games import LikeGames
-from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import at_hand
 from ledger.ratings.views import Views
 from ledger.raw_reads import RawReads
@@ -75,7 +75,7 @@ class Ledger(RawReads):
     """
 
     def __init__(
-        self, path: str | Path, journal: SqliteJournal, people: People, projectors: Sequence[Projector] | AtHand,
+        self, path: str | Path, journal: SqliteJournal, people: People, projectors: Sequence[ReadModel] | AtHand,
         clock: Callable[[], datetime],
     ) -> None:  # fmt: skip
         self.path, self._thread = Path(path), get_ident()
@@ -139,7 +139,7 @@ class Ledger(RawReads):
 
     @classmethod
     def open(
-        cls, path: str | Path, *, projectors: Sequence[Projector] | None = None, read_only: bool = False,
+        cls, path: str | Path, *, projectors: Sequence[ReadModel] | None = None, read_only: bool = False,
         clock: Callable[[], datetime] = utc_now,
     ) -> Ledger:  # fmt: skip
         """Open an existing ledger; for reading only, with a warning, where its last checkpoint does not fit it.

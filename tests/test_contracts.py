@@ -17,6 +17,7 @@ from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
 from ledger.journal import Journal
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.ratings.fact_projector import FactProjector
 from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import PLAYER, TOURNAMENT, Kept, Projector
 from ledger.ratings.projectors import BUILT_IN
@@ -24,6 +25,7 @@ from ledger.schemes import built_in, chessworld
 from ledger.schemes.chessworld import SCHEME as CHESSWORLD
 from ledger.schemes.scheme import Explanation, Meeting, Scheme, Side, When
 from ledger.testing import (
+    FactProjectorContract,
     ImporterContract,
     JournalContract,
     MemoryJournal,
@@ -33,6 +35,7 @@ from ledger.testing import (
 )
 from ledger.testing.importer_contract import Importer
 from ledger.testing.memory import MemoryWriter
+from tests.kit.fact_plugins import OF_FACTS
 from tests.kit.places import TESTS
 from tests.kit.plugins import BEATEN, SCORES, SURPLUSES, WIN_STREAKS
 
@@ -58,8 +61,9 @@ class TestMemoryJournal(JournalContract):
 
 
 OF_OTHERS = (WIN_STREAKS, SURPLUSES, SCORES, BEATEN)  # CLIMBS stand in histories of corrections
-BY_PLAYER = [fold for fold in (HISTORY, *BUILT_IN, *OF_OTHERS) if fold.by == PLAYER]
-BY_TOURNAMENT = [fold for fold in (*BUILT_IN, *OF_OTHERS) if fold.by == TOURNAMENT]
+_BUILT_IN = [made for made in BUILT_IN if isinstance(made, Projector)]
+BY_PLAYER = [fold for fold in (HISTORY, *_BUILT_IN, *OF_OTHERS) if fold.by == PLAYER]
+BY_TOURNAMENT = [fold for fold in (*_BUILT_IN, *OF_OTHERS) if fold.by == TOURNAMENT]
 
 
 @pytest.mark.parametrize("projector", BY_PLAYER, ids=lambda one: one.name, scope="class")
@@ -86,6 +90,16 @@ class TestTournamentProjectors(TournamentContract):
         self.projector = projector
 
     def make(self) -> Projector:
+        return self.projector
+
+
+@pytest.mark.parametrize("projector", OF_FACTS, ids=lambda one: one.name, scope="class")
+class TestFactProjectors(FactProjectorContract):
+    @pytest.fixture(autouse=True)
+    def _projector(self, projector: FactProjector) -> None:
+        self.projector = projector
+
+    def make(self) -> FactProjector:
         return self.projector
 
 

@@ -26,7 +26,7 @@ from ledger.audit.sealed import SealedJournal
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import CheckpointFiles
-from ledger.ratings.projector import Projector
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.projectors import available
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.ledger_files import beside
@@ -99,7 +99,7 @@ class Verdict:
 
 def audit(
     path: str | Path, *, since: TreeHead | None = None, journal_only: bool = False, progress: Progress = silent,
-    projectors: tuple[Projector, ...] | None = None, lists: bool = False,
+    projectors: tuple[ReadModel, ...] | None = None, lists: bool = False,
 ) -> Verdict:  # fmt: skip
     """Prove a ledger, or name what is false in it.
 
@@ -255,7 +255,7 @@ class _Audit:
             for part, reason in found.left_out:
                 self.leave_out(part, reason)
 
-    def derived_rows(self, standing: Standing | None, projectors: Sequence[Projector] | None) -> None:
+    def derived_rows(self, standing: Standing | None, projectors: Sequence[ReadModel] | None) -> None:
         """Compare everything derived."""
         if standing is not None:
             self._found["views"] += standing.falsehoods
@@ -266,7 +266,7 @@ class _Audit:
             self.leave_out("derived rows", JOURNAL_IS_FALSE)
 
     def _derive(
-        self, sealed: SealedJournal, standing: Standing | None, projectors: Sequence[Projector] | None
+        self, sealed: SealedJournal, standing: Standing | None, projectors: Sequence[ReadModel] | None
     ) -> None:
         size, why_not_compared = self._proven.head.size, dict[str, str]()
         if standing is not None:

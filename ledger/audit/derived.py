@@ -26,8 +26,8 @@ from ledger.facts.codec import decode
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.journal import Journal
 from ledger.ratings import queries, views_file
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.history import HISTORY
-from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import BUILT_IN, available
 from ledger.ratings.views import Views
 from ledger.runtime.lazy import pl
@@ -127,7 +127,7 @@ def place_falsehoods(standing: Standing, size: int, roots: Mapping[int, bytes]) 
 
 
 @contextmanager
-def aside(projectors: Sequence[Projector], journal: Journal) -> Iterator[Views]:
+def aside(projectors: Sequence[ReadModel], journal: Journal) -> Iterator[Views]:
     """A place for views of *journal* in a temporary folder, empty; gone when the block ends."""
     with tempfile.TemporaryDirectory(prefix="ledger-audit-") as folder:
         built = Views(Path(folder) / "views.db", projectors, journal)
@@ -193,8 +193,8 @@ def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def with_tables(
-    standing: Snapshot, projectors: Sequence[Projector] | None
-) -> tuple[list[Projector], dict[str, str]]:
+    standing: Snapshot, projectors: Sequence[ReadModel] | None
+) -> tuple[list[ReadModel], dict[str, str]]:
     """The projectors whose tables in standing views are compared, and of other tables why they are not.
 
     Args:

@@ -20,7 +20,7 @@ from ledger.audit.sealed import SealedJournal, SealedPeople
 from ledger.errors import CorruptError
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.ledger import Ledger, utc_now
-from ledger.ratings.projector import Projector
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.projectors import available
 from ledger.ratings.views import Views
 from ledger.runtime.collector import collector_paused
@@ -60,7 +60,7 @@ class Recomputed:
 
 
 def recompute(
-    path: str | Path, progress: Progress = silent, *, projectors: Sequence[Projector] | None = None,
+    path: str | Path, progress: Progress = silent, *, projectors: Sequence[ReadModel] | None = None,
     clock: Callable[[], datetime] = utc_now,
 ) -> Recomputed:  # fmt: skip
     """Verify journal and names, and derive everything anew from them, aside.
@@ -82,7 +82,7 @@ def recompute(
 
 
 def _recompute(
-    path: Path, progress: Progress, projectors: Sequence[Projector], clock: Callable[[], datetime]
+    path: Path, progress: Progress, projectors: Sequence[ReadModel], clock: Callable[[], datetime]
 ) -> Recomputed:
     last = CheckpointFiles(path).last()  # first: one that is made meanwhile covers entries that the snapshot has not
     head = None if last is None else last.head

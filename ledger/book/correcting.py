@@ -116,6 +116,7 @@ class Correcting:
         for stored in sorted(recorded.values(), key=lambda entry: entry.position):
             if self._book.knows(stored.position):
                 event = decode(stored.body).event
+                fresh.restood[stored.position] = event
                 stand(self._book, stored.position, event, self._book.standing(event), fresh)
 
     def _settle_persons(self, changes: list[Change]) -> set[int]:

@@ -160,9 +160,14 @@ class Decided:
             by_proposal.setdefault((position, proposal), set()).add(int(subject.partition(":")[2]))
         return [Undoing(position, proposal, undoes) for (position, proposal), undoes in by_proposal.items()]
 
-    def undone(self, further: Sequence[Undoing] = ()) -> dict[int, int]:
-        """By proposal that acts no longer, the position of the decision that undid it; *further* ones are approved."""
-        return undone_by([*self._undoing(), *further])
+    def undone(self, further: Sequence[Undoing] = (), *, known: int | None = None) -> dict[int, int]:
+        """By proposal that acts no longer, the position of the decision that undid it.
+
+        Args:
+            further: decisions that are taken as made.
+            known: the last entry of those whose decisions count; by default all that are folded in.
+        """
+        return undone_by([*(act for act in self._undoing() if known is None or act.position <= known), *further])
 
     def persons(self) -> list[str]:
         """The subjects of all merges and partings that were ever proposed."""
@@ -208,18 +213,19 @@ class Decided:
         return [number for (number,) in self._connection.execute(f"SELECT proposal FROM proposals WHERE {_APPROVED}")]
 
     def acting(
-        self, subjects: Sequence[str], undone: Mapping[int, int] | None = None
+        self, subjects: Sequence[str], undone: Mapping[int, int] | None = None, *, known: int | None = None
     ) -> Mapping[str, list[Acting]]:
         """By subject, the approved changes that concern it, those that were undone included.
 
         Args:
             subjects: of changes.
             undone: what ``undone`` gives, or would give after a further decision.
+            known: the last entry of those whose decisions count; by default all that are folded in.
         """
-        where = "c.subject IN (SELECT value FROM json_each(?))"
+        where = "c.subject IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR p.decided_position <= ?2)"
         found: dict[str, list[Acting]] = {}
-        undone = self.undone() if undone is None else undone
-        for subject, *row in self._connection.execute(_ACTING + where, (_json(subjects),)):
+        undone = self.undone(known=known) if undone is None else undone
+        for subject, *row in self._connection.execute(_ACTING + where, (_json(subjects), known)):
             found.setdefault(subject, []).append(_acting(undone, *row))
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import attrs
@@ -40,12 +40,16 @@ class Fresh:
         touched: by pool, players whose games from there on are re-rated whatever the new games say.
         only: by pool, the one game that is new; None where there is more to it.
         adopted: the schemes that were adopted.
+        stood: by position, the rows of games before they came to stand otherwise; None where nobody asks.
+        restood: by position, other facts, as they were recorded, that a decision concerned.
     """
 
     start_ms: dict[int, int] = attrs.Factory(dict)
     touched: dict[int, set[int]] = attrs.Factory(dict)
     only: dict[int, Played | None] = attrs.Factory(dict)
     adopted: list[Scheme] = attrs.Factory(list)
+    stood: dict[int, Mapping[str, Any]] | None = None
+    restood: dict[int, Event] = attrs.Factory(dict)
 
     def note(self, pool: int, rated_ms: int, players: Iterable[int] = (), played: Played | None = None) -> None:
         """Re-rating of *pool* must begin at *rated_ms* or before, for *played* or whatever else changed."""

@@ -94,13 +94,17 @@ class Parts:
             return None
         return self.standing(decode(stored.body).event)
 
-    def standing(self, event: Event) -> Event | None:
+    def standing(self, event: Event, *, known: int | None = None) -> Event | None:
         """A fact as its corrections let it stand; None where it is annulled.
+
+        Args:
+            event: the fact as it was recorded.
+            known: the last entry of those whose decisions count; by default all that are folded in.
 
         Raises:
             CorruptError: it was corrected to what it may not be.
         """
-        acting = self.decided.acting([event.key]).get(event.key, [])
+        acting = self.decided.acting([event.key], known=known).get(event.key, [])
         stands = corrections.standing(acting)
         if stands.annulled is not None:
             return None

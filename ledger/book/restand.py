@@ -85,6 +85,8 @@ def restand(book: Parts, games: Mapping[int, Mapping[str, Any]], fresh: Fresh) -
             row.update(zip(PLACED, verdict, strict=True))
             if any(stood[name] != row[name] for name in _WRITTEN):
                 _note(book, stood, row, fresh)
+                if fresh.stood is not None:
+                    fresh.stood.setdefault(row["position"], stood)
                 changed.append(tuple(row[name] for name in (*_WRITTEN, "position")))
         book.connection.executemany(_UPDATE, changed)
 

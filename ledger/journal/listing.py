@@ -5,7 +5,7 @@ No entry is decoded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 
 from ledger.errors import UnknownNameError
@@ -34,15 +34,15 @@ def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -
     """
     size = journal.size()
     if kind is None:
-        return iter(_newest(journal, size, None, last)) if last else _chosen(journal, 0, size, None)
+        return iter(_newest(journal, size, None, last)) if last else chosen(journal, 0, size, None)
     kinds = _kinds(kind)
-    marks = tuple(b',"kind":"%b","position":' % each.encode() for each in sorted(kinds))
+    marks_of_kinds = _marks(kinds)
     keys = _few_keys(journal, set(kinds.values()))
     if keys is not None:
         entries = sorted(entry for entry in journal.find(keys).values() if entry.position <= size)
-        every = [entry.body for entry in entries if any(mark in entry.body for mark in marks)]
+        every = [entry.body for entry in entries if any(mark in entry.body for mark in marks_of_kinds)]
         return iter(every[-last:] if last else every)
-    return iter(_newest(journal, size, marks, last)) if last else _chosen(journal, 0, size, marks)
+    return iter(_newest(journal, size, marks_of_kinds, last)) if last else chosen(journal, 0, size, marks_of_kinds)
 
 
 def pool_names(journal: Journal) -> list[str]:
@@ -70,11 +70,15 @@ def about(journal: Journal, game: str) -> list[bytes]:
 
 def _kinds(kind: str) -> dict[str, type[Event]]:
     """The kinds that a word means, those that are no longer written among them, each with the class it is read as."""
-    every = {**BY_KIND, **{old: cls for old, (cls, _) in OLD_KINDS.items()}}
+    every = _every_kind()
     kinds = {name: cls for name, cls in every.items() if kind in {name, name.partition("/")[0]}}
     if not kinds:
         raise UnknownNameError("kind", kind, choice_of(kind, every))
     return kinds
+
+
+def _every_kind() -> dict[str, type[Event]]:
+    return {**BY_KIND, **{old: cls for old, (cls, _) in OLD_KINDS.items()}}
 
 
 def _few_keys(journal: Journal, classes: Iterable[type[Event]]) -> list[str] | None:
@@ -93,7 +97,17 @@ def _few_keys(journal: Journal, classes: Iterable[type[Event]]) -> list[str] | N
     return keys if len(keys) <= STEP else None
 
 
-def _chosen(journal: Journal, after: int, until: int, marks: tuple[bytes, ...] | None) -> Iterator[bytes]:
+def marks(classes: Collection[type[Event]]) -> tuple[bytes, ...]:
+    """The bytes that no bodies but those of these kinds have, older versions of the kinds among them."""
+    return _marks([name for name, cls in _every_kind().items() if cls in classes])
+
+
+def _marks(kinds: Iterable[str]) -> tuple[bytes, ...]:
+    return tuple(b',"kind":"%b","position":' % kind.encode() for kind in sorted(kinds))
+
+
+def chosen(journal: Journal, after: int, until: int, marks: tuple[bytes, ...] | None) -> Iterator[bytes]:
+    """The bodies of the entries after one and up to another that bear one of the marks; None: all of them."""
     for block in journal.read(after, until):
         for body in block:
             if marks is None or any(mark in body for mark in marks):
@@ -106,7 +120,7 @@ def _newest(journal: Journal, size: int, marks: tuple[bytes, ...] | None, last: 
     step = last if marks is None else STEP
     while size > 0 and len(found) < last:
         after = max(size - step, 0)
-        found = [*_chosen(journal, after, size, marks), *found]
+        found = [*chosen(journal, after, size, marks), *found]
         size = after
     return found[max(len(found) - last, 0) :]
 

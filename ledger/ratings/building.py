@@ -19,9 +19,10 @@ from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import distribution, keeping, views_file
+from ledger.ratings.fact_projector import FactProjector, ReadModel
 from ledger.ratings.pool_build import PoolBuild
-from ledger.ratings.projector import Projector
 from ledger.ratings.side_tables import facts_wanted, side_tables
+from ledger.ratings.telling_facts import tell_all
 from ledger.runtime import sqlite
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl
@@ -45,7 +46,7 @@ _STANDING = "SELECT target, folded, pool, player FROM build"
 class Build:
     """A build aside: fold the journal into games, rate them, write the rows; resumable after each step."""
 
-    def __init__(self, path: Path, projectors: Sequence[Projector], journal: Journal) -> None:
+    def __init__(self, path: Path, projectors: Sequence[ReadModel], journal: Journal) -> None:
         """Say where it is made, what it holds, and which journal it follows from."""
         self._path = path
         self._projectors = projectors
@@ -91,6 +92,8 @@ class Build:
                         self._write(writers.aside(), number, build.write(writers.aside(), progress))
             with sqlite.immediate(connection, self._path):
                 views_file.create_indexes(connection, self._projectors)
+                if of_facts := [made for made in self._projectors if isinstance(made, FactProjector)]:
+                    tell_all(book, of_facts, target, progress)
                 distribution.begin(connection)
                 views_file.set_checkpoint(connection, target, self._journal.root_at(target))
                 keeping.remember(connection, missing)

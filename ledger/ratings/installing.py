@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from ledger.book.parts import Parts
 from ledger.book.timeline import Pool
 from ledger.ratings import engine, keeping, views_file
+from ledger.ratings.fact_projector import FactProjector
 from ledger.ratings.history import HISTORY
 from ledger.ratings.keeping import AtHand, Plan
 from ledger.ratings.listing import listed_flags
-from ledger.ratings.projector import SIDE_COLUMNS
+from ledger.ratings.projector import SIDE_COLUMNS, Projector
 from ledger.ratings.rated_games import codes, restarts
 from ledger.ratings.side_rows import fold
 from ledger.ratings.side_tables import SideTable, facts_wanted
+from ledger.ratings.telling_facts import tell_all
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.progress import Progress, silent
 
@@ -43,40 +46,44 @@ _SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "los
 
 
 def fit(
-    connection: sqlite3.Connection, at_hand: AtHand, pools: Sequence[Pool], progress: Progress = silent
+    book: Parts, at_hand: AtHand, known: int, progress: Progress = silent
 ) -> Plan:
     """Give views the tables that their ledger keeps and this process can fold; in the caller's transaction.
 
     Args:
-        connection: the views, rated as this program rates.
+        book: the game book of the views, which are rated as this program rates.
         at_hand: the projectors.
-        pools: every pool of the views.
-        progress: told how many rows of the history are folded into each table.
+        known: the last entry that is folded into them.
+        progress: told how many rows of the history, or entries, are folded into each table.
 
     Returns:
         What was done, and who keeps what now.
     """
+    connection, pools = book.connection, list(book.pools.values())
     plan = at_hand.plan(connection)
     stored = views_file.stored_projectors(connection)
     for name in plan.drop:
         if name in stored:
             views_file.drop_table(connection, name)
         keeping.level_again(connection, name)
+    of_facts = [made for made in (*plan.make, *plan.mend) if isinstance(made, FactProjector)]
+    for made in of_facts:  # one that was left behind, too: what it makes of each fact is told anew in little time
+        if made.name in stored:
+            views_file.drop_table(connection, made.name)
+        views_file.add_table(connection, made, made.create)
+        keeping.level_again(connection, made.name)
+    if of_facts:
+        tell_all(book, of_facts, known, progress)
     for projector in plan.make:
-        if projector.name in stored:
-            views_file.drop_table(connection, projector.name)
-        table = SideTable(projector)
-        views_file.add_table(connection, table)
-        count = _RowCount(f"table {projector.name}", connection, progress)
-        for pool in pools:
-            _fold_pool(connection, pool, table, count)
-        count.finish()
-        for statement in table.indexes:
-            connection.execute(statement)
-        keeping.level_again(connection, projector.name)
+        if isinstance(projector, Projector):
+            if projector.name in stored:
+                views_file.drop_table(connection, projector.name)
+            _make(connection, projector, pools, progress)
+            keeping.level_again(connection, projector.name)
     for projector in plan.mend:
-        _mend(connection, SideTable(projector), pools, progress)
-        keeping.level_again(connection, projector.name)
+        if isinstance(projector, Projector):
+            _mend(connection, SideTable(projector), pools, progress)
+            keeping.level_again(connection, projector.name)
     at_hand.has_made(plan)
     return plan
 
@@ -116,6 +123,18 @@ def _mend(connection: sqlite3.Connection, table: SideTable, pools: Sequence[Pool
             connection.execute(gone, (pool.pool, players))
         _fold_pool(connection, pool, table, count, players)
     count.finish()
+
+
+def _make(connection: sqlite3.Connection, projector: Projector, pools: Sequence[Pool], progress: Progress) -> None:
+    """Fold all rows that stand into a new table."""
+    table = SideTable(projector)
+    views_file.add_table(connection, projector, table.create)
+    count = _RowCount(f"table {projector.name}", connection, progress)
+    for pool in pools:
+        _fold_pool(connection, pool, table, count)
+    count.finish()
+    for statement in table.indexes:
+        connection.execute(statement)
 
 
 class _RowCount:

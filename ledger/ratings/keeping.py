@@ -8,7 +8,7 @@ on its rows may be others. Until a process that has it brings it level, the tabl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
@@ -20,7 +20,7 @@ from ledger.facts.codec import decode
 from ledger.facts.public_events import PolicySet
 from ledger.journal import Journal
 from ledger.ratings import views_file
-from ledger.ratings.projector import Projector
+from ledger.ratings.fact_projector import ReadModel, is_of_facts
 
 if TYPE_CHECKING:
     import sqlite3
@@ -34,6 +34,7 @@ INSERT INTO left_behind VALUES (?1, ?2, ?3, ?4)
 ON CONFLICT(name, pool) DO UPDATE SET since_ms = min(since_ms, excluded.since_ms)
 """  # the position stays: up to there the rows are right; NULL, from the beginning, is below everything
 NOWHERE = 0  # the pool of a read model that has no table yet
+EVERYWHERE = -1  # that of a table of facts
 
 
 class Rule(NamedTuple):
@@ -58,9 +59,9 @@ class Plan(NamedTuple):
     """
 
     drop: Sequence[str]
-    make: Sequence[Projector]
-    mend: Sequence[Projector]
-    kept: tuple[Projector, ...]
+    make: Sequence[ReadModel]
+    mend: Sequence[ReadModel]
+    kept: tuple[ReadModel, ...]
     others: Sequence[str]
 
     @property
@@ -79,7 +80,7 @@ class AtHand:
     """
 
     def __init__(
-        self, making: Sequence[Projector], further: Sequence[Projector] = (),
+        self, making: Sequence[ReadModel], further: Sequence[ReadModel] = (),
         broken: Mapping[str, ProjectionError] | None = None,
     ) -> None:  # fmt: skip
         self.making = tuple(making)
@@ -89,11 +90,11 @@ class AtHand:
         self._held: set[str] = set()  # whose table was seen to be this process's
 
     @property
-    def all(self) -> tuple[Projector, ...]:
+    def all(self) -> tuple[ReadModel, ...]:
         """All of them."""
         return (*self.making, *self.further)
 
-    def wanted(self, rule: Rule, present: Iterable[str]) -> list[Projector]:
+    def wanted(self, rule: Rule, present: Iterable[str]) -> list[ReadModel]:
         """Those that views should keep here.
 
         Args:
@@ -111,7 +112,7 @@ class AtHand:
         """What is to be done with the tables of these views."""
         rule, stored, left = rule_in(connection), views_file.stored_projectors(connection), left_behind(connection)
         drop = [name for name in (stored.keys() | left) if rule.keeps(name) is False]
-        make, mend, kept = list[Projector](), list[Projector](), list[Projector]()
+        make, mend, kept = list[ReadModel](), list[ReadModel](), list[ReadModel]()
         for projector in self.wanted(rule, stored.keys() | left):
             standing = stored.get(projector.name)
             if standing == projector.identity:
@@ -130,7 +131,7 @@ class AtHand:
         """Take note that what was planned is done: these tables are this process's."""
         self._held |= {projector.name for projector in plan.kept}
 
-    def _takes_over(self, projector: Projector, standing: str) -> bool:
+    def _takes_over(self, projector: ReadModel, standing: str) -> bool:
         """Whether a table that another version of the projector made is made anew.
 
         The higher version is kept. Of one version with other settings the one that came last is: who has had the table
@@ -199,7 +200,7 @@ def places(connection: sqlite3.Connection, name: str) -> dict[int, int | None]:
     return dict(connection.execute(_WHERE, (name,)).fetchall())
 
 
-def leave(connection: sqlite3.Connection, names: Iterable[str], position: int, start_ms: Mapping[int, int]) -> None:
+def leave(connection: sqlite3.Connection, names: Collection[str], position: int, start_ms: Mapping[int, int]) -> None:
     """Note that the rows of tables were not changed with the views.
 
     Args:
@@ -208,8 +209,10 @@ def leave(connection: sqlite3.Connection, names: Iterable[str], position: int, s
         position: up to which entry they were level.
         start_ms: by pool, the earliest place in rating order from which games were rated again.
     """
-    rows = [(name, pool, position, ms) for name in names for pool, ms in start_ms.items()]
-    connection.executemany(_LEAVE, rows)
+    stored = views_file.stored_projectors(connection) if names else {}
+    of_facts = [name for name in names if is_of_facts(stored.get(name, ""))]
+    rows = [(name, pool, position, ms) for name in names if name not in of_facts for pool, ms in start_ms.items()]
+    connection.executemany(_LEAVE, [*rows, *((name, EVERYWHERE, position, None) for name in of_facts)])
 
 
 def remember(connection: sqlite3.Connection, names: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.until import JournalUntil
-from ledger.ratings.projector import Projector
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
@@ -26,7 +26,7 @@ _WORD = "known-"  # the file of what was known at entry 917: club.known-917.db
 
 @contextmanager
 def known_at(
-    path: Path, projectors: Sequence[Projector], journal: Journal, position: int, progress: Progress = silent,
+    path: Path, projectors: Sequence[ReadModel], journal: Journal, position: int, progress: Progress = silent,
     *, keep: bool = True,
 ) -> Iterator[Views]:  # fmt: skip
     """The views as they stood at an entry, for the length of the block.
@@ -87,7 +87,7 @@ class _KnownViews(Views):
 
 
 @contextmanager
-def _temporary(projectors: Sequence[Projector], journal: Journal, position: int) -> Iterator[Views]:
+def _temporary(projectors: Sequence[ReadModel], journal: Journal, position: int) -> Iterator[Views]:
     with TemporaryDirectory(prefix="ledger-known-") as folder:
         views = Views(Path(folder) / "views.db", projectors, JournalUntil(journal, position))
         with closing(views):

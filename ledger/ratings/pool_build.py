@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from ledger.book.roster import Roster
 from ledger.book.timeline import Held, Pool
 from ledger.ratings import engine, side_rows
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.history import HISTORY, begun
 from ledger.ratings.listing import listed_flags
 from ledger.ratings.player_rows import CURRENT, WRITE_CURRENT
-from ledger.ratings.projector import SIDE_COLUMNS, Projector
+from ledger.ratings.projector import SIDE_COLUMNS
 from ledger.ratings.rated_games import (
     BEGAN,
     TOURNAMENT,
@@ -98,7 +99,7 @@ class PoolBuild:
     """The ratings of one pool from its first game on: ``rate``, then ``write``."""
 
     def __init__(
-        self, pool: Pool, roster: Roster, projectors: Sequence[Projector], folder: Path
+        self, pool: Pool, roster: Roster, projectors: Sequence[ReadModel], folder: Path
     ) -> None:
         """Say what is built; *folder* is where large sorts may have their temporary file."""
         self._pool = pool

@@ -20,6 +20,7 @@ from ledger.book.game_book import GameBook
 from ledger.book.roster import Roster
 from ledger.book.timeline import Held, Pool
 from ledger.ratings import engine, side_rows
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.history import begun
 from ledger.ratings.live_games import LiveGames
 from ledger.ratings.partial_rows import stood
@@ -54,7 +55,7 @@ class PoolProjection:
     """The projection of one pool of one views database."""
 
     def __init__(
-        self, connection: sqlite3.Connection, pool: Pool, roster: Roster, projectors: Sequence[Projector],
+        self, connection: sqlite3.Connection, pool: Pool, roster: Roster, projectors: Sequence[ReadModel],
         make_rows: MakeRows,
     ) -> None:  # fmt: skip
         self.pool = pool
@@ -332,7 +333,7 @@ def _with_more(blocks: Iterable[list[tuple[Any, ...]]]) -> Iterator[tuple[list[t
 class PoolProjections:
     """The projections of all pools of one views database, made when first needed and kept."""
 
-    def __init__(self, book: GameBook, projectors: Sequence[Projector], make_rows: MakeRows = PlayerRows) -> None:
+    def __init__(self, book: GameBook, projectors: Sequence[ReadModel], make_rows: MakeRows = PlayerRows) -> None:
         """Take a book.
 
         Args:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ledger.book.table_docs import BOOK, MS, NUMBER, PLAYER, POINTS, POOL, POSITION, YES_NO, ColumnDoc, TableDoc
 from ledger.ratings import tournament_performance
+from ledger.ratings.fact_projector import FactProjector, ReadModel
 from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import CHANGES, EACH_GAME, SIDE_COLUMNS, TOURNAMENT, Kept, Projector
 from ledger.ratings.projector import PLAYER as PLAYER_FOLD
@@ -80,6 +81,7 @@ _KEPT_UNITS = {
 }  # fmt: skip
 _HISTORY = "A row for each side of each rated game: the player's state after it, and the counts so far."
 _OF_PROJECTOR = "A row for each side of {}, as the projector {} keeps it."
+_OF_FACTS = "What the projector {} makes of the facts as they stand, those of unrated games among them."
 _ROWS = {
     (EACH_GAME, PLAYER_FOLD): "each rated game",
     (CHANGES, PLAYER_FOLD): "each rated game in which its numbers change",
@@ -89,7 +91,7 @@ _ROWS = {
 _OF_STATE = "state of the pool's scheme after the game: 'scheme show' tells of it; NULL under a scheme without it"
 
 
-def described(projectors: Sequence[Projector] = (), scheme_state: Sequence[str] = ()) -> dict[str, TableDoc]:
+def described(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] = ()) -> dict[str, TableDoc]:
     """What is told of each table, the games and the history first.
 
     Args:
@@ -103,6 +105,10 @@ def described(projectors: Sequence[Projector] = (), scheme_state: Sequence[str] 
     for table in others:
         doc = _OF_PROJECTOR.format(_ROWS[table.fold.rows, table.fold.by], table.name)
         found[table.name] = TableDoc(doc, _side_columns(table.fold, ()))
+    for made in projectors:
+        if isinstance(made, FactProjector):
+            columns = {kept.name: ColumnDoc(kept.doc, _unit(kept)) for kept in (*made.key, *made.columns)}
+            found[made.name] = TableDoc(_OF_FACTS.format(made.name), columns)
     found[tournament_performance.NAME] = tournament_performance.DOC
     found.update(_OWN)
     return found
@@ -130,7 +136,7 @@ def _unit(kept: Kept) -> str:
     return POINTS if kept.doc.removesuffix("; NULL before").endswith(", points") else ""
 
 
-def described_in(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> dict[str, TableDoc]:
+def described_in(connection: sqlite3.Connection, projectors: Sequence[ReadModel]) -> dict[str, TableDoc]:
     """What is told of the tables that these views have, in the order of ``described``; columns as they are stored."""
     known = {column for _, column in _columns(connection, HISTORY.name)}
     fixed = described()[HISTORY.name].columns

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import attrs
 
 from ledger.errors import ProjectionError
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import CHANGES, SIDE_COLUMNS, TOURNAMENT, Projector
 
@@ -96,15 +97,15 @@ class SideTable:
         return f'INSERT INTO "{self.name}"({names}) VALUES ({", ".join("?" * len(self.columns))})'
 
 
-def side_tables(projectors: Sequence[Projector], scheme_state: Sequence[str]) -> tuple[SideTable, ...]:
-    """The history first, then the projectors' tables.
+def side_tables(projectors: Sequence[ReadModel], scheme_state: Sequence[str]) -> tuple[SideTable, ...]:
+    """The history first, then the tables of those projectors that fold sides of games.
 
     Args:
-        projectors: the read models.
+        projectors: the read models; those of facts have tables of another kind.
         scheme_state: every state field of the schemes in use.
     """
     fields = tuple(name for name in scheme_state if name != "rating")
-    return (SideTable(HISTORY, fields), *(SideTable(projector) for projector in projectors))
+    return (SideTable(HISTORY, fields), *(SideTable(made) for made in projectors if isinstance(made, Projector)))
 
 
 def columns_wanted(tables: Iterable[SideTable]) -> frozenset[str]:
@@ -118,7 +119,7 @@ def facts_wanted(tables: Iterable[SideTable]) -> tuple[str, ...]:
     return tuple(sorted(wanted - {""}))
 
 
-def refuse_taken_names(projectors: Sequence[Projector], taken: Iterable[str]) -> None:
+def refuse_taken_names(projectors: Sequence[ReadModel], taken: Iterable[str]) -> None:
     """Raise ProjectionError for a projector whose table would be another one's."""
     known = {*taken, HISTORY.name}
     for projector in projectors:

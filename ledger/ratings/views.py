@@ -20,11 +20,11 @@ from ledger.book.game_book_columns import decode_bodies, take_decoded
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.facts.codec import decode
 from ledger.journal import Journal
-from ledger.ratings import installing, keeping, tournament_performance, views_file
+from ledger.ratings import installing, keeping, telling_facts, tournament_performance, views_file
 from ledger.ratings.building import Build
+from ledger.ratings.fact_projector import FactProjector, ReadModel
 from ledger.ratings.keeping import AtHand, Plan
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.projector import Projector
 from ledger.ratings.side_tables import refuse_taken_names
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
@@ -42,7 +42,7 @@ BUILD_FROM = 50_000  # a backlog of this many entries that is larger than what i
 class Views:
     """The views of one journal on disk."""
 
-    def __init__(self, path: str | Path, projectors: Sequence[Projector] | AtHand, journal: Journal) -> None:
+    def __init__(self, path: str | Path, projectors: Sequence[ReadModel] | AtHand, journal: Journal) -> None:
         """Say where they are or will be, what they hold, and which journal they are derived from; opens nothing.
 
         Args:
@@ -63,6 +63,7 @@ class Views:
         self._current: tuple[sqlite3.Connection, int, int] | None = None  # as the views were when they were compared
         self._book: GameBook | None = None
         self._pools: PoolProjections
+        self._of_facts: list[FactProjector]  # those of the plan that are kept here
         self._plan: Plan  # which read models are kept here, and which by others; as it was last fitted
         self._rule_at = 0  # the entry that set which are kept
         self._version = -1  # of the file, when we last looked or wrote
@@ -220,7 +221,7 @@ class Views:
         """Names of the read models that are at hand here, or that the views have or had."""
         return sorted({projector.name for projector in self.at_hand.all} | self._stood())
 
-    def kept(self) -> tuple[Projector, ...]:
+    def kept(self) -> tuple[ReadModel, ...]:
         """The read models whose tables are level, and are kept level here."""
         plan, left = self.at_hand.plan(self.connection), keeping.left_behind(self.connection)
         made = {projector.name for projector in plan.make} | left
@@ -294,19 +295,20 @@ class Views:
                 with views_file.reading(self.path):
                     self._book = GameBook(connection, self.journal)
             if not _is_far_behind(done, self.journal.size()):
-                self._fit(self._book, progress)
+                self._fit(self._book, done, progress)
             self._book_at, self._version = done, version
         return self._book_at
 
-    def _fit(self, book: GameBook, progress: Progress) -> None:
+    def _fit(self, book: GameBook, known: int, progress: Progress) -> None:
         """Make, mend and drop the tables of read models as the ledger keeps them."""
-        self._plan = installing.fit(book.connection, self.at_hand, list(book.pools.values()), progress)
+        self._plan = installing.fit(book, self.at_hand, known, progress)
+        self._of_facts = [made for made in self._plan.kept if isinstance(made, FactProjector)]
         self._rule_at = keeping.rule_position(book.connection)
         self._pools = PoolProjections(book, self._plan.kept)
 
     def _fold(self, done: int, size: int) -> None:
         assert self._book is not None
-        fresh = Fresh()
+        fresh = Fresh(stood={} if self._of_facts else None)
         recorded = self._recorded
         if size - done <= FEW_ENTRIES and all(position in recorded for position in range(done + 1, size + 1)):
             self._book.take([recorded[position] for position in range(done + 1, size + 1)], fresh)
@@ -315,11 +317,13 @@ class Views:
             self._fold_read(done, size, fresh)
         views_file.note_schemes(self.connection, fresh.adopted)
         self._pools.update(fresh, done)
+        if self._of_facts:
+            telling_facts.tell(self._book, self._of_facts, done, size, fresh)
         keeping.leave(self.connection, self._plan.others, done, fresh.start_ms)
         views_file.set_checkpoint(self.connection, size, self.journal.root_at(size))
         self._book_at = size
         if keeping.rule_position(self.connection) != self._rule_at:
-            self._fit(self._book, silent)
+            self._fit(self._book, size, silent)
 
     def _fold_read(self, done: int, size: int, fresh: Fresh) -> None:
         assert self._book is not None

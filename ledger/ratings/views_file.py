@@ -30,9 +30,9 @@ from ledger.book import tables
 from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameError, one_line
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import distribution, tournament_performance
+from ledger.ratings.fact_projector import FactProjector, ReadModel
 from ledger.ratings.history import HISTORY
-from ledger.ratings.projector import Projector
-from ledger.ratings.side_tables import SideTable, side_tables
+from ledger.ratings.side_tables import side_tables
 from ledger.runtime import arith, sqlite
 from ledger.schemes.scheme import Scheme
 
@@ -75,7 +75,7 @@ _OBJECTS: Mapping[tuple[str, str], str] = {
 OWN_TABLES = frozenset(statement.split("(")[0].split()[2] for statement in _SCHEMA) | {HISTORY.name, "build"}
 
 
-def create(path: str | Path, projectors: Sequence[Projector]) -> sqlite3.Connection:
+def create(path: str | Path, projectors: Sequence[ReadModel]) -> sqlite3.Connection:
     """Make an empty views file without its indexes, in rollback mode, for a build aside."""
     connection = sqlite.connect(path)
     with sqlite.storage_errors(path):
@@ -86,17 +86,20 @@ def create(path: str | Path, projectors: Sequence[Projector]) -> sqlite3.Connect
                 connection.execute(statement)
             connection.execute("INSERT INTO progress VALUES (1, 0, ?)", (EMPTY_ROOT,))
             for table in side_tables(projectors, ()):
-                add_table(connection, table)
+                add_table(connection, table.fold, table.create)
+            for made in projectors:
+                if isinstance(made, FactProjector):
+                    add_table(connection, made, made.create)
             connection.execute("INSERT INTO projections VALUES (?, ?)", _ARITHMETIC)
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version={LAYOUT}")
     return connection
 
 
-def add_table(connection: sqlite3.Connection, table: SideTable) -> None:
-    """Make an empty table for the sides of games, and note what fills it."""
-    connection.execute(table.create)
-    connection.execute("INSERT INTO projections VALUES (?, ?)", (table.name, table.fold.identity))
+def add_table(connection: sqlite3.Connection, projector: ReadModel, create: str) -> None:
+    """Make the empty table of a projector by a statement, and note what fills it."""
+    connection.execute(create)
+    connection.execute("INSERT INTO projections VALUES (?, ?)", (projector.name, projector.identity))
 
 
 def drop_table(connection: sqlite3.Connection, name: str) -> None:
@@ -114,7 +117,7 @@ def index_statements(table: str = "") -> list[str]:
     ]
 
 
-def create_indexes(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> None:
+def create_indexes(connection: sqlite3.Connection, projectors: Sequence[ReadModel]) -> None:
     """Make the indexes that are missing, once the tables are filled."""
     of_tables = [statement for table in side_tables(projectors, ()) for statement in table.indexes]
     for statement in (*index_statements(), *of_tables):
@@ -209,7 +212,8 @@ def _rated_alike(connection: sqlite3.Connection, stored: Mapping[str, str]) -> b
     if any(str(scheme.version) != by_schemes[scheme.name] for scheme in known):
         return False
     state = list(dict.fromkeys(name for scheme in known for name in scheme.state))
-    _check_columns(connection, side_tables((), state)[0])
+    history = side_tables((), state)[0]
+    _check_columns(connection, history.name, history.columns)
     return True
 
 
@@ -246,23 +250,26 @@ def _projectors_in(made: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def check_tables(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> None:
+def check_tables(connection: sqlite3.Connection, projectors: Sequence[ReadModel]) -> None:
     """Refuse views in which the table of one of these projectors has other columns than it was made with.
 
     Raises:
         CorruptError: naming the columns.
     """
     for table in side_tables(projectors, ())[1:]:
-        _check_columns(connection, table)
+        _check_columns(connection, table.name, table.columns)
+    for made in projectors:
+        if isinstance(made, FactProjector):
+            _check_columns(connection, made.name, [(column.name, column.type) for column in (*made.key, *made.columns)])
 
 
-def _check_columns(connection: sqlite3.Connection, table: SideTable) -> None:
-    """Refuse a table that has other columns than the fold and the schemes in use ask for."""
-    wanted = {(name, kind.split()[0]) for name, kind in table.columns}
-    found = {(row[1], row[2]) for row in connection.execute(f'PRAGMA table_info("{table.name}")')}
+def _check_columns(connection: sqlite3.Connection, table: str, columns: Iterable[tuple[str, str]]) -> None:
+    """Refuse a table that has other columns than the projector and the schemes in use ask for."""
+    wanted = {(name, kind.split()[0]) for name, kind in columns}
+    found = {(row[1], row[2]) for row in connection.execute(f'PRAGMA table_info("{table}")')}
     if found != wanted:
         names = sorted({name for name, _ in found ^ wanted})
-        message = f"table {table.name!r} is not as it was made: columns {names}; {REBUILD}"
+        message = f"table {table!r} is not as it was made: columns {names}; {REBUILD}"
         raise CorruptError("the views", 0, message)
 
 

@@ -16,12 +16,12 @@ def package_of(point: EntryPoint) -> str | None:
     return point.dist.name if point.dist is not None else None
 
 
-def loaded(point: EntryPoint, kind: type | None = None) -> Any:
+def loaded(point: EntryPoint, kind: type | tuple[type, ...] | None = None) -> Any:
     """What an entry point stands for.
 
     Args:
         point: the entry point.
-        kind: what it must be; anything where not given.
+        kind: what it must be, or one of what; anything where not given.
 
     Raises:
         ProjectionError: it cannot be loaded, or is something else; the package is broken or of another version.
@@ -29,7 +29,8 @@ def loaded(point: EntryPoint, kind: type | None = None) -> Any:
     try:
         offered = point.load()
         if kind is not None and not isinstance(offered, kind):
-            raise TypeError(f"{type(offered).__name__}, where a {kind.__name__} should stand")  # noqa: TRY301  # named below
+            wanted = " or ".join(f"a {each.__name__}" for each in (kind if isinstance(kind, tuple) else (kind,)))
+            raise TypeError(f"{type(offered).__name__}, where {wanted} should stand")  # noqa: TRY301  # named below
     except Exception as error:  # whatever somebody else's module does when it is imported
         package = package_of(point)
         brought_by = f"package {package!r}" if package else "a package without a name"
@@ -43,7 +44,7 @@ def loaded(point: EntryPoint, kind: type | None = None) -> Any:
 
 
 def loadable(
-    points: Iterable[EntryPoint], kind: type | None = None
+    points: Iterable[EntryPoint], kind: type | tuple[type, ...] | None = None
 ) -> tuple[dict[str, Any], dict[str, ProjectionError]]:
     """What entry points stand for, by their names in alphabetical order, and of those that are broken, why."""
     found: dict[str, Any] = {}

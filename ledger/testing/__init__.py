@@ -12,6 +12,7 @@ to be tested, and pytest does the rest::
 The suites run over the built-in stores, projectors, schemes and importers too. Nothing here imports pytest.
 """
 
+from ledger.testing.fact_projector_contract import FactProjectorContract
 from ledger.testing.games import club, record
 from ledger.testing.importer_contract import ImporterContract
 from ledger.testing.journal_contract import JournalContract
@@ -22,6 +23,7 @@ from ledger.testing.scheme_contract import SchemeContract
 from ledger.testing.tournament_contract import TournamentContract
 
 __all__ = [
+    "FactProjectorContract",
     "ImporterContract",
     "JournalContract",
     "MemoryJournal",

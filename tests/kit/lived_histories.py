@@ -32,12 +32,13 @@ from tests.kit.correction_histories import INSTANTS, Drawing
 from tests.kit.derived import all_rows
 from tests.kit.drawn_clubs import CAFE, PLAYERS, POOLS, games, is_first
 from tests.kit.drawn_ledgers import new_ledger, opened
+from tests.kit.fact_plugins import OF_FACTS
 from tests.kit.impacts import file_digests
 from tests.kit.plugins import BEATEN, CLIMBS, SCORES, WIN_STREAKS
 from tests.kit.right_at_once import Account
 from tests.kit.ways import WAYS, forced
 
-PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES, BEATEN)
+PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES, BEATEN, *OF_FACTS)
 # Of these, a fact that was corrected leaves traces that one recorded right does not.
 BOOKKEEPING = {
     "eras", "runs", "tournaments", "openings", "players", "changes", "seeds", "proposals", "corrections",

@@ -13,6 +13,7 @@ from importlib.metadata import entry_points
 
 from ledger.errors import ProjectionError
 from ledger.ratings import tournament_performance
+from ledger.ratings.fact_projector import FactProjector, ReadModel
 from ledger.ratings.keeping import AtHand
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import (
@@ -24,7 +25,7 @@ from ledger.ratings.projectors import (
 )
 from ledger.runtime.plugins import loadable
 
-BUILT_IN: tuple[Projector, ...] = (
+BUILT_IN: tuple[ReadModel, ...] = (
     highest_lowest.PROJECTOR,
     bests.PROJECTOR,
     streaks.PROJECTOR,
@@ -35,10 +36,10 @@ NO_LONGER = frozenset({tournament_performance.NAME})  # an installation that is 
 
 
 @cache
-def _installed() -> tuple[tuple[Projector, ...], dict[str, ProjectionError]]:
+def _installed() -> tuple[tuple[ReadModel, ...], dict[str, ProjectionError]]:
     """The projectors, and by the name of the entry point why one cannot be loaded."""
     points = (point for point in entry_points(group="ledger.projectors") if point.name not in NO_LONGER)
-    offered, failed = loadable(points, Projector)
+    offered, failed = loadable(points, (Projector, FactProjector))
     found = {projector.name: projector for projector in BUILT_IN}
     for point, projector in offered.items():
         if projector in BUILT_IN:
@@ -49,7 +50,7 @@ def _installed() -> tuple[tuple[Projector, ...], dict[str, ProjectionError]]:
     return tuple(found.values()), failed
 
 
-def available() -> tuple[Projector, ...]:
+def available() -> tuple[ReadModel, ...]:
     """The installed projectors: the built-in ones first, then the others by the names of their entry points.
 
     Those of broken plug-ins are left out.
@@ -60,7 +61,7 @@ def available() -> tuple[Projector, ...]:
     return _installed()[0]
 
 
-def at_hand(projectors: Sequence[Projector] | None = None) -> AtHand:
+def at_hand(projectors: Sequence[ReadModel] | None = None) -> AtHand:
     """The projectors of a process that makes the tables of these, by default of the built-in ones, and keeps others.
 
     Raises:

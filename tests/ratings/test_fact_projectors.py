@@ -1,0 +1,243 @@
+"""Projectors of facts in a ledger: what they are told by every way in which a fact comes to stand, and what is refused.
+
+That any history gives the rows of the right facts, ``test_one_road`` and the contract show; here stands what they say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from ledger.answers import querying
+from ledger.answers.exports import exporting
+from ledger.audit.audit import audit
+from ledger.errors import ProjectionError
+from ledger.facts.correction_events import CorrectionProposed, Decision
+from ledger.facts.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
+from ledger.facts.words import Standing
+from ledger.ledger import Ledger
+from ledger.ratings import keeping, views
+from ledger.ratings.fact_projector import FactProjector, FactRows
+from ledger.ratings.projector import Kept
+from ledger.ratings.projectors import BUILT_IN
+from ledger.runtime.ledger_files import beside
+from tests.kit.fact_plugins import JOINERS, OF_FACTS, WEEKDAYS
+from tests.kit.games import game_recorded
+from tests.kit.tampering import run_sql
+
+FRIDAY, SATURDAY = 4, 5
+
+
+@pytest.fixture
+def little_club(tmp_path: Path) -> Path:
+    path = tmp_path / "club.db"
+    with Ledger.create(path, clock=lambda: datetime(2019, 1, 1, tzinfo=UTC)):
+        pass
+    with Ledger.open(path) as ledger:
+        for number, name in enumerate(("Ann", "Bob", "Cid"), 1):
+            ledger.registry.add(f"id:{number}", name, joined=f"2020-0{number}-01", actor="adam")
+    with Ledger.open(path) as ledger:
+        ledger.append(game_recorded("friday", white=1, black=2, ended_at="2021-06-04", half_moves=60))
+        ledger.append(game_recorded("casual", white=2, black=3, ended_at="2021-06-04", half_moves=80, rated=False))
+    return path
+
+
+def opened(path: Path, made: Sequence[FactProjector] = OF_FACTS) -> Ledger:
+    ledger = Ledger.open(path, projectors=made)
+    ledger.level()
+    return ledger
+
+
+def rows(ledger: Ledger, name: str) -> list[tuple[Any, ...]]:
+    ledger.level()
+    return [tuple(row.values()) for row in ledger.rows(name)]
+
+
+def approve(ledger: Ledger, verb: str, **words: str) -> int:
+    change = ledger.corrections.verbs.change(verb, words)
+    number = ledger.propose([change], reason="the scoresheet", by="eve").proposal
+    ledger.decide(number, Decision.APPROVED, by="adam")
+    return number
+
+
+def test_unrated_games_and_players_are_told_of(little_club: Path) -> None:
+    with opened(little_club) as ledger:
+        assert rows(ledger, "weekdays") == [("standard", FRIDAY, 2, 1)]
+        assert [row[2:] for row in rows(ledger, "long_games")] == [(60, 1), (80, 0)]
+        assert rows(ledger, "joiners") == [("2020-01", 1), ("2020-02", 1), ("2020-03", 1)]
+
+
+def test_a_correction_takes_away_what_the_fact_had_brought_and_adds_what_it_brings(little_club: Path) -> None:
+    with opened(little_club) as ledger:
+        approve(ledger, "game", game="friday", field="ended_at", to="2021-06-05")
+        assert rows(ledger, "weekdays") == [("standard", FRIDAY, 1, 1), ("standard", SATURDAY, 1, 0)]
+        number = approve(ledger, "void", game="casual")
+        assert rows(ledger, "weekdays") == [("standard", SATURDAY, 1, 0)]
+        approve(ledger, "undo", proposal=str(number))
+        assert rows(ledger, "weekdays") == [("standard", FRIDAY, 1, 1), ("standard", SATURDAY, 1, 0)]
+
+
+def test_a_further_telling_is_told_of_as_the_game_that_it_makes(little_club: Path) -> None:
+    with opened(little_club) as ledger:
+        game = game_recorded("short", white=1, black=3, ended_at="2021-06-04", half_moves=None)
+        entry = ledger.append(game).position
+        assert len(rows(ledger, "long_games")) == 2
+        ledger.append(attrs.evolve(game, half_moves=30))
+        assert (entry, "standard", 30, 1) in rows(ledger, "long_games")
+
+
+def test_a_game_between_two_numbers_of_one_person_is_none_while_they_are_merged(little_club: Path) -> None:
+    with opened(little_club) as ledger:
+        approve(ledger, "merge", player="2", into="1")
+        assert rows(ledger, "weekdays") == [("standard", FRIDAY, 1, 1)]
+        approve(ledger, "undo", proposal="1")
+        assert rows(ledger, "weekdays") == [("standard", FRIDAY, 2, 1)]
+
+
+def told_by(path: Path, kinds: tuple[type[Event], ...]) -> list[tuple[Any, ...]]:
+    """What a projector of some kinds is told when it is made late."""
+    told: list[tuple[Any, ...]] = []
+
+    def stand(rows: FactRows, *fact: Any) -> None:
+        rows.put(fact[:1])
+        told.append(fact)
+
+    entry = Kept("entry", "INTEGER", 0, "position")
+    made = FactProjector(name="listener", version=1, kinds=kinds, key=(entry,), stand=stand)
+    with opened(path, (made,)):
+        return told
+
+
+def test_each_fact_is_told_once_as_it_stands_when_a_projector_comes_late(little_club: Path) -> None:
+    with opened(little_club, ()) as ledger:
+        approve(ledger, "game", game="friday", field="half_moves", to="44")
+        approve(ledger, "void", game="casual")
+        ledger.append(PlayerChanged(player=1, effective_at="2021-01-01", standing=Standing.GUEST))
+    told = told_by(little_club, (GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted))
+    assert [before for _, before, _ in told] == [None] * len(told)
+    assert sorted(type(now).__name__ for _, _, now in told) == sorted(
+        ["SchemeAdopted", *["PlayerRegistered"] * 3, "PlayerChanged", "GameRecorded"]
+    )
+    (game,) = (now for _, _, now in told if isinstance(now, GameRecorded))
+    assert (game.game, game.half_moves) == ("friday", 44)
+
+
+def test_a_large_backlog_is_told_of_like_a_small_one(little_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(little_club) as ledger:
+        monkeypatch.setattr(views, "FEW_ENTRIES", 0)
+        ledger.append_many([
+            game_recorded(f"g{number}", white=1, black=2, ended_at=f"2021-07-{number:02}", half_moves=number + 20)
+            for number in range(1, 29)
+        ])  # fmt: skip
+        live = {made.name: rows(ledger, made.name) for made in OF_FACTS}
+        ledger.rebuild()
+        assert {made.name: rows(ledger, made.name) for made in OF_FACTS} == live
+    assert len(live["long_games"]) == 30
+
+
+def test_who_goes_on_without_the_plug_in_leaves_its_table_behind_also_by_an_unrated_game(little_club: Path) -> None:
+    opened(little_club).close()
+    with Ledger.open(little_club) as ignorant:
+        ignorant.append(game_recorded("free", white=1, black=3, ended_at="2021-06-05", half_moves=20, rated=False))
+        ignorant.level()
+        assert keeping.left_behind(ignorant.views.connection) == {made.name for made in OF_FACTS}
+        with pytest.raises(ProjectionError, match=r"weekdays: its table is of entry 6, the views are of entry 7"):
+            ignorant.rows("weekdays")
+    with opened(little_club) as ledger:
+        assert rows(ledger, "weekdays") == [("standard", FRIDAY, 2, 1), ("standard", SATURDAY, 1, 1)]
+
+
+def test_the_rule_of_the_ledger_takes_its_table_away(little_club: Path) -> None:
+    with opened(little_club) as ledger:
+        ledger.policies.set("read-models", {"weekdays": False}, actor="adam")
+        ledger.level()
+        names = {name for (name,) in ledger.views.connection.execute("SELECT name FROM sqlite_master")}
+        assert {"joiners", "long_games"} <= names
+        assert "weekdays" not in names
+
+
+def test_its_table_is_told_of_queried_and_exported_like_any_other(little_club: Path) -> None:
+    with opened(little_club) as ledger:
+        described = querying.tables_described(ledger)["weekdays"]
+        assert set(described.columns) == {"of_pool", "weekday", "games", "unrated"}
+        assert list(querying.query(ledger, "SELECT games FROM weekdays"))
+        exported = b"".join(exporting.lines(ledger, ["weekdays"]))
+        assert exported == b"of_pool,weekday,games,unrated\nstandard,4,2,1\n"
+
+
+def test_the_audit_derives_its_rows_anew_and_names_a_false_one(little_club: Path) -> None:
+    opened(little_club).close()
+    projectors = (*BUILT_IN, *OF_FACTS)
+    assert audit(little_club, projectors=projectors).falsehoods == ()
+    run_sql(beside(little_club, "views"), "UPDATE weekdays SET games = 3")
+    verdict = audit(little_club, projectors=projectors)
+    (falsehood,) = verdict.falsehoods
+    assert "games is 3, the journal gives 2" in str(falsehood)
+
+
+COLUMN = Kept("n", "INTEGER", 0, "a number")
+
+
+@pytest.mark.parametrize(("fields", "message"), [
+    ({"kinds": ()}, "names no kind of event"),
+    ({"kinds": (CorrectionProposed,)}, "say how other facts stand"),
+    ({"columns": (COLUMN,)}, r"two columns of its table would be called \['n'\]"),
+    ({"key": (COLUMN._replace(type="BLOB"),)}, "none of the types"),
+    ({"key": ()}, "its rows need a key"),
+    ({"sums": True}, "its rows need a key, and sums"),
+    ({"sums": True, "columns": (Kept("x", "REAL", 0, "points"),)}, "no whole numbers"),
+])  # fmt: skip
+def test_a_projector_that_cannot_be_is_refused(fields: dict[str, Any], message: str) -> None:
+    made: dict[str, Any] = {"name": "odd", "version": 1, "kinds": (GameRecorded,), "key": (COLUMN,)}
+    with pytest.raises(ProjectionError, match=message):
+        FactProjector(**{**made, "stand": print, **fields})
+
+
+def adds_to_rows(rows: FactRows, position: int, *_: Event | None) -> None:
+    rows.add((position,), 1)
+
+
+def puts_too_much(rows: FactRows, position: int, *_: Event | None) -> None:
+    rows.put((position, position))
+
+
+def fails(_rows: FactRows, position: int, *_: Event | None) -> None:
+    raise KeyError(f"entry {position}")
+
+
+@pytest.mark.parametrize(("stand", "message"), [
+    (adds_to_rows, "adds to sums, and its rows are none"),
+    (puts_too_much, r"tells \(2, 2\) and \(\), where its columns are \['n'\] and \[\]"),
+    (fails, r"cannot take entry 2 \(KeyError: 'entry 2'\)"),
+])  # fmt: skip
+def test_what_a_projector_does_wrong_is_named_and_leaves_the_views_as_they_were(
+    stand: Any, message: str, little_club: Path
+) -> None:
+    odd = FactProjector(name="odd", version=1, kinds=(PlayerRegistered,), key=(COLUMN,), stand=stand)
+    with Ledger.open(little_club) as ledger:
+        ledger.level()
+    with Ledger.open(little_club, projectors=(*BUILT_IN, odd)) as ledger, pytest.raises(ProjectionError, match=message):
+        ledger.level()
+    with Ledger.open(little_club) as ledger:
+        assert ledger.views.is_level()
+        assert "odd" not in ledger.views.read_models()
+
+
+def test_a_table_of_sums_takes_no_rows(little_club: Path) -> None:
+    def puts(rows: FactRows, position: int, *_: Event | None) -> None:
+        rows.put((position,), (1,))
+
+    odd = attrs.evolve(JOINERS, name="odd", stand=puts)
+    with Ledger.open(little_club, projectors=(odd,)) as ledger, pytest.raises(ProjectionError, match="table of sums"):
+        ledger.level()
+
+
+def test_two_of_one_name_or_of_a_table_s_name_are_refused(little_club: Path) -> None:
+    for made in ((WEEKDAYS, WEEKDAYS), (attrs.evolve(WEEKDAYS, name="games"),)):
+        with pytest.raises(ProjectionError, match="takes the name of a table"):
+            Ledger.open(little_club, projectors=made)
