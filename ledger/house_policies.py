@@ -30,10 +30,8 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.public_events import FOUR_EYES, PolicySet
 from ledger.facts.token_events import Role
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, Stored, Writer
-from ledger.journal.recorder import Gate
-from ledger.journal.tokens import Tokens
-from ledger.ratings.views import Views
+from ledger.journal import Stored, Writer
+from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.views_file import reading
 from ledger.runtime.nearest import choice_of
 
@@ -45,18 +43,10 @@ class HousePolicies:
     """The policies of one ledger.
 
     Attributes:
-        journal: where entries stand.
-        append: records what a gate gives, under the write lock.
-        level: brings the views level with the journal.
-        views: what follows from it.
-        tokens: what proves who sets a policy.
+        ledger: whose rules they are.
     """
 
-    journal: Journal
-    append: Callable[[Gate, str], list[Receipt]]
-    level: Callable[[], None]
-    views: Callable[[], Views]
-    tokens: Callable[[], Tokens]
+    ledger: OpenLedger
 
     def set(
         self, policy: str, settings: Given, *, effective_from: str | None = None, actor: str | None = None,
@@ -82,30 +72,30 @@ class HousePolicies:
             RejectedError: ``needs-a-proposal``: four eyes are on; or for want of a token.
         """
         _check(policy, settings, effective_from)
-        self.level()  # what is long is done before the lock
+        self.ledger.level()  # what is long is done before the lock
         self._refuse_unknown_models(policy, settings)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
-            self.level()
+            self.ledger.level()
             return [self._next(writer, policy, settings, effective_from)]
 
         tried = f"set policy {policy}"
-        who = self.tokens().who(token, actor, Role.APPROVER, tried)
-        with self.tokens().noting(who, tried):
-            return self.append(gate, who.name)[0]
+        who = self.ledger.tokens.who(token, actor, Role.APPROVER, tried)
+        with self.ledger.tokens.noting(who, tried):
+            return self.ledger.record_judged(gate, who.name)[0]
 
     def proposed(self, policy: str, settings: Given, *, effective_from: str | None = None) -> PolicySet:
         """The fact that a proposal to set a policy carries: numbered, with every setting; nothing is recorded."""
         _check(policy, settings, effective_from)
-        self.level()
+        self.ledger.level()
         self._refuse_unknown_models(policy, settings)
-        number = _free_number(self.journal.find, policy)
+        number = _free_number(self.ledger.journal.find, policy)
         return _in_full(self._policies(), policy, number, settings, effective_from)
 
     def _refuse_unknown_models(self, policy: str, settings: Given) -> None:
         """Refuse names that no read model has, at hand here or in the tables: one mistyped would be kept by nobody."""
         if policy == READ_MODELS:
-            known = self.views().read_models()
+            known = self.ledger.views.read_models()
             for name in settings:
                 if name not in known:
                     hint = f"{choice_of(name, known)}; install its plug-in first"
@@ -113,7 +103,7 @@ class HousePolicies:
 
     def list(self) -> tuple[PolicyRow, ...]:
         """All that was set, by policy and number; those of a later version too."""
-        self.level()
+        self.ledger.level()
         return self._policies().rows
 
     def row_at(self, policy: str, instant: str) -> PolicyRow | None:
@@ -124,7 +114,7 @@ class HousePolicies:
             MalformedError: that is no instant.
         """
         ms = instant_ms(instant)
-        self.level()
+        self.ledger.level()
         policies = self._policies()
         return policies.last(policy) if known_policy(policy).is_by_position else policies.row_at(policy, ms)
 
@@ -136,8 +126,8 @@ class HousePolicies:
         return settings_in(policy, self.row_at(policy, instant))
 
     def _policies(self) -> Policies:
-        with reading(self.views().path):
-            return stored_policies(self.views().connection)
+        with reading(self.ledger.views.path):
+            return stored_policies(self.ledger.views.connection)
 
     def _next(self, writer: Writer, policy: str, settings: Given, since: str | None) -> PolicySet:
         """The fact to record: the one that stands where that says the same, else one with the next free number.

@@ -6,9 +6,8 @@ published never changes: what the journal says later of the same day is a revise
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 
 import attrs
 
@@ -23,19 +22,15 @@ from ledger.facts.events import Event
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.public_events import ListPublished
 from ledger.facts.token_events import Role
-from ledger.facts.words import Receipt
-from ledger.journal import Journal, Writer, rules
+from ledger.journal import Writer, rules
 from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
-from ledger.journal.people import People
-from ledger.journal.recorder import Gate
-from ledger.journal.tokens import Tokens
 from ledger.ratings import queries
 from ledger.ratings.list_checks import NAME_SHARED, Complaint, moved, names_twice, open_proposal
 from ledger.ratings.list_previews import AskedList
 from ledger.ratings.lists import by_player, rows_in_force
+from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.past_views import known_at
 from ledger.ratings.player_states import PlayerStates
-from ledger.ratings.views import Views
 from ledger.runtime import arith
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.progress import Progress, silent
@@ -113,26 +108,10 @@ class Publications:
     """The published lists of one ledger.
 
     Attributes:
-        path: the journal's file.
-        journal: where entries and kept rows stand.
-        people: who the players are.
-        append_judged: records what a gate gives.
-        level: brings the views level with the journal.
-        views: what follows from it.
-        pool: a pool by its name.
-        after_commit: makes a checkpoint of what was recorded, where one is configured.
-        tokens: what proves who publishes.
+        ledger: whose lists they are.
     """
 
-    path: Path
-    journal: Journal
-    people: Callable[[], People]
-    append_judged: Callable[[Gate, str], list[Receipt]]
-    level: Callable[[], None]
-    views: Callable[[], Views]
-    pool: Callable[[str | None], Pool]
-    after_commit: Callable[[], object]
-    tokens: Callable[[], Tokens]
+    ledger: OpenLedger
 
     # -- publishing ------------------------------------------------------------------------------------------------
 
@@ -158,8 +137,8 @@ class Publications:
             UnknownNameError: there is no such pool.
         """
         instant_ms(as_of)
-        who = self.tokens().who(token, actor, Role.APPROVER, f"publish the list of {as_of}")
-        self.level()
+        who = self.ledger.tokens.who(token, actor, Role.APPROVER, f"publish the list of {as_of}")
+        self.ledger.level()
         draft = self.draft(as_of, pool)  # what is long is done before the lock
         name = draft.pool.name
         found = self.complaints(draft)
@@ -167,7 +146,7 @@ class Publications:
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
             nonlocal draft, found
             if writer.size != draft.head:  # somebody was faster: once more, while nobody else can write
-                self.level()
+                self.ledger.level()
                 draft = self.draft(as_of, name)
                 found = self.complaints(draft)
             event = self._event(draft, as_of, now_ms)
@@ -181,18 +160,18 @@ class Publications:
             writer.keep_texts(draft.kept.frames())
             return [event]
 
-        receipts = self.append_judged(gate, who.name)
+        receipts = self.ledger.record_judged(gate, who.name)
         last = self._last_edition(name, as_of)
         assert last is not None
         if receipts:
-            self.after_commit()
+            self.ledger.checkpoints.after_commit()
         return Published(last, bool(receipts), tuple(found))
 
     def draft(self, as_of: str, pool: str | None = None) -> Draft:
         """The list as it would be published from level views, of one moment of theirs."""
         at_ms = instant_end_ms(as_of)
-        with self.views().moment() as head:
-            connection, rated_by = self.views().connection, self.pool(pool)
+        with self.ledger.views.moment() as head:
+            connection, rated_by = self.ledger.views.connection, self.ledger.pool(pool)
             rows = rows_in_force(PlayerStates(connection, rated_by), at_ms)
             largest_jump = stored_policies(connection).at(PUBLISHING, at_ms)["largest_jump"]
             proposals = tuple(row["proposal"] for row in queries.dictionaries(connection, queries.OPEN_PROPOSALS, ()))
@@ -203,7 +182,7 @@ class Publications:
         editions = [publication.event.edition for publication in self._editions(draft.pool.name, as_of)]
         event = ListPublished(
             pool=draft.pool.name, as_of=as_of, edition=max(editions, default=0) + 1, head=draft.head,
-            root=self.journal.root_at(draft.head).hex(), digest=draft.kept.digest, players=len(draft.rows),
+            root=self.ledger.journal.root_at(draft.head).hex(), digest=draft.kept.digest, players=len(draft.rows),
             scheme=scheme.name, scheme_version=scheme.version, arithmetic=arith.VERSION,
         )  # fmt: skip
         if draft.at_ms > now_ms + rules.FUTURE_SLACK_MS:
@@ -218,7 +197,7 @@ class Publications:
         """What looks wrong in a list that is to be published, compared with the one before it."""
         before = self.in_force_at(draft.pool.name, draft.at_ms)
         found = [open_proposal(proposal) for proposal in draft.open_proposals]
-        found += names_twice(draft.rows, self.people().by_number)
+        found += names_twice(draft.rows, self.ledger.people.by_number)
         if before is not None:
             found += moved(draft.rows, by_player(list(self.rows(before))), before.name, draft.largest_jump)
         return found
@@ -243,8 +222,8 @@ class Publications:
         return next(reversed(self._editions(pool, as_of)), None)
 
     def _between(self, first: str, after: str) -> Iterator[Publication]:
-        keys = list(self.journal.keys(first, after))
-        for stored in self.journal.find(keys).values() if keys else ():
+        keys = list(self.ledger.journal_of_moment.keys(first, after))
+        for stored in self.ledger.journal_of_moment.find(keys).values() if keys else ():
             entry = decode(stored.body)
             if isinstance(entry.event, ListPublished):
                 yield Publication(stored.position, entry.recorded_at, entry.actor, entry.event)
@@ -300,14 +279,14 @@ class Publications:
             UnknownNameError: the scheme is not installed.
         """
         event = publication.event
-        with known_at(self.path, (), self.journal, event.head, progress) as past:
+        with known_at(self.ledger.path, (), self.ledger.journal_of_moment, event.head, progress) as past:
             pool = next(pool for pool in stored_pools(past.connection) if pool.name == event.pool)
             rows = rows_in_force(PlayerStates(past.connection, pool), publication.at_ms)
         form = form_of_digest(rows, event.digest)
         kept = kept_texts(in_form(rows, form or FORM), form or FORM)
         if form is None:
             raise CorruptError(
-                str(self.path), publication.position,
+                str(self.ledger.path), publication.position,
                 f"published rows with the digest {event.digest}, the entries before give {kept.digest} here: 'audit "
                 "--lists' tells whether another version of the program made them",
             )  # fmt: skip
@@ -316,10 +295,11 @@ class Publications:
             writer.keep_texts(kept.frames())
             return ()
 
-        self.append_judged(gate, actor)
+        self.ledger.record_judged(gate, actor)
 
     def _kept(self, publication: Publication) -> KeptList:
-        return KeptList(self.journal, str(self.path), publication.position, publication.event.digest)
+        journal, event = self.ledger.journal_of_moment, publication.event
+        return KeptList(journal, str(self.ledger.path), publication.position, event.digest)
 
 
 def _is_instant(word: str) -> bool:

@@ -14,21 +14,20 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ledger.book import stored_merges
-from ledger.book.timeline import Pool
 from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
 from ledger.facts.words import Receipt, Standing
-from ledger.journal import Journal, erasing, renaming, rules
+from ledger.journal import erasing, renaming, rules
 from ledger.journal.made_keys import is_plain
 from ledger.journal.namesakes import Namesakes, namesakes
 from ledger.journal.people import Person
 from ledger.journal.renaming import Renamed
-from ledger.journal.sealed_names import SealedNames, check_name
+from ledger.journal.sealed_names import check_name
 from ledger.journal.sealings import DECISIONS, commitment_to, registration_key
 from ledger.ratings import pasts, queries
-from ledger.ratings.views import Views
+from ledger.ratings.open_ledger import OpenLedger
 from ledger.registry_columns import ListImport, PlayersReport
 
 if TYPE_CHECKING:
@@ -86,26 +85,10 @@ class Registry:
     """The register of one ledger's players.
 
     Attributes:
-        journal: where entries stand.
-        names: where players get their numbers.
-        append: records events, all or none.
-        level: brings the views level with the journal.
-        views: what follows from it.
-        pools: the pools, where the views are level.
-        first_pool: name of the ledger's first pool.
-        now_ms: milliseconds since 1970.
-        recorder: who records, by a token and the name that was given; refuses for want of a right.
+        ledger: whose players they are.
     """
 
-    journal: Journal
-    names: SealedNames
-    append: Appending
-    level: Callable[[], None]
-    views: Callable[[], Views]
-    pools: Callable[[], list[Pool]]
-    first_pool: Callable[[], str]
-    now_ms: Callable[[], int]
-    recorder: Callable[[str | None, str], str]
+    ledger: OpenLedger
 
     def add(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
@@ -127,13 +110,13 @@ class Registry:
             RejectedError: an identity was registered with something else, or a past comes after the first game.
             StorageError: the people file and the journal do not belong together.
         """
-        actor = self.recorder(token, actor)
+        actor = self.ledger.recorder_named(token, actor)
         if not players:
             return []
-        known = self.names.people().by_identity([player.identity for player in players])
+        known = self.ledger.names.people().by_identity([player.identity for player in players])
         if problems := self._faults(players, known.keys()):
             raise MalformedError(problems)
-        now_ms = self.now_ms()
+        now_ms = self.ledger.now_ms()
         for player in players:
             if player.identity in known:
                 self._refuse_other_past(player, known[player.identity])
@@ -142,7 +125,7 @@ class Registry:
                 raise RejectedError("ended-in-the-future", player.identity, message)
         persons, renamed = self._numbered(players, instant_text(now_ms))
         batches = [self._registration(player, persons[player.identity], renamed) for player in players]
-        receipts = iter(self.append([event for events in batches for event in events], actor))
+        receipts = iter(self.ledger.record([event for events in batches for event in events], actor))
         registered = []
         for player, events in zip(players, batches, strict=True):
             recorded = sum(not next(receipts).duplicate for _ in events)
@@ -153,7 +136,7 @@ class Registry:
     def _refuse_other_past(self, player: NewPlayer, known: Person) -> None:
         """Refuse what a registered player cannot have joined or brought along any more."""
         if player.past is not None:
-            self._refuse_late(player.past.seed(known.player, self.first_pool()))
+            self._refuse_late(player.past.seed(known.player, self.ledger.first_pool()))
         if player.joined is not None and known.joined_at != player.joined:
             raise ConflictError(registration_key(known.player), "joined_at", known.joined_at, player.joined)
 
@@ -163,7 +146,7 @@ class Registry:
         renamed: set[int] = set()
         for joined in dict.fromkeys(player.joined for player in players):
             named = {player.identity: player.name for player in players if player.joined == joined}
-            numbered = self.names.number(named, joined or now, self.journal.find)
+            numbered = self.ledger.names.number(named, joined or now, self.ledger.journal.find)
             persons |= numbered.persons
             renamed |= numbered.renamed
         return persons, renamed
@@ -181,7 +164,7 @@ class Registry:
                 )  # fmt: skip
             if player.past is not None:
                 with _named(faults):
-                    player.past.seed(1, self.first_pool())
+                    player.past.seed(1, self.ledger.first_pool())
             if names.setdefault(player.identity, player.name) != player.name:
                 faults.append(f"{player.identity!r} is {names[player.identity]!r} before; correct one @ $.name")
             problems += faults if len(players) == 1 else [f"player {place}: {fault}" for fault in faults]
@@ -196,14 +179,14 @@ class Registry:
         sealed = commitment_to(person)
         if person.player in renamed:  # the registration sealed a name that is forgotten
             key = registration_key(person.player)
-            sealed = rules.facts_of(self.journal.find([key])[key])["commitment"]
+            sealed = rules.facts_of(self.ledger.journal.find([key])[key])["commitment"]
         else:
             check_name(person, player.name)
         event = PlayerRegistered(
             player=person.player, joined_at=person.joined_at, standing=player.standing,
             declared_rating=player.declared_rating, birth_year=player.birth_year, commitment=sealed,
         )  # fmt: skip
-        return [event] if player.past is None else [event, player.past.seed(person.player, self.first_pool())]
+        return [event] if player.past is None else [event, player.past.seed(person.player, self.ledger.first_pool())]
 
     def rename(self, player: int, name: str, *, actor: str, token: str | None = None) -> Renamed:
         """Give a player another name: spelt right, or a first one where only a number was known.
@@ -216,17 +199,20 @@ class Registry:
             RejectedError: nobody is registered under the number, or who it was is erased.
             StorageError: the people file and the journal do not belong together.
         """
-        actor = self.recorder(token, actor)
+        actor = self.ledger.recorder_named(token, actor)
         if problems := name_faults(name):
             raise MalformedError(problems)
-        return renaming.rename(self.journal, self.names.file, player, name, actor=actor, clock_ms=self.now_ms)
+        ledger = self.ledger
+        return renaming.rename(
+            ledger.journal, ledger.names.file, player, name, actor=actor, clock_ms=ledger.now_ms
+        )
 
     def same_person(self, player: int) -> list[int]:
         """The numbers of the person who has this one, in their order: this one, and those merged with it."""
-        if next(self.journal.keys(*DECISIONS), None) is None:  # nobody was ever merged
+        if next(self.ledger.journal.keys(*DECISIONS), None) is None:  # nobody was ever merged
             return [player]
-        self.level()
-        return stored_merges.numbers_of(self.views().connection, player)
+        self.ledger.level()
+        return stored_merges.numbers_of(self.ledger.views.connection, player)
 
     def keys_to_try(self, player: int) -> int:
         """How many games of the person stand under keys against which names can be tried, whoever is erased.
@@ -234,10 +220,10 @@ class Registry:
         An earlier release made those keys of names without a secret; they stay, as every fact does. The views are
         brought level for it.
         """
-        self.level()
+        self.ledger.level()
         numbers = json.dumps(self.same_person(player))
         return sum(is_plain(row["key"]) for row in queries.dictionaries(
-            self.views().connection, queries.EVERY_KEY_OF, (numbers,)))  # fmt: skip
+            self.ledger.views.connection, queries.EVERY_KEY_OF, (numbers,)))  # fmt: skip
 
     def erase(self, player: int, *, actor: str, token: str | None = None) -> bool:
         """Forget who a player is, for good: identity, name and salt, under all numbers of the person.
@@ -251,9 +237,9 @@ class Registry:
             RejectedError: this machine's clock is behind the journal; nobody was forgotten.
             StorageError: a file refuses, another process reads the people file, or it still tells who it is.
         """
-        actor = self.recorder(token, actor)
-        players = self.same_person(player)
-        return erasing.erase_all(self.journal, self.names.file, players, actor=actor, clock_ms=self.now_ms)
+        actor = self.ledger.recorder_named(token, actor)
+        ledger, players = self.ledger, self.same_person(player)
+        return erasing.erase_all(ledger.journal, ledger.names.file, players, actor=actor, clock_ms=ledger.now_ms)
 
     def learn(
         self, player: int, *, standing: Standing | None = None, declared_rating: int | None = None,
@@ -277,9 +263,9 @@ class Registry:
             RejectedError: nobody is registered under the number, something else is known already, or the rating to
                 begin with holds from a day after the first game, so that it could not act.
         """
-        actor = self.recorder(token, actor)
-        self.level()
-        since = since or instant_text(self.now_ms(), Precision.DAY)
+        actor = self.ledger.recorder_named(token, actor)
+        self.ledger.level()
+        since = since or instant_text(self.ledger.now_ms(), Precision.DAY)
         problems, events = list[str](), list[Event]()
         acting, until = list[pasts.Beginning](), None
         with _named(problems):
@@ -293,13 +279,13 @@ class Registry:
                     acting = self._declared_in(change)
         with _named(problems):
             if past is not None:
-                seed = past.seed(player, self.first_pool())
+                seed = past.seed(player, self.ledger.first_pool())
                 events.append(seed)
                 begin, until = self._refuse_late(seed)
                 acting = [*acting, begin]
         if problems:
             raise MalformedError(problems)
-        receipts = self.append(events, actor)
+        receipts = self.ledger.record(events, actor)
         return Learnt(
             player, sum(not receipt.duplicate for receipt in receipts),
             tuple(begin.pool for begin in acting if begin.takes), tuple(b.pool for b in acting if not b.takes),
@@ -308,7 +294,7 @@ class Registry:
 
     def _change(self, player: int, standing: Standing | None, declared: int | None, since: str) -> PlayerChanged:
         """A change from an instant on; the standing stays where none is given."""
-        found = standing or pasts.standing_at(self.views().connection, player, instant_ms(since))
+        found = standing or pasts.standing_at(self.ledger.views.connection, player, instant_ms(since))
         word = Standing(found or Standing.FULL)
         return PlayerChanged(player=player, effective_at=since, standing=word, declared_rating=declared)
 
@@ -318,7 +304,7 @@ class Registry:
         Raises:
             RejectedError: ``after-the-first-game``: it acts nowhere.
         """
-        return pasts.refuse_late(self.views().connection, self.pools(), change)
+        return pasts.refuse_late(self.ledger.views.connection, self.ledger.pools(), change)
 
     def _is_born_in(self, player: int, birth_year: int) -> bool:
         """Whether the year of birth is known already.
@@ -326,7 +312,7 @@ class Registry:
         Raises:
             ConflictError: another one is.
         """
-        known = pasts.birth_year(self.views().connection, player)
+        known = pasts.birth_year(self.ledger.views.connection, player)
         if known is not None and known != birth_year:
             raise ConflictError(f"player:{player}", "birth_year", known, birth_year)
         return known is not None
@@ -337,17 +323,17 @@ class Registry:
         Raises:
             RejectedError: ``after-the-first-game``: it could not act any more; ``unknown-pool``.
         """
-        self.level()
-        pool = next((pool for pool in self.pools() if pool.name == seed.pool), None)
+        self.ledger.level()
+        pool = next((pool for pool in self.ledger.pools() if pool.name == seed.pool), None)
         if pool is None:
             message = f"no scheme was adopted for pool {seed.pool!r}; adopt one first"
             raise RejectedError("unknown-pool", seed.key, message)
-        (begin,) = pasts.refuse_late(self.views().connection, [pool], seed)
-        return begin, pasts.next_list(self.views().connection, pool, seed)
+        (begin,) = pasts.refuse_late(self.ledger.views.connection, [pool], seed)
+        return begin, pasts.next_list(self.ledger.views.connection, pool, seed)
 
     def namesakes(self, newcomers: Sequence[tuple[str, str]]) -> list[Namesakes]:
         """Of new players, told by identity and name, those who have a name of others and may be the same person."""
-        return namesakes(self.names.people(), newcomers)
+        return namesakes(self.ledger.names.people(), newcomers)
 
     def take_list(
         self, frames: Iterable[DataFrame], *, pool: str | None = None, since: str | None = None,
@@ -372,15 +358,13 @@ class Registry:
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
-        actor = self.recorder(token, actor)
-        self.level()
-        wanted = pool or self.first_pool()
-        found = {known.name: known for known in self.pools()}
+        actor = self.ledger.recorder_named(token, actor)
+        self.ledger.level()
+        wanted = pool or self.ledger.first_pool()
+        found = {known.name: known for known in self.ledger.pools()}
         if wanted not in found:
             raise UnknownNameError("pool", wanted, f"expected one of {sorted(found)}")
-        job = ListImport(
-            self.journal, self.names, self.views().connection, found[wanted], since, source, actor, self.now_ms()
-        )
+        job = ListImport(self.ledger, found[wanted], since, source, actor)
         return job.take(frames, faults_so_far, advance)
 
 

@@ -19,16 +19,15 @@ from ledger.facts import codec_player_columns
 from ledger.facts.events import BirthYearLearnt, RatingSeeded
 from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import Fault, FaultsFound
-from ledger.journal import Journal, Writer, past_reach, rules
+from ledger.journal import Writer, past_reach, rules
 from ledger.journal.namesakes import namesakes
 from ledger.journal.registering_columns import append_rows, register
-from ledger.journal.sealed_names import SealedNames
 from ledger.ratings import pasts
+from ledger.ratings.open_ledger import OpenLedger
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
-    import sqlite3
 
     from polars import DataFrame
 
@@ -76,34 +75,28 @@ class ListImport:
     """One list of players into one journal."""
 
     def __init__(
-        self, journal: Journal, names: SealedNames, views: sqlite3.Connection, pool: Pool, since: str | None,
-        source: str | None, actor: str, now_ms: int,
-    ) -> None:  # fmt: skip
+        self, ledger: OpenLedger, pool: Pool, since: str | None, source: str | None, actor: str
+    ) -> None:
         """Prepare the import of a list.
 
         Args:
-            journal: where entries stand.
-            names: where players get their numbers.
-            views: level with the journal.
+            ledger: where the players are registered; its views are level.
             pool: the pool that the ratings belong to.
             since: from when they hold, where a row does not tell; None: from the beginning.
             source: name of the list.
             actor: who imports.
-            now_ms: milliseconds since 1970.
 
         Raises:
             MalformedError: an instant or a name that no event may hold.
         """
         RatingSeeded(player=1, pool=pool.name, effective_at=since, rating="1", source=source)
-        self._journal = journal
-        self._names = names
-        self._views = views
+        self._ledger = ledger
         self._pool = pool
         self._since = since
         self._source = source
         self._actor = actor
-        self._now_ms = now_ms
-        self._four_eyes = past_reach.are_four_eyes_on(journal.find)
+        self._now_ms = ledger.now_ms()
+        self._four_eyes = past_reach.are_four_eyes_on(ledger.journal.find)
         self.report = PlayersReport()
 
     def take(
@@ -131,9 +124,9 @@ class ListImport:
             if faults_so_far() or self.report.fault_count:
                 return self.report
             fresh = [row for news in known if news.fresh is not None for row in news.fresh.iter_rows()]
-            alike = namesakes(self._names.people(), [(identity, name) for _, identity, name in fresh])
+            alike = namesakes(self._ledger.names.people(), [(identity, name) for _, identity, name in fresh])
             self.report.namesakes = [Fault(fresh[note.place][0], str(note)) for note in alike]
-            with self._journal.writing() as writer:
+            with self._ledger.journal.writing() as writer:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
                 if not self._four_eyes and past_reach.are_four_eyes_on(writer.find):
                     message = "four eyes were set while this list was read; import it again"
@@ -157,12 +150,12 @@ class ListImport:
     def _look(self, frame: DataFrame) -> _Known:
         """What is known of the registered players of a frame; what contradicts it is a fault."""
         news = _Known()
-        persons = self._names.people().by_identity(frame["identity"].to_list())
-        stored = self._journal.find([f"player:{person.player}" for person in persons.values()])
+        persons = self._ledger.names.people().by_identity(frame["identity"].to_list())
+        stored = self._ledger.journal.find([f"player:{person.player}" for person in persons.values()])
         numbers = {
             identity: person.player for identity, person in persons.items() if f"player:{person.player}" in stored
         }
-        if next(self._names.people().salted(), None) is not None:  # into a ledger of nobody a list brings no namesake
+        if next(self._ledger.people.salted(), None) is not None:  # into a ledger of nobody a list brings no namesake
             news.fresh = frame.select("line", "identity", "name").filter(~pl.col("identity").is_in(list(persons)))
         if not numbers:
             return news
@@ -176,12 +169,12 @@ class ListImport:
     def _refuse_past(self, line: int, event: BirthYearLearnt | RatingSeeded) -> None:
         """What is told of a registered player under four eyes is a fault where it reaches back."""
         try:
-            past_reach.check(event, self._journal.find, self._now_ms)
+            past_reach.check(event, self._ledger.journal.find, self._now_ms)
         except RejectedError as error:
             self.report.fault(line, str(error))
 
     def _look_at_people(self, rows: DataFrame, news: _Known) -> None:
-        people = pasts.known_of(self._views, rows["player"].to_list(), self._now_ms)
+        people = pasts.known_of(self._ledger.views.connection, rows["player"].to_list(), self._now_ms)
         columns = rows.select("line", "identity", "player", "birth_year", "standing")
         for line, identity, player, born, standing in columns.iter_rows():
             known = people[player]
@@ -199,8 +192,8 @@ class ListImport:
     def _look_at_seeds(self, seeds: DataFrame, news: _Known) -> None:
         keys = codec_player_columns.keys(seeds, RatingSeeded).to_list()
         facts = codec_player_columns.facts(seeds, RatingSeeded).to_list() if keys else []
-        stored = self._journal.find(keys)
-        firsts = pasts.first_ends(self._views, self._pool, seeds["player"].to_list())
+        stored = self._ledger.journal.find(keys)
+        firsts = pasts.first_ends(self._ledger.views.connection, self._pool, seeds["player"].to_list())
         columns = seeds.select("line", "player", "effective_at").iter_rows()
         for (line, player, since), key, given in zip(columns, keys, facts, strict=True):
             try:
@@ -228,7 +221,7 @@ class ListImport:
 
     def _record(self, writer: Writer, frame: DataFrame, news: _Known, stamp: str) -> None:
         named = dict(zip(frame["identity"].to_list(), frame["name"].to_list(), strict=True))
-        met = register(writer, self._names, named, stamp, self._actor, frame)
+        met = register(writer, self._ledger.names, named, stamp, self._actor, frame)
         self.report.registered += len(met.new)
         self.report.kept_names += met.kept_names
         frame = frame.with_columns(pl.Series("player", [met.persons[identity].player for identity in named], pl.Int64))

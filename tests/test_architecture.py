@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("schemes", "imports", "board"),
     ("journal", "book"),
     ("ratings",),
-    ("registry_columns", "registry", "correcting", "raw_reads", "house_policies", "publications"),
+    ("registry_columns", "registry", "correcting", "house_policies", "publications"),
     ("ledger", "testing"),
     ("audit", "answers"),
     ("backups",),

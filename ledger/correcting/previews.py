@@ -7,16 +7,15 @@ The numbers are those that the approval will give, to the last bit, as long as n
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 
 from ledger.book.decided import Decided, Proposal
 from ledger.book.four_eyes import Party
-from ledger.book.proposal_gate import Judge, ProposalGate
+from ledger.book.proposal_gate import ProposalGate
 from ledger.book.stored_policies import broken_by
 from ledger.correcting import entries
 from ledger.errors import ProposalError, Refusal
@@ -27,12 +26,13 @@ from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event
 from ledger.facts.person_names import same_person
 from ledger.facts.token_events import Role, TokenIssued
-from ledger.journal import Journal
 from ledger.journal.further_entries import FurtherEntries
 from ledger.journal.issued_tokens import IssuedTokens
-from ledger.journal.people import People, Person
+from ledger.journal.people import Person
+from ledger.publications import Publications
 from ledger.ratings import previews, views_file
-from ledger.ratings.list_previews import AskedList, ListMove
+from ledger.ratings.list_previews import ListMove
+from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.previews import Figures, Preview
 
 if TYPE_CHECKING:
@@ -111,20 +111,10 @@ class Previews:
     """What tells the impact of corrections of one ledger.
 
     Attributes:
-        views: the file of the views, level with the journal.
-        journal: where entries stand.
-        people: who the players are.
-        judge: raises RejectedError for a new fact that the rules of the journal let pass.
-        now_ms: milliseconds since 1970.
-        published: the lists that were published.
+        ledger: level, of which an approval is tried.
     """
 
-    views: Path
-    journal: Journal
-    people: Callable[[], People]
-    judge: Judge
-    now_ms: Callable[[], int]
-    published: Callable[[], Sequence[AskedList]]
+    ledger: OpenLedger
 
     def of_proposal(self, number: int) -> Impact:
         """What the approval of an open proposal would move.
@@ -133,7 +123,7 @@ class Previews:
             ProposalError: it may not be approved.
         """
         began = time.perf_counter()
-        with previews.snapshot(self.views, partial(_changes_of, number)) as connection:
+        with previews.snapshot(self.ledger.views.path, partial(_changes_of, number)) as connection:
             seen = views_file.position(connection)
             gate = self._gate(connection)
             refusals = gate.decision_refusals(
@@ -162,7 +152,7 @@ class Previews:
             ProposalError: they may not be proposed.
         """
         began = time.perf_counter()
-        with previews.snapshot(self.views, lambda _: changes) as connection:
+        with previews.snapshot(self.ledger.views.path, lambda _: changes) as connection:
             seen = views_file.position(connection)
             gate = self._gate(connection)
             number, refusals = gate.decided.next_number(), gate.refusals(changes)
@@ -178,8 +168,8 @@ class Previews:
         return self._impact(number, seen, 0, found, began)
 
     def _gate(self, connection: sqlite3.Connection) -> ProposalGate:
-        known = FurtherEntries(self.journal, views_file.position(connection), [])
-        return ProposalGate(connection, known, self.now_ms(), self.judge)
+        known = FurtherEntries(self.ledger.journal, views_file.position(connection), [])
+        return ProposalGate(connection, known, self.ledger.now_ms(), self.ledger.standing.judge)
 
     def _issued(self, number: int, seen: int, persons: Mapping[str, Role]) -> list[tuple[str, Event]]:
         """Who issues a token to each of some persons of a trial; none where the journal has issued no tokens.
@@ -187,7 +177,7 @@ class Previews:
         Raises:
             ProposalError: nobody holds the token of an approver.
         """
-        register = IssuedTokens(self.journal).now()
+        register = IssuedTokens(self.ledger.journal).now()
         if register.first is None or not persons:
             return []
         approvers = (token for token in register.tokens.values() if Role.APPROVER in token.roles)
@@ -216,12 +206,13 @@ class Previews:
             Entry(position=position, recorded_at=_WHEN, actor=actor, event=event)
             for position, (actor, event) in enumerate(named, seen + 1)
         ]
-        journal = FurtherEntries(self.journal, seen, further)
-        return previews.preview(connection, journal, further, self.published(), now_ms=self.now_ms())
+        journal = FurtherEntries(self.ledger.journal, seen, further)
+        published = Publications(self.ledger).last_editions()
+        return previews.preview(connection, journal, further, published, now_ms=self.ledger.now_ms())
 
     def _impact(self, number: int, seen: int, since: int, found: Preview, began: float) -> Impact:
         pools = found.pools
-        known = self.people().by_number(sorted({moved.player for pool in pools for moved in pool.moved}))
+        known = self.ledger.people.by_number(sorted({moved.player for pool in pools for moved in pool.moved}))
         moves = [
             Move(pool.pool, moved.player, _name(known, moved.player), moved.before, moved.after)
             for pool in pools

@@ -17,7 +17,6 @@ from ledger.facts.words import Outcome
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.publications import Publication, Published
-from ledger.ratings.past_views import known_at
 from ledger.runtime import arith
 from ledger.schemes import named
 from tests.kit.clubs import NAME, NOW, record_game
@@ -336,10 +335,8 @@ def test_late_games_change_the_revised_list_and_never_the_original(
         ledger.level()
         assert kept(ledger, publication) == original
         assert as_listed(original) != listed(ledger, "2021-01-31")
-        with known_at(path, (), ledger.journal, publication.event.head) as past:
-            ledger.views, present = past, ledger.views
-            assert as_listed(original) == listed(ledger, "2021-01-31")
-            ledger.views = present
+        with ledger.known_at(publication.event.head) as then:
+            assert as_listed(original) == listed(then, "2021-01-31")
 
 
 # --- kept rows that are gone ------------------------------------------------------------------------------------

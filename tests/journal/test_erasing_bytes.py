@@ -156,7 +156,7 @@ with Ledger.open(Path(sys.argv[1])) as ledger:
     ledger.people_row(1)
     steps = int(sys.argv[4])
     if steps:
-        ledger._people._connection.set_progress_handler(lambda: os.kill(os.getpid(), signal.SIGKILL), steps)
+        ledger.names.file._connection.set_progress_handler(lambda: os.kill(os.getpid(), signal.SIGKILL), steps)
     ledger.erase(int(sys.argv[2]))
 print(int(sys.argv[3]) - left[0])
 """

@@ -145,7 +145,7 @@ def test_who_is_erased_or_was_never_registered_gets_no_name(trio: Path) -> None:
         with pytest.raises(StorageError, match="knows nothing of player 3, whom entry 4 registered"):
             ledger.rename(3, "Eve")
         assert ledger.head() == head
-        assert ledger._people.pending.rows() == []
+        assert ledger.names.file.pending.rows() == []
 
 
 def test_a_clock_that_is_behind_leaves_everything_as_it_was(club_of_two: ClubOfTwo) -> None:
@@ -154,7 +154,7 @@ def test_a_clock_that_is_behind_leaves_everything_as_it_was(club_of_two: ClubOfT
     with pytest.raises(RejectedError, match="clock-behind"):
         club_of_two.ledger.rename(1, NEW)
     assert (club_of_two.ledger.head(), everybody(beside(club_of_two.path, "people"))) == (before, people)
-    assert club_of_two.ledger._people.pending.rows() == []
+    assert club_of_two.ledger.names.file.pending.rows() == []
 
 
 @pytest.mark.parametrize("what", ["actor", "journal"])

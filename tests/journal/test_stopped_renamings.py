@@ -263,11 +263,11 @@ def test_who_compares_while_a_name_is_given_sees_one_of_the_two(
         with monkeypatch.context() as patch:
             patch.setattr(renaming, "settle", lambda *_: None)  # it waits for its player
             other.rename(1, NEW_NAME)
-        assert ledger._names.compared(old).name == NEW_NAME
-        assert ledger._names._confirmed(ledger.people.by_number([1])[1], entry).name == OLD_NAME
+        assert ledger.names.compared(old).name == NEW_NAME
+        assert ledger.names._confirmed(ledger.people.by_number([1])[1], entry).name == OLD_NAME
         Ledger.open(pair_club).close()
-        assert ledger._names.compared(old).name == NEW_NAME
-        assert ledger._names._confirmed(ledger.people.by_number([1])[1], entry).name == NEW_NAME
+        assert ledger.names.compared(old).name == NEW_NAME
+        assert ledger.names._confirmed(ledger.people.by_number([1])[1], entry).name == NEW_NAME
 
 
 def test_processes_that_rename_at_once_leave_one_name_that_was_sealed(pair_club: Path) -> None:

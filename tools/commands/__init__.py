@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
 
 import click
 
@@ -20,9 +19,7 @@ from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.events import SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.journal.listing import pool_names
-from ledger.journal.until import JournalUntil
 from ledger.ledger import Ledger
-from ledger.ratings import past_views
 from ledger.runtime import sqlite
 from ledger.runtime.nearest import choice_of
 from ledger.schemes import package_of
@@ -113,8 +110,8 @@ def level(path: str, *, verify: bool = False, known_at: str | None = None) -> It
     """
     with _recomputed(path) if verify else _leveled(path) as ledger:
         try:
-            with nullcontext() if known_at is None else _as_known_at(ledger, known_at, keep=not verify):
-                yield ledger
+            with nullcontext(ledger) if known_at is None else _as_known_at(ledger, known_at, keep=not verify) as then:
+                yield then
         except (UnicodeEncodeError, LedgerError):  # of what is printed; what has words of its own
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, sqlite.sqlite3.Error) as error:
@@ -125,18 +122,10 @@ def level(path: str, *, verify: bool = False, known_at: str | None = None) -> It
 
 
 @contextmanager
-def _as_known_at(ledger: Ledger, word: str, *, keep: bool) -> Iterator[None]:
-    """Within the block the ledger answers from the entries of then, without later lists; names are those of now."""
-    (position, listed), present, journal = known_then(ledger, word), ledger.views, ledger.journal
-    with Bars() as bars, past_views.known_at(
-        ledger.path, present.kept(), journal, position, bars, keep=keep
-    ) as past:  # fmt: skip
-        until: Any = JournalUntil(journal, listed)  # nothing is recorded through a ledger that only answers
-        ledger.views, ledger.journal = past, until
-        try:
-            yield
-        finally:
-            ledger.views, ledger.journal = present, journal
+def _as_known_at(ledger: Ledger, word: str, *, keep: bool) -> Iterator[Ledger]:
+    position, listed = known_then(ledger, word)
+    with Bars() as bars, ledger.known_at(position, listed=listed, keep=keep, progress=bars) as then:
+        yield then
 
 
 def _leveled(path: str) -> Ledger:
