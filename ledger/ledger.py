@@ -25,18 +25,19 @@ from ledger.facts.correction_events import Decision
 from ledger.facts.events import Event, PlayerRegistered, RoundWithoutGame, SchemeAdopted
 from ledger.facts.source_games import SourceRound
 from ledger.facts.words import Receipt, Standing, TreeHead
-from ledger.house_policies import HousePolicies
-from ledger.journal import erasing, listing, renaming, rules
+from ledger.journal import listing, rules
 from ledger.journal.alike import AlikeGames
 from ledger.journal.checkpoints import refuse_another_history
 from ledger.journal.erased_sides import ErasedSides
 from ledger.journal.import_frames import take_frames
 from ledger.journal.made_keys import MadeKeys
-from ledger.journal.people import People, Person
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.journal.until import JournalUntil
-from ledger.publications import Publications
+from ledger.players import erasing, renaming
+from ledger.players.people import People, Person
+from ledger.policies.house_policies import HousePolicies
+from ledger.publishing.publications import Publications
 from ledger.ratings import keeping, past_views, queries
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.fact_projector import ReadModel
@@ -45,7 +46,7 @@ from ledger.ratings.like_games import LikeGames
 from ledger.ratings.open_ledger import DEFAULT_ACTOR, OpenLedger
 from ledger.ratings.projectors import at_hand
 from ledger.ratings.views import Views
-from ledger.registry import NewPlayer, Registry
+from ledger.registering.registry import NewPlayer, Registry
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers

@@ -20,9 +20,9 @@ from ledger.journal.alike import AlikeGames
 from ledger.journal.dry_runs import DryJournal, DryNames
 from ledger.journal.import_frames import take_frames
 from ledger.journal.made_keys import MadeKeys
-from ledger.journal.people import Person
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.like_games import LikeGames
 

@@ -28,8 +28,8 @@ from ledger.facts.events import Event
 from ledger.facts.token_events import ROLES_OF, Role
 from ledger.facts.words import Receipt
 from ledger.journal import Writer
-from ledger.journal.reasons import reason_faults
 from ledger.journal.tokens import VERBS_OF
+from ledger.players.reasons import reason_faults
 from ledger.ratings.open_ledger import OpenLedger
 
 

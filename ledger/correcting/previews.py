@@ -28,8 +28,8 @@ from ledger.facts.person_names import same_person
 from ledger.facts.token_events import Role, TokenIssued
 from ledger.journal.further_entries import FurtherEntries
 from ledger.journal.issued_tokens import IssuedTokens
-from ledger.journal.people import Person
-from ledger.publications import Publications
+from ledger.players.people import Person
+from ledger.publishing.publications import Publications
 from ledger.ratings import previews, views_file
 from ledger.ratings.list_previews import ListMove
 from ledger.ratings.open_ledger import OpenLedger

@@ -20,13 +20,13 @@ from ledger.facts.events import Event, SchemeAdopted
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, rules
 from ledger.journal.checkpoints import Checkpoints
-from ledger.journal.finding_players import player_found
 from ledger.journal.issued_tokens import IssuedTokens
-from ledger.journal.people import People, Person
 from ledger.journal.recorder import Gate, Recorded, Recorder
-from ledger.journal.sealed_names import SealedNames
 from ledger.journal.tokens import Tokens
 from ledger.journal.until import JournalUntil
+from ledger.players.finding_players import player_found
+from ledger.players.people import People, Person
+from ledger.players.sealed_names import SealedNames
 from ledger.ratings import pasts
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.like_games import LikeGames

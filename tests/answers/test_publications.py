@@ -16,7 +16,7 @@ from ledger.answers import players, publications, rating_lists
 from ledger.facts.words import Outcome
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
-from ledger.publications import Publication, Published
+from ledger.publishing.publications import Publication, Published
 from ledger.runtime import arith
 from ledger.schemes import named
 from tests.kit.clubs import NAME, NOW, record_game

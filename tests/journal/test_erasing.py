@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ledger.errors import StorageError
-from ledger.journal import people
 from ledger.ledger import Ledger
+from ledger.players import people
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run

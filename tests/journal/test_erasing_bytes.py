@@ -20,12 +20,12 @@ import pytest
 
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
-from ledger.journal import pending_erasures
-from ledger.journal import people as people_module
-from ledger.journal.name_folds import NameFolds
-from ledger.journal.name_search import NameSearch
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players import pending_erasures
+from ledger.players import people as people_module
+from ledger.players.name_folds import NameFolds
+from ledger.players.name_search import NameSearch
+from ledger.players.people import Person
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import source_game

@@ -10,10 +10,11 @@ import pytest
 
 from ledger.audit.audit import audit
 from ledger.errors import RejectedError, StorageError
-from ledger.journal import sealed_names, sqlite_store
-from ledger.journal.people import People, Person
+from ledger.journal import sqlite_store
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.players import sealed_names
+from ledger.players.people import People, Person
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from ledger.audit.audit import audit
-from ledger.journal import name_index, people_layouts
-from ledger.journal.name_folds import fold
-from ledger.journal.people import People
 from ledger.ledger import Ledger
+from ledger.players import name_index, people_layouts
+from ledger.players.name_folds import fold
+from ledger.players.people import People
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
-from ledger.journal import name_index, name_search, people_layouts
-from ledger.journal.people import People
 from ledger.ledger import Ledger
+from ledger.players import name_index, name_search, people_layouts
+from ledger.players.people import People
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run

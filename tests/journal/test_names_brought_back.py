@@ -12,10 +12,10 @@ import pytest
 from ledger.audit.audit import audit
 from ledger.audit.proven import recompute
 from ledger.errors import RejectedError
-from ledger.journal.people import People
-from ledger.journal.sealed_names import accept_lost_names
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.players.people import People
+from ledger.players.sealed_names import accept_lost_names
 from ledger.runtime.ledger_files import beside
 from tests.kit.backups import bytes_of
 from tests.kit.commands import Run

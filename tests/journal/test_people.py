@@ -14,12 +14,12 @@ import pytest
 
 from ledger.errors import CorruptError, StorageError
 from ledger.imports.reading import frames
-from ledger.journal import people_layouts
-from ledger.journal.people import People, Person, commitment
-from ledger.journal.people_layouts import SALT_BYTES
-from ledger.journal.sealings import is_sealed
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.players import people_layouts
+from ledger.players.people import People, Person, commitment
+from ledger.players.people_layouts import SALT_BYTES
+from ledger.players.sealings import is_sealed
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import source_games
 from tests.kit.people import everybody

@@ -12,10 +12,10 @@ import pytest
 from ledger.audit.audit import audit
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.facts.correction_events import Decision
-from ledger.journal.people import People
-from ledger.journal.people_layouts import LAYOUT
-from ledger.journal.reasons import MAX_REASON, reason_faults
 from ledger.ledger import Ledger
+from ledger.players.people import People
+from ledger.players.people_layouts import LAYOUT
+from ledger.players.reasons import MAX_REASON, reason_faults
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.backups import bytes_of

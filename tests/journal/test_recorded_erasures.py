@@ -15,10 +15,10 @@ from ledger.errors import RejectedError, StorageError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.correction_events import Decision
 from ledger.imports.reading import frames
-from ledger.journal import erasing
-from ledger.journal.people import People
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.players import erasing
+from ledger.players.people import People
 from ledger.runtime.ledger_files import beside
 from tests.kit.backups import bytes_of
 from tests.kit.clubs import ClubOfTwo, copied

@@ -16,12 +16,12 @@ from ledger.facts.codec import decode
 from ledger.facts.events import PlayerRegistered, PlayerRenamed
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
-from ledger.journal import sealed_names
-from ledger.journal.people import Person, commitment
-from ledger.journal.people_layouts import LAYOUT
-from ledger.journal.sealings import latest_commitments, renamed_players, sealings
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.players import sealed_names
+from ledger.players.people import Person, commitment
+from ledger.players.people_layouts import LAYOUT
+from ledger.players.sealings import latest_commitments, renamed_players, sealings
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo

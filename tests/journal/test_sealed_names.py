@@ -15,11 +15,12 @@ from ledger.errors import StorageError
 from ledger.facts.events import PlayerChanged
 from ledger.facts.words import Standing
 from ledger.imports.reading import frames
-from ledger.journal import Stored, sealed_names
-from ledger.journal.people import People, Person
-from ledger.journal.sealings import is_sealed
+from ledger.journal import Stored
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.players import sealed_names
+from ledger.players.people import People, Person
+from ledger.players.sealings import is_sealed
 from ledger.runtime.ledger_files import beside
 from ledger.testing import MemoryJournal
 from ledger.testing.games import record

@@ -20,13 +20,13 @@ from ledger.audit.proven import recompute
 from ledger.backups import backup, making, restore
 from ledger.errors import StorageError
 from ledger.imports.reading import frames
-from ledger.journal import renaming
-from ledger.journal.pending_names import PendingNames
-from ledger.journal.people import People
-from ledger.journal.sealed_names import accept_lost_names, lost_names
-from ledger.journal.sealings import is_sealed, latest_commitments
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.players import renaming
+from ledger.players.pending_names import PendingNames
+from ledger.players.people import People
+from ledger.players.sealed_names import accept_lost_names, lost_names
+from ledger.players.sealings import is_sealed, latest_commitments
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import copied

@@ -16,8 +16,8 @@ from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.graphs.wording import points
 from ledger.answers.pools import pools
 from ledger.errors import UnknownNameError
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 
 from .. import output
 from ..terminal_graph import ASCII, AXIS, CHANGE, CORRECTED, DRAWN, draw

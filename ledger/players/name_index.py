@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from ledger.errors import LedgerError
-from ledger.journal.people_layouts import layout
+from ledger.players.people_layouts import layout
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from ledger.facts.events import BirthYearLearnt, RatingSeeded
 from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import Fault, FaultsFound
 from ledger.journal import Writer, past_reach, rules
-from ledger.journal.namesakes import namesakes
-from ledger.journal.registering_columns import append_rows, register
+from ledger.players.namesakes import namesakes
+from ledger.players.registering_columns import append_rows, register
 from ledger.ratings import pasts
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.runtime.collector import collector_paused

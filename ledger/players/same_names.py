@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ledger.journal.name_folds import fold
-from ledger.journal.people import People, Person
+from ledger.players.name_folds import fold
+from ledger.players.people import People, Person
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:

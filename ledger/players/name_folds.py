@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from ledger.journal.name_index import NameIndex
-from ledger.journal.people_layouts import FOLDS, FOLDS_SINCE
+from ledger.players.name_index import NameIndex
+from ledger.players.people_layouts import FOLDS, FOLDS_SINCE
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from ledger.journal.name_folds import NameFolds
-from ledger.journal.name_search import NameSearch
-from ledger.journal.people_layouts import ERASURES_SINCE, layout
+from ledger.players.name_folds import NameFolds
+from ledger.players.name_search import NameSearch
+from ledger.players.people_layouts import ERASURES_SINCE, layout
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:

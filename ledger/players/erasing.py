@@ -14,9 +14,9 @@ from ledger.errors import LedgerError, StorageError
 from ledger.facts import codec
 from ledger.facts.public_events import PersonErased
 from ledger.journal import Journal, Writer, rules
-from ledger.journal.people import People
-from ledger.journal.sealings import erased_players, erasure_key, registration_key
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.players.people import People
+from ledger.players.sealings import erased_players, erasure_key, registration_key
 
 AGAIN = "ledger"  # who has somebody forgotten whom an older copy of the file brought back; it is recorded already
 

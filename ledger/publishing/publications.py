@@ -24,8 +24,8 @@ from ledger.facts.public_events import ListPublished
 from ledger.facts.token_events import Role
 from ledger.journal import Writer, rules
 from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
+from ledger.publishing.list_checks import NAME_SHARED, Complaint, moved, names_twice, open_proposal
 from ledger.ratings import queries
-from ledger.ratings.list_checks import NAME_SHARED, Complaint, moved, names_twice, open_proposal
 from ledger.ratings.list_previews import AskedList
 from ledger.ratings.lists import by_player, rows_in_force
 from ledger.ratings.open_ledger import OpenLedger

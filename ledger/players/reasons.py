@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.event_fields import text_faults
 from ledger.journal import Writer
-from ledger.journal.people_layouts import REASONS_SINCE, SALT_BYTES, layout
+from ledger.players.people_layouts import REASONS_SINCE, SALT_BYTES, layout
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledger.journal import shown_names
-from ledger.journal.name_folds import NameFolds
-from ledger.journal.name_search import NameSearch
-from ledger.journal.people_layouts import RENAMINGS_SINCE, SALT_BYTES, layout
+from ledger.players import shown_names
+from ledger.players.name_folds import NameFolds
+from ledger.players.name_search import NameSearch
+from ledger.players.people_layouts import RENAMINGS_SINCE, SALT_BYTES, layout
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:

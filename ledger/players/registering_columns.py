@@ -14,9 +14,9 @@ from ledger.facts.events import Event, PlayerRegistered
 from ledger.facts.instants import instant_text
 from ledger.facts.words import Standing
 from ledger.journal import Writer, rules
-from ledger.journal.people import Person
-from ledger.journal.sealed_names import SealedNames
-from ledger.journal.sealings import commitment_to
+from ledger.players.people import Person
+from ledger.players.sealed_names import SealedNames
+from ledger.players.sealings import commitment_to
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:

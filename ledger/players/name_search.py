@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import MalformedError
 from ledger.facts.person_names import folded
-from ledger.journal.name_index import NameIndex
-from ledger.journal.people_layouts import SEARCH, SEARCH_SINCE
+from ledger.players.name_index import NameIndex
+from ledger.players.people_layouts import SEARCH, SEARCH_SINCE
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:

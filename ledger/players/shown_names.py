@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ledger.journal.people_layouts import RENAMINGS_SINCE, layout
+from ledger.players.people_layouts import RENAMINGS_SINCE, layout
 
 if TYPE_CHECKING:
     import sqlite3

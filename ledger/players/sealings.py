@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ledger.journal import Journal, Stored
-from ledger.journal.pending_names import Pending
-from ledger.journal.people import Person, commitment
+from ledger.players.pending_names import Pending
+from ledger.players.people import Person, commitment
 
 Find = Callable[[Sequence[str]], Mapping[str, Stored]]
 

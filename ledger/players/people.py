@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.identities import spelt
-from ledger.journal import people_layouts, shown_names
 from ledger.journal.guard import Guard, statements
-from ledger.journal.name_folds import NameFolds, fold
-from ledger.journal.name_search import NameSearch
-from ledger.journal.pending_erasures import PendingErasures
-from ledger.journal.pending_names import PendingNames
-from ledger.journal.people_layouts import (
+from ledger.players import people_layouts, shown_names
+from ledger.players.name_folds import NameFolds, fold
+from ledger.players.name_search import NameSearch
+from ledger.players.pending_erasures import PendingErasures
+from ledger.players.pending_names import PendingNames
+from ledger.players.people_layouts import (
     LAYOUT,
     OLDEST_LAYOUT,
     SALT_BYTES,
@@ -31,7 +31,7 @@ from ledger.journal.people_layouts import (
     keep_secret,
     secret_of,
 )
-from ledger.journal.reasons import Reasons
+from ledger.players.reasons import Reasons
 from ledger.runtime import sqlite
 from ledger.runtime.nearest import nearest
 

@@ -17,9 +17,10 @@ from ledger.errors import ConflictError, StorageError
 from ledger.facts.codec import decode
 from ledger.facts.events import PlayerRegistered
 from ledger.facts.identities import spelt
-from ledger.journal import Journal, Stored, erasing
-from ledger.journal.people import People, Person
-from ledger.journal.sealings import (
+from ledger.journal import Journal, Stored
+from ledger.players import erasing
+from ledger.players.people import People, Person
+from ledger.players.sealings import (
     Find,
     commitment_to,
     is_renaming,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ledger.errors import UnknownNameError
 from ledger.journal import Journal, rules
-from ledger.journal.people import Person
-from ledger.journal.sealed_names import SealedNames
+from ledger.players.people import Person
+from ledger.players.sealed_names import SealedNames
 from ledger.runtime.nearest import meant_by
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ledger.facts.identities import are_apart
 from ledger.facts.person_names import folded
 from ledger.journal.kept_lists import ListRow
-from ledger.journal.people import Person
+from ledger.players.people import Person
 
 JUMP, VANISHED, NAME_TWICE, OPEN_PROPOSAL = "jump", "vanished", "name-twice", "open-proposal"
 NAME_SHARED = "name-shared"

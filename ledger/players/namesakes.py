@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ledger.errors import MalformedError
 from ledger.facts.identities import are_apart, spelt
 from ledger.facts.person_names import PLAIN_LETTERS, folded
-from ledger.journal.people import People
+from ledger.players.people import People
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:

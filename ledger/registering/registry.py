@@ -19,16 +19,17 @@ from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerReg
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
 from ledger.facts.words import Receipt, Standing
-from ledger.journal import erasing, renaming, rules
+from ledger.journal import rules
 from ledger.journal.made_keys import is_plain
-from ledger.journal.namesakes import Namesakes, namesakes
-from ledger.journal.people import Person
-from ledger.journal.renaming import Renamed
-from ledger.journal.sealed_names import check_name
-from ledger.journal.sealings import DECISIONS, commitment_to, registration_key
+from ledger.players import erasing, renaming
+from ledger.players.namesakes import Namesakes, namesakes
+from ledger.players.people import Person
+from ledger.players.renaming import Renamed
+from ledger.players.sealed_names import check_name
+from ledger.players.sealings import DECISIONS, commitment_to, registration_key
 from ledger.ratings import pasts, queries
 from ledger.ratings.open_ledger import OpenLedger
-from ledger.registry_columns import ListImport, PlayersReport
+from ledger.registering.lists import ListImport, PlayersReport
 
 if TYPE_CHECKING:
     from polars import DataFrame
