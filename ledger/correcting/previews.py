@@ -1,14 +1,13 @@
 """The impact of a correction before it is approved: what would move, for whom, by how much.
 
-Nothing is written and no lock is taken: the entries of the decision are folded over a snapshot of the views in memory.
-The numbers are those that the approval will give, to the last bit, as long as nothing else is recorded before it.
+It is tried: the entries of the decision take effect in the views, in a transaction that is rolled back. The numbers are
+those that the approval will give, to the last bit, as long as nothing else is recorded before it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -19,7 +18,7 @@ from ledger.book.proposal_gate import ProposalGate
 from ledger.book.stored_policies import broken_by
 from ledger.correcting import entries
 from ledger.errors import ProposalError, Refusal
-from ledger.facts.changes import Change
+from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry
 from ledger.facts.correction_events import CorrectionDecided, Decision
 from ledger.facts.event_fields import MAX_WHOLE
@@ -30,10 +29,11 @@ from ledger.journal.further_entries import FurtherEntries
 from ledger.journal.issued_tokens import IssuedTokens
 from ledger.players.people import Person
 from ledger.publishing.publications import Publications
-from ledger.ratings import previews, views_file
+from ledger.ratings import previews, trials
 from ledger.ratings.list_previews import ListMove
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.previews import Figures, Preview
+from ledger.ratings.views import Views
 
 if TYPE_CHECKING:
     import sqlite3
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 _WHEN = "2000-01-01T00:00:00.000Z"  # when an entry was recorded never influences a rating
 _SOMEBODY, _ANOTHER = "somebody", "somebody else"
 _NO_REASON = "0" * 64  # the seal of a reason that nobody has given
-_SECONDS_APIECE = 1.3  # writing the rows takes about a third of the time that working them out takes
+_OF_GAMES = {Verb.ANNUL_GAMES, Verb.ANNUL_TOURNAMENT, Verb.RESTORE_TOURNAMENT}
+_SECONDS_APIECE = 1.3  # an approval folds the read models, too, which takes about a third more
 
 
 @attrs.frozen
@@ -123,8 +124,8 @@ class Previews:
             ProposalError: it may not be approved.
         """
         began = time.perf_counter()
-        with previews.snapshot(self.ledger.views.path, partial(_changes_of, number)) as connection:
-            seen = views_file.position(connection)
+        with trials.trial(self.ledger.views) as views:
+            connection, seen = views.connection, views.position()
             gate = self._gate(connection)
             refusals = gate.decision_refusals(
                 number, Decision.APPROVED, "", lambda known: broken_by(
@@ -142,7 +143,8 @@ class Previews:
             events += entries.added(gate.decided, number)
             since = gate.decided.recorded_since(number, seen)
             named = [*issued, *((approver.name, event) for event in events)]
-            found = self._preview(connection, seen, named)
+            changes = [numbered.change for numbered in gate.decided.changes([number])]
+            found = self._preview(views, seen, named, changes)
         return self._impact(number, seen, since, found, began)
 
     def of_changes(self, changes: Sequence[Change]) -> Impact:
@@ -152,8 +154,8 @@ class Previews:
             ProposalError: they may not be proposed.
         """
         began = time.perf_counter()
-        with previews.snapshot(self.ledger.views.path, lambda _: changes) as connection:
-            seen = views_file.position(connection)
+        with trials.trial(self.ledger.views) as views:
+            connection, seen = views.connection, views.position()
             gate = self._gate(connection)
             number, refusals = gate.decided.next_number(), gate.refusals(changes)
             if refusals:
@@ -164,11 +166,11 @@ class Previews:
             proposed = entries.parts(number, changes, _NO_REASON, proven=True, by_token=by_tokens[0])
             decided: list[Event] = [_approval(number, proven=True, by_token=by_tokens[1]), *entries.added_by(changes)]
             named = [*issued, *((_SOMEBODY, part) for part in proposed), *((_ANOTHER, event) for event in decided)]
-            found = self._preview(connection, seen, named)
+            found = self._preview(views, seen, named, changes)
         return self._impact(number, seen, 0, found, began)
 
     def _gate(self, connection: sqlite3.Connection) -> ProposalGate:
-        known = FurtherEntries(self.ledger.journal, views_file.position(connection), [])
+        known = FurtherEntries(self.ledger.journal, self.ledger.views.position(), [])
         return ProposalGate(connection, known, self.ledger.now_ms(), self.ledger.standing.judge)
 
     def _issued(self, number: int, seen: int, persons: Mapping[str, Role]) -> list[tuple[str, Event]]:
@@ -199,7 +201,7 @@ class Previews:
         ]
 
     def _preview(
-        self, connection: sqlite3.Connection, seen: int, named: Sequence[tuple[str, Event]]
+        self, views: Views, seen: int, named: Sequence[tuple[str, Event]], changes: Sequence[Change]
     ) -> Preview:
         """Pools and lists after entries, each with who records it; who decides is not who proposes."""
         further = [
@@ -208,7 +210,10 @@ class Previews:
         ]
         journal = FurtherEntries(self.ledger.journal, seen, further)
         published = Publications(self.ledger).last_editions()
-        return previews.preview(connection, journal, further, published, now_ms=self.ledger.now_ms())
+        everybody = not _concern_games_alone(Decided(views.connection), changes)
+        return previews.preview(
+            views, journal, further, published, everybody=everybody, now_ms=self.ledger.now_ms()
+        )
 
     def _impact(self, number: int, seen: int, since: int, found: Preview, began: float) -> Impact:
         pools = found.pools
@@ -225,8 +230,18 @@ class Previews:
         )  # fmt: skip
 
 
-def _changes_of(number: int, connection: sqlite3.Connection) -> list[Change]:
-    return [numbered.change for numbered in Decided(connection).changes([number])]
+def _concern_games_alone(decided: Decided, changes: Iterable[Change]) -> bool:
+    """Whether some changes, and those that they undo, are of games and of nothing else."""
+    waiting, seen = list(changes), set[int]()
+    while waiting:
+        change = waiting.pop()
+        if change.do is Verb.UNDO and change.proposal is not None:
+            if change.proposal not in seen:
+                seen.add(change.proposal)
+                waiting += [numbered.change for numbered in decided.changes([change.proposal])]
+        elif change.do not in _OF_GAMES and not (change.fact or "").startswith("game:"):
+            return False
+    return True
 
 
 def _approval(number: int, *, proven: bool, by_token: int | None) -> CorrectionDecided:
