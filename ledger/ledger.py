@@ -17,7 +17,7 @@ import orjson
 from ledger import schemes
 from ledger.correcting.corrections import Corrections, Proposed
 from ledger.correcting.game_log import GameLog
-from ledger.correcting.previews import Impact
+from ledger.correcting.previews import Impact, Previews
 from ledger.errors import StorageError
 from ledger.facts import codec
 from ledger.facts.changes import Change
@@ -329,6 +329,20 @@ class Ledger(OpenLedger):
     def preview(self, wanted: int | Sequence[Change]) -> Impact:
         """What an open proposal, or changes, would move if approved now, as ``Corrections.preview`` says."""
         return self.corrections.preview(wanted)
+
+    @contextmanager
+    def as_if(self, wanted: int | Sequence[Change]) -> Iterator[Ledger]:
+        """The ledger as it would answer after the approval of an open proposal, or of changes; nothing is recorded.
+
+        Others read on for the length of the block, and wait to write. What is read by another connection or process
+        (``query``, exports, ``database``) is as it stands.
+
+        Raises:
+            ProposalError: it may not be approved, or they may not be proposed; all faults are listed.
+        """
+        self.level()
+        with Previews(self).as_if(wanted) as (views, journal):
+            yield Ledger(self.path, journal, self.names.file, views, self.clock)
 
     def decide(
         self, proposal: int, decision: Decision, *, by: str | None = None, token: str | None = None,

@@ -213,7 +213,7 @@ class Corrections:
             return self.ledger.record_judged(gate, who.name)
 
     def preview(self, wanted: int | Sequence[Change]) -> Impact:
-        """What an approval would move, without writing a byte or taking a lock.
+        """What an approval would move: it is tried in the views, and rolled back. Others read on meanwhile.
 
         Args:
             wanted: the number of an open proposal, or changes that nobody has proposed yet.
@@ -222,8 +222,7 @@ class Corrections:
             ProposalError: it may not be approved, or proposed; all faults are listed.
         """
         self.ledger.level()
-        previews = Previews(self.ledger)
-        return previews.of_proposal(wanted) if isinstance(wanted, int) else previews.of_changes(wanted)
+        return Previews(self.ledger).of(wanted)
 
     def recorded_since(self, number: int) -> tuple[int, int]:
         """How many facts and decisions were recorded after a proposal, and the number of all entries.

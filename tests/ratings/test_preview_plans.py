@@ -49,8 +49,8 @@ PLANS = {
 }  # fmt: skip
 
 
-@pytest.fixture(name="asked_ledger", scope="module")
-def _asked_ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
+@pytest.fixture(name="previewed_ledger", scope="module")
+def _previewed_ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     with Ledger.create(tmp_path_factory.mktemp("plans") / "club.db", clock=lambda: NOW) as ledger:
         ledger.import_games(frames(source_games(GAMES), GAMES))
         ledger.catch_up()
@@ -65,14 +65,14 @@ def plan(connection: Any, query: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_a_preview_finds_what_it_asks_as_pinned(name: str, asked_ledger: Ledger) -> None:
+def test_a_preview_finds_what_it_asks_as_pinned(name: str, previewed_ledger: Ledger) -> None:
     query, expected = PLANS[name]
-    assert plan(asked_ledger.views.connection, query) == expected
+    assert plan(previewed_ledger.views.connection, query) == expected
 
 
-def test_no_statement_of_a_preview_reads_a_whole_table(asked_ledger: Ledger) -> None:
+def test_no_statement_of_a_preview_reads_a_whole_table(previewed_ledger: Ledger) -> None:
     """Every statement that previews of several verbs send is looked at, whoever sends it."""
-    ledger, asked = asked_ledger, list[str]()
+    ledger, asked = previewed_ledger, list[str]()
     game = next(ledger.rows("games", "reason IS NULL ORDER BY rated_ms DESC LIMIT 1 OFFSET 50"))
     changes = [
         ask(ledger, "result", game=game["key"], to="1/2-1/2" if game["half_points"] != 1 else "1-0"),
@@ -93,13 +93,13 @@ def test_no_statement_of_a_preview_reads_a_whole_table(asked_ledger: Ledger) -> 
         assert not [step for step in steps if whole.match(step)], statement
 
 
-def test_the_latest_end_is_found_without_reading_every_game(asked_ledger: Ledger) -> None:
+def test_the_latest_end_is_found_without_reading_every_game(previewed_ledger: Ledger) -> None:
     steps: list[int] = []
-    connection = asked_ledger.views.connection
+    connection = previewed_ledger.views.connection
     connection.set_progress_handler(lambda: steps.append(1), 10)
     try:
         (found,) = connection.execute(queries.LATEST_END, (1,)).fetchone()
     finally:
         connection.set_progress_handler(None, 0)
-    assert found == max(row["ended_ms"] for row in asked_ledger.rows("games", "reason IS NULL"))
+    assert found == max(row["ended_ms"] for row in previewed_ledger.rows("games", "reason IS NULL"))
     assert len(steps) < GAMES
