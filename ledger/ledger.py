@@ -32,8 +32,8 @@ from ledger.journal.erased_sides import ErasedSides
 from ledger.journal.import_frames import take_frames
 from ledger.journal.made_keys import MadeKeys
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
+from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.journal.until import JournalUntil
 from ledger.players import erasing, renaming
 from ledger.players.people import People, Person
 from ledger.policies.house_policies import HousePolicies
@@ -164,7 +164,7 @@ class Ledger(OpenLedger):
         """
         journal = self.journal
         with past_views.known_at(self.path, self.views.kept(), journal, position, progress, keep=keep) as past:
-            then = JournalUntil(journal, position if listed is None else listed)
+            then = ScratchJournal(journal, position if listed is None else listed)
             yield Ledger(self.path, then, self.names.file, past, self.clock)
 
     # -- writing ---------------------------------------------------------------------------------------------------

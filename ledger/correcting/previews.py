@@ -27,8 +27,8 @@ from ledger.facts.events import Event
 from ledger.facts.person_names import same_person
 from ledger.facts.token_events import Role, TokenIssued
 from ledger.journal import Journal
-from ledger.journal.further_entries import FurtherEntries
 from ledger.journal.issued_tokens import IssuedTokens
+from ledger.journal.scratch import ScratchJournal
 from ledger.players.people import Person
 from ledger.publishing.publications import Publications
 from ledger.ratings import previews, trials
@@ -163,8 +163,8 @@ class Previews:
             trials.fold_in(views, journal, tried.entries, views.kept())
             yield views, journal
 
-    def _journal(self, tried: _Tried) -> FurtherEntries:
-        return FurtherEntries(self.ledger.journal, tried.seen, tried.entries)
+    def _journal(self, tried: _Tried) -> ScratchJournal:
+        return ScratchJournal(self.ledger.journal, tried.seen, tried.entries)
 
     def _tried(self, views: Views, wanted: int | Sequence[Change]) -> _Tried:
         return self._proposal(views, wanted) if isinstance(wanted, int) else self._changes(views, wanted)
@@ -206,7 +206,7 @@ class Previews:
         return _Tried(number, seen, 0, changes, _further(seen, named))
 
     def _gate(self, views: Views) -> ProposalGate:
-        known = FurtherEntries(self.ledger.journal, views.position(), [])
+        known = ScratchJournal(self.ledger.journal, views.position())
         return ProposalGate(views.connection, known, self.ledger.now_ms(), self.ledger.standing.judge)
 
     def _issued(self, number: int, seen: int, persons: Mapping[str, Role]) -> list[tuple[str, Event]]:

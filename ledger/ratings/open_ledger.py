@@ -22,8 +22,8 @@ from ledger.journal import Journal, rules
 from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.issued_tokens import IssuedTokens
 from ledger.journal.recorder import Gate, Recorded, Recorder
+from ledger.journal.scratch import ScratchJournal
 from ledger.journal.tokens import Tokens
-from ledger.journal.until import JournalUntil
 from ledger.players.finding_players import player_found
 from ledger.players.people import People, Person
 from ledger.players.sealed_names import SealedNames
@@ -151,10 +151,10 @@ class OpenLedger:
     def journal_of_moment(self) -> Journal:
         """The journal up to the entry that the present moment is of; outside of a moment all of it."""
         # of what was known at an entry the journal ends there already, with the list that the question named
-        if self.views.is_read and not isinstance(self.journal, JournalUntil):
+        if self.views.is_read and not isinstance(self.journal, ScratchJournal):
             position = self.views.position()
             if position < self.journal.size():
-                return JournalUntil(self.journal, position)
+                return ScratchJournal(self.journal, position)
         return self.journal
 
     # -- what everybody asks ---------------------------------------------------------------------------------------
