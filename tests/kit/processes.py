@@ -37,16 +37,16 @@ def run_module(module: str, *words: object, largest_file: int | None = None) -> 
 
     With *largest_file* no file that it writes may grow beyond so many bytes.
     """
-    asked = [module, list(map(str, words)), largest_file]
+    command = [module, *map(str, words)]
     with TemporaryFile() as out, TemporaryFile() as err:
         server = _server()
-        socket.send_fds(server, [json.dumps(asked).encode()], [out.fileno(), err.fileno()])
+        socket.send_fds(server, [json.dumps([command, largest_file]).encode()], [out.fileno(), err.fileno()])
         code = int(server.recv(REQUEST))
         said = []
         for stream in (out, err):
             stream.seek(0)
             said.append(stream.read().decode())
-    return subprocess.CompletedProcess([module, *asked[1]], code, *said)
+    return subprocess.CompletedProcess(command, code, *said)
 
 
 @cache
@@ -81,14 +81,14 @@ def _serve(asking: socket.socket) -> None:
         asked, streams, *_ = socket.recv_fds(asking, REQUEST, 2)
         if not asked:
             return
-        module, words, largest_file = json.loads(asked)
-        main = importlib.import_module(module).main
+        command, largest_file = json.loads(asked)
+        main = importlib.import_module(command[0]).main
         child = os.fork()
         if not child:
             asking.close()
             os.dup2(streams[0], 1)
             os.dup2(streams[1], 2)
-            sys.argv = [module, *words]
+            sys.argv = command
             signal.alarm(HANGS)
             if largest_file is not None:  # half of a module that is compiled would be left to all that come after
                 sys.dont_write_bytecode, os.environ["PYTHONDONTWRITEBYTECODE"] = True, "1"
