@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from threading import get_ident
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from ledger import schemes
-from ledger.book.fresh import Placed
 from ledger.correcting.corrections import Corrections, Proposed
-from ledger.correcting.previews import Impact
-from ledger.correcting.standing_games import StandingGames
+from ledger.correcting.game_log import GameLog
+from ledger.correcting.previews import Impact, Previews
 from ledger.errors import StorageError
 from ledger.facts import codec
 from ledger.facts.changes import Change
@@ -26,69 +25,47 @@ from ledger.facts.correction_events import Decision
 from ledger.facts.events import Event, PlayerRegistered, RoundWithoutGame, SchemeAdopted
 from ledger.facts.source_games import SourceRound
 from ledger.facts.words import Receipt, Standing, TreeHead
-from ledger.house_policies import HousePolicies
-from ledger.journal import erasing, renaming, rules
+from ledger.journal import listing, rules
 from ledger.journal.alike import AlikeGames
-from ledger.journal.checkpoints import Checkpoints, refuse_another_history
+from ledger.journal.checkpoints import refuse_another_history
 from ledger.journal.erased_sides import ErasedSides
-from ledger.journal.finding_players import player_found
 from ledger.journal.import_frames import take_frames
-from ledger.journal.issued_tokens import IssuedTokens
 from ledger.journal.made_keys import MadeKeys
-from ledger.journal.people import People, Person
-from ledger.journal.recorder import Gate, Recorded, Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
-from ledger.journal.sealed_names import SealedNames
+from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.journal.tokens import Tokens
-from ledger.publications import Publications
-from ledger.ratings import pasts, queries
+from ledger.players import erasing, renaming
+from ledger.players.people import People, Person
+from ledger.policies.house_policies import HousePolicies
+from ledger.publishing.publications import Publications
+from ledger.ratings import keeping, past_views, queries
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.keeping import AtHand
 from ledger.ratings.like_games import LikeGames
+from ledger.ratings.open_ledger import DEFAULT_ACTOR, OpenLedger
 from ledger.ratings.projectors import at_hand
 from ledger.ratings.views import Views
-from ledger.raw_reads import RawReads
-from ledger.registry import NewPlayer, Registry
+from ledger.registering.registry import NewPlayer, Registry
 from ledger.runtime import sqlite
+from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers
 from ledger.runtime.progress import Progress, silent
 
 if TYPE_CHECKING:
     from polars import DataFrame
-
-DEFAULT_ACTOR = "ledger"
-
+    from sqlite_utils import Database
 
 def utc_now() -> datetime:
     """What time it is: the only look at a clock in the library."""
     return datetime.now(UTC)
 
 
-class Ledger(RawReads):
+class Ledger(OpenLedger):
     """A chess rating ledger on disk: ``club.db``, ``club.people.db`` and ``club.views.db``.
 
     It stays with the thread that opened it; threads that work at the same time open one each, as processes do.
-
-    Its ``checkpoints`` are the heads that were signed: to make them, and to be held against when it is opened.
     """
-
-    def __init__(
-        self, path: str | Path, journal: SqliteJournal, people: People, projectors: Sequence[ReadModel] | AtHand,
-        clock: Callable[[], datetime],
-    ) -> None:  # fmt: skip
-        self.path, self._thread = Path(path), get_ident()
-        self.journal = journal
-        self.checkpoints = Checkpoints(path, journal)
-        self._people = people
-        self.views = Views(beside(path, "views"), projectors, journal)
-        self._names = SealedNames(journal, people, lambda: LikeGames(self.views).highest_registered())
-        self._aside: TemporaryDirectory[str] | None = None
-        self._clock = clock
-        self._issued = IssuedTokens(journal)
-        self._standing = StandingGames(journal, lambda: self.views, self.level)
-        self._recorder = Recorder(journal, self.now_ms, self._judge, self._standing.standing_now)
 
     @classmethod
     def create(
@@ -132,7 +109,7 @@ class Ledger(RawReads):
                 empty.take_secret(secret)
         with (  # the journal appears last, with its scheme: before that there is no ledger
             sqlite.whole(path) as making,
-            cls(making, SqliteJournal.create(making), People(people), (), clock) as made,
+            cls._over(making, SqliteJournal.create(making), People(people), (), clock) as made,
         ):
             made.append(event, actor=actor)
         return cls.open(path, clock=clock)
@@ -163,36 +140,32 @@ class Ledger(RawReads):
         refuse_another_history(path, journal, people)
         renaming.settle_if_possible(journal, people)
         erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
-        return cls(path, journal, people, at_hand(projectors), clock)
+        return cls._over(path, journal, people, at_hand(projectors), clock)
 
-    def close(self) -> None:
-        """Release all files.
+    @classmethod
+    def _over(
+        cls, path: Path, journal: SqliteJournal, people: People, projectors: Sequence[ReadModel] | AtHand,
+        clock: Callable[[], datetime],
+    ) -> Ledger:  # fmt: skip
+        return cls(path, journal, people, Views(beside(path, "views"), projectors, journal), clock)
 
-        Raises:
-            StorageError: another thread opened the ledger.
+    @contextmanager
+    def known_at(
+        self, position: int, *, listed: int | None = None, keep: bool = True, progress: Progress = silent
+    ) -> Iterator[Ledger]:
+        """The ledger as it answered when the journal had fewer entries; names are those of now. Nothing is recorded.
+
+        Args:
+            position: how many entries were known.
+            listed: up to which entry lists had been published, for the list that followed from those entries; by
+                default the same.
+            keep: whether the views of then may be kept beside the journal for the next question, and kept ones used.
+            progress: told how far they are built.
         """
-        self.views.close()
-        if self._aside is not None:
-            self._aside.cleanup()
-        self._people.close()
-        self.journal.close()
-
-    @property
-    def people(self) -> People:
-        """Who the players are. When it is first asked for, its two ends are compared with what the journal sealed.
-
-        Raises:
-            StorageError: it is the people file of another ledger, or one of the two rows was changed; or another
-                thread opened the ledger.
-        """
-        self._refuse_other_threads()
-        return self._names.people()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        journal = self.journal
+        with past_views.known_at(self.path, self.views.kept(), journal, position, progress, keep=keep) as past:
+            then = ScratchJournal(journal, position if listed is None else listed)
+            yield Ledger(self.path, then, self.names.file, past, self.clock)
 
     # -- writing ---------------------------------------------------------------------------------------------------
 
@@ -209,12 +182,12 @@ class Ledger(RawReads):
             RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
             StorageError: a file refuses, or another thread opened the ledger.
         """
-        self._refuse_other_threads()
-        actor = self.tokens.recorder(token, actor, DEFAULT_ACTOR)
+        self.refuse_other_threads()
+        actor = self.recorder_named(token, actor)
         batch = [self._stated(event) for event in events]
         if registrations := [event for event in batch if isinstance(event, PlayerRegistered)]:
-            self._names.check_registrations(registrations)
-        return self._append(batch, actor)
+            self.names.check_registrations(registrations)
+        return self.record(batch, actor)
 
     def _stated(self, event: Event) -> Event:
         """A fact in the words in which it is recorded.
@@ -224,27 +197,7 @@ class Ledger(RawReads):
         """
         if isinstance(event, SchemeAdopted):
             return event if self.journal.find([event.key]) else schemes.in_full(event)
-        return self._standing.told_round_now(event) if isinstance(event, RoundWithoutGame) else event
-
-    def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
-        if not pasts.KINDS.isdisjoint(map(type, batch)) and any(map(pasts.may_be_late, batch)):
-            self.level()  # which games are rated only the views know
-        return self._noted(self._recorder.append_many(batch, actor))
-
-    def _judge(self, event: Event) -> None:
-        """What only the views know against a new fact."""
-        pasts.judge(lambda: self.views.connection, self._pools, event)
-        self._standing.refuse_meeting(event)
-
-    def _append_judged(self, gate: Gate, actor: str) -> list[Receipt]:
-        self._refuse_other_threads()
-        return self._noted(self._recorder.append_judged(gate, actor))
-
-    def _noted(self, recorded: Recorded) -> list[Receipt]:
-        placed = zip(*recorded, strict=True)
-        if rules.OWN_DOORS.keys().isdisjoint(map(type, recorded.events)):  # of those it matters who recorded them
-            self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
-        return EarlyGames(self.views).noted(recorded)
+        return self.standing.told_round_now(event) if isinstance(event, RoundWithoutGame) else event
 
     def register(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
@@ -282,34 +235,22 @@ class Ledger(RawReads):
     @property
     def registry(self) -> Registry:
         """Who the players are and what is known of them: to add players, with their past, and what is learnt later."""
-        return Registry(
-            self.journal, self._names, self._append, self.level, lambda: self.views, self._pools,
-            lambda: self.first_scheme().pool, self.now_ms,
-            lambda token, actor: self.tokens.recorder(token, actor, DEFAULT_ACTOR),
-        )  # fmt: skip
+        return Registry(self)
 
     @property
     def made_keys(self) -> MadeKeys:
         """What makes the keys of games whose source gave none."""
-        return MadeKeys(self.journal, self._people.secret)
-
-    @property
-    def tokens(self) -> Tokens:
-        """What proves who acts, where tokens are set up, and the log of what was refused."""
-        return Tokens(beside(self.path, "tokens"), self.journal, self._issued, self._append_judged, self.now_ms)
+        return MadeKeys(self.journal, self.names.file.secret)
 
     @property
     def publications(self) -> Publications:
         """The lists that were shown to the world: to publish one, to see each again as it was."""
-        return Publications(
-            self.path, self.journal_of_moment, lambda: self.people, self._append_judged, self.level,
-            lambda: self.views, self.pool, self.checkpoints.after_commit, lambda: self.tokens,
-        )  # fmt: skip
+        return Publications(self)
 
     @property
     def policies(self) -> HousePolicies:
         """The rules that this ledger gives itself: four eyes, what is complained of before publishing, upsets."""
-        return HousePolicies(self.journal, self._append_judged, self.level, lambda: self.views, lambda: self.tokens)
+        return HousePolicies(self)
 
     def rename(self, player: int, name: str, *, actor: str = DEFAULT_ACTOR, token: str | None = None) -> bool:
         """Give a player another name, as ``Registry.rename`` says; False where the player bears it already."""
@@ -344,48 +285,40 @@ class Ledger(RawReads):
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together, or another thread opened the ledger.
         """
-        self._refuse_other_threads()
-        actor = self.tokens.recorder(token, actor, "import")
-        if self._standing.any_corrected() or any(self.journal.keys("round:", "round;")):
+        self.refuse_other_threads()
+        actor = self.recorder_named(token, actor, "import")
+        if self.standing.any_corrected() or any(self.journal.keys("round:", "round;")):
             self.level()  # games and byes may be told again as they stand after their corrections, or by another day
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
-        self._people.folds.bring_up()
-        alike = None if record_alike else AlikeGames(self.journal, self._people, LikeGames(self.views))
+        self.names.file.folds.bring_up()
+        alike = None if record_alike else AlikeGames(self.journal, self.names.file, LikeGames(self.views))
         pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
-        standing = self._standing
+        standing = self.standing
         job = GameImport(
-            self._names, self.made_keys, pools, first, actor, self.now_ms, alike, notes_of, standing.standing,
+            self.names, self.made_keys, pools, first, actor, self.now_ms, alike, notes_of, standing.standing,
             keep_differences, self.erased_sides(), standing.told_round,
         )  # fmt: skip
         take_frames(
             self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
         )
-        self._people.folds.bring_up()
+        self.names.file.folds.bring_up()
         return job.report
 
     def erased_sides(self, keys: MadeKeys | None = None) -> ErasedSides:
         """What the games of a file are to known ones of who was erased, for which the views are levelled."""
-        if self._people.has_nameless():
+        if self.names.file.has_nameless():
             self.level()  # before the journal is written: views follow from what is committed
 
         def games_of(players: Iterable[int]) -> list[dict[str, Any]]:
             numbers = json.dumps(sorted(players))
             return list(queries.dictionaries(self.views.connection, queries.EVERY_GAME_OF, (numbers,)))
 
-        return ErasedSides(self._people, keys or self.made_keys, games_of)
-
-    def now_ms(self) -> int:
-        """What time it is, milliseconds since 1970."""
-        return int(self._clock().timestamp() * 1000)
+        return ErasedSides(self.names.file, keys or self.made_keys, games_of)
 
     @property
     def corrections(self) -> Corrections:
         """What is proposed and decided about the facts, and what writes a proposal."""
-        return Corrections(
-            self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views,
-            self._judge, self._player, lambda: self.first_scheme().pool, self.now_ms, self.publications.last_editions,
-            lambda: self.tokens,
-        )  # fmt: skip
+        return Corrections(self)
 
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
@@ -396,6 +329,20 @@ class Ledger(RawReads):
     def preview(self, wanted: int | Sequence[Change]) -> Impact:
         """What an open proposal, or changes, would move if approved now, as ``Corrections.preview`` says."""
         return self.corrections.preview(wanted)
+
+    @contextmanager
+    def as_if(self, wanted: int | Sequence[Change]) -> Iterator[Ledger]:
+        """The ledger as it would answer after the approval of an open proposal, or of changes; nothing is recorded.
+
+        Others read on for the length of the block, and wait to write. What is read by another connection or process
+        (``query``, exports, ``database``) is as it stands.
+
+        Raises:
+            ProposalError: it may not be approved, or they may not be proposed; all faults are listed.
+        """
+        self.level()
+        with Previews(self).as_if(wanted) as (views, journal):
+            yield Ledger(self.path, journal, self.names.file, views, self.clock)
 
     def decide(
         self, proposal: int, decision: Decision, *, by: str | None = None, token: str | None = None,
@@ -413,43 +360,9 @@ class Ledger(RawReads):
         """Bring the views level with the journal; returns the position reached."""
         return self.views.catch_up(progress)
 
-    def level(self, progress: Progress = silent) -> None:
-        """Make sure that the views are level with the journal before questions are asked.
-
-        Where they are behind and cannot be written (a read-only folder, another user's files) they are built aside,
-        for as long as this ledger is open.
-
-        Raises:
-            CorruptError: the views are damaged, or are not of this journal.
-        """
-        if self.views.is_read or self.views.is_level():
-            return  # what is read as of one moment stays as it is
-        if self.views.can_be_written():
-            self.catch_up(progress)
-            return
-        self.views.close()
-        self._aside = TemporaryDirectory(prefix="ledger-aside-")
-        self.views = Views(Path(self._aside.name) / "views.db", self.views.at_hand, self.journal)
-        self.views.build_until(self.journal.size(), progress)
-
     def rebuild(self, progress: Progress = silent) -> int:
         """Build the views anew from the journal alone; returns the position reached."""
         return self.views.rebuild(progress)
-
-    @contextmanager
-    def moment(self, progress: Progress = silent) -> Iterator[int]:
-        """Make all answers within the block answers of one moment, and give the journal's position that they are of.
-
-        The views are brought level first; then what others record meanwhile is not seen before the block ends. Every
-        answer is such a block by itself; whoever asks several that belong together asks them in one.
-
-        Raises:
-            StorageError: a file refuses.
-            CorruptError: the views are damaged, or are not of this journal.
-        """
-        self.level(progress)
-        with self.views.moment() as position:
-            yield position
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -457,25 +370,66 @@ class Ledger(RawReads):
         """Size and Merkle root of the journal: publish it, keep it elsewhere, compare it later."""
         return self.journal.head()
 
-    def player(self, wanted: str | int) -> Person:
-        """The one player of that name, identity or number, compared with what the journal sealed.
-
-        Who was merged into another player is that one.
-
-        Raises:
-            UnknownNameError: nobody, or several: their identities are listed.
-            StorageError: the journal registered another name under that number.
-        """
-        found = self._player(str(wanted))
-        person = self._standing.person(found.player)
-        return found if person == found.player else self._player(str(person))
-
-    def _player(self, wanted: str) -> Person:
-        return player_found(self.journal, self._names, wanted)
-
     def people_row(self, player: int) -> Person | None:
         """A row of the people file as it stands, compared with nothing: for mending. None where there is none."""
-        return self._people.by_number([player]).get(player)
+        return self.names.file.by_number([player]).get(player)
+
+    def rows(self, table: str, where: str = "1", arguments: Sequence[object] = ()) -> Iterator[dict[str, Any]]:
+        """Rows of a table of the level views as dictionaries: ``games``, ``history``, ``current``, ``players``, ...
+
+        They are read as they are asked for, all as of the moment of the first.
+
+        Args:
+            table: name of the table.
+            where: an SQL condition, with ``?`` for arguments; may end with ``ORDER BY`` and ``LIMIT``.
+            arguments: what the question marks stand for.
+
+        Raises:
+            UnknownNameError: there is no such table.
+            MalformedError: SQLite does not understand the condition.
+            ProjectionError: a process without the plug-in of the table has gone on since it was level.
+        """
+        self.level()
+        keeping.refuse_left_behind(self.views.connection, table, self.views.at_hand.broken)
+        return queries.rows_where(self.views.connection, table, where, arguments)
+
+    def database(self) -> Database:
+        """The level views as a read-only sqlite-utils database, for anything that SQL can ask."""
+        self.level()
+        return sqlite_utils.Database(sqlite.connect(self.views.path, read_only=True))
+
+    @property
+    def game_log(self) -> GameLog:
+        """What was recorded, proposed and decided about single games."""
+        return GameLog(self)
+
+    def log(self, game: str) -> list[dict[str, Any]]:
+        """Every journal entry about one game, in order, as plain values: recorded, supplemented, proposed, decided.
+
+        The game is found as ``game_found`` finds it. A proposal or decision has the words of its reason as ``why``:
+        None where they were erased, or are not in the people file. Which proposals concern a game says ``GameLog``.
+
+        Raises:
+            UnknownNameError: no such game, or several.
+        """
+        with self.moment():
+            return self.game_log.entries(game)
+
+    def entries(self, kind: str | None = None, last: int | None = None) -> Iterator[dict[str, Any]]:
+        """Entries of the journal in order, as plain values, read as they are asked for.
+
+        Args:
+            kind: only those of this kind, with its version (``clock-accepted/1``) or without.
+            last: only so many, the newest of them; 0 or None: all.
+
+        Raises:
+            UnknownNameError: there is no such kind.
+        """
+        return map(orjson.loads, listing.bodies(self.journal, kind, last))
+
+    def movetext(self, sha256: str) -> str | None:
+        """The movetext kept under a game's ``text``, or None."""
+        return listing.movetext(self.journal, sha256)
 
 
 def _secret_of(path: Path) -> bytes:

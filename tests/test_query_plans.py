@@ -20,7 +20,7 @@ from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
-from ledger.ratings import collected_rows, listing, player_rows, queries
+from ledger.ratings import listing, player_rows, queries
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.corrections import approve
@@ -294,7 +294,6 @@ def test_a_players_rows_at_a_cut_are_found_by_player_and_position(path: Path) ->
         ended = [asked, BY_PLAYER.format("c"), "CORRELATED SCALAR SUBQUERY 1", BY_PLAYER.format("h")]
         assert plan(connection, player_rows._ENDED_BEFORE) == ended
         assert plan(connection, player_rows._BEFORE) == [*ended, BY_POSITION.format("games")]
-        assert plan(connection, collected_rows._LAST_PLACES) == [asked, BY_PLAYER.format("c")]
         assert plan(connection, player_rows._RESTORE_CURRENT) == restored
         assert plan(connection, player_rows._LAST_PLACE) == [BY_PLAYER.format("current")]
         assert plan(connection, player_rows._DROP_CURRENT) == [BY_PLAYER.format("current")]

@@ -13,8 +13,8 @@ from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.events import GameRecorded, SchemeAdopted, TournamentClosed
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.journal import adoptions
-from ledger.journal.people import missing
 from ledger.ledger import Ledger
+from ledger.players.people import missing
 
 _SAME_SIDES = """
 SELECT key FROM games WHERE white = ? AND black = ? AND ended_ms BETWEEN ? AND ? AND 'game:' || key <> ? ORDER BY key

@@ -16,8 +16,8 @@ from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.periods import DAY_MS
 from ledger.journal.game_keys import game_found
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.ratings import engine, queries
 from ledger.ratings.engine import Rateable
 from ledger.ratings.listing import is_listed

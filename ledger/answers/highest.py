@@ -14,8 +14,8 @@ from ledger.answers.read_models import Sides, games_until, refuse_without
 from ledger.answers.wording import day
 from ledger.book.roster import Roster
 from ledger.book.timeline import Pool
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.history import highest_of
 from ledger.ratings.projectors import bests, highest_lowest

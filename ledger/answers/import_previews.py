@@ -14,16 +14,15 @@ import attrs
 import orjson
 
 from ledger import schemes
-from ledger.correcting.standing_games import StandingGames
 from ledger.facts.events import GameRecorded
 from ledger.facts.source_games import SourceRound
 from ledger.journal.alike import AlikeGames
 from ledger.journal.dry_runs import DryJournal, DryNames
 from ledger.journal.import_frames import take_frames
 from ledger.journal.made_keys import MadeKeys
-from ledger.journal.people import Person
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.like_games import LikeGames
 
@@ -77,7 +76,7 @@ class ImportPreview:
         ledger = self._ledger
         first = schemes.in_full(ledger.first_scheme(), stored=True)
         alike = None if record_alike else AlikeGames(self._journal, ledger.people, LikeGames(ledger.views))
-        standing = StandingGames(ledger.journal, lambda: ledger.views, lambda: None)
+        standing = ledger.standing
         notes_of = EarlyGames(ledger.views).of_frame
         keys = MadeKeys(self._journal, self._secret)
         job = GameImport(

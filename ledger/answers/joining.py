@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import day
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 
 _FIRST_GAME = (
     "SELECT min(ended_ms) FROM (SELECT min(ended_ms) AS ended_ms FROM games WHERE white = ?1 "

@@ -21,8 +21,8 @@ from ledger.book.policies import CLASSES
 from ledger.book.stored_policies import stored_policies
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 

@@ -20,8 +20,8 @@ from ledger.errors import UnknownNameError
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import OPEN
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
 

@@ -19,8 +19,8 @@ from ledger.answers.wording import day, shown
 from ledger.book.roster import Listed, Roster
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.history import highest_of
 from ledger.ratings.player_states import PlayerState, PlayerStates

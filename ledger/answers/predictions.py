@@ -12,8 +12,8 @@ from ledger.answers.wording import day, shown
 from ledger.book.eras import Era
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.ratings import engine
 from ledger.ratings.listing import is_listed
 from ledger.ratings.player_states import PlayerStates

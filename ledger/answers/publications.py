@@ -16,7 +16,7 @@ from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
-from ledger.publications import Publication
+from ledger.publishing.publications import Publication
 from ledger.ratings.lists import by_player, rows_in_force
 from ledger.ratings.player_states import PlayerStates
 

@@ -26,9 +26,9 @@ from ledger.answers.publications import known_then
 from ledger.answers.wording import RESULT, names, told_apart
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
-from ledger.publications import Publication
+from ledger.players.people import Person
+from ledger.publishing.publications import Publication
 from ledger.ratings.past_views import known_at, stepping
 from ledger.runtime.progress import Progress, silent
 

@@ -13,8 +13,8 @@ from ledger.answers.wording import RESULT, names
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.ratings import keeping, queries, views_file
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projector import Projector

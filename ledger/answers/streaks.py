@@ -9,8 +9,8 @@ from typing import Any
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import Sides, games_until, refuse_without, state_after
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.ratings.projectors.streaks import KINDS, PROJECTOR
 
 Row = dict[str, Any]

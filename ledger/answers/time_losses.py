@@ -17,8 +17,8 @@ from ledger.book.policies import SANDBAGGER
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_text
 from ledger.facts.periods import DAY_MS
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.projectors.time_losses import PROJECTOR
 

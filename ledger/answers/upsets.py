@@ -18,8 +18,8 @@ from ledger.book.policies import UPSETS as POLICY
 from ledger.book.stored_policies import stored_policies
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.projectors.upsets import PROJECTOR
 

@@ -9,8 +9,8 @@ from typing import Literal
 
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_text
-from ledger.journal.people import Person, missing
 from ledger.ledger import Ledger
+from ledger.players.people import Person, missing
 
 ERASED = "(erased)"
 RESULT: dict[int | None, Literal["win", "draw", "loss"]] = {2: "win", 1: "draw", 0: "loss"}

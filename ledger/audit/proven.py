@@ -35,8 +35,7 @@ class ProvenLedger(Ledger):
         self, path: Path, journal: SealedJournal, people: SealedPeople, made: Views, held: ExitStack,
         clock: Callable[[], datetime],
     ) -> None:  # fmt: skip
-        super().__init__(path, journal, people, made.at_hand, clock)
-        self.views = made
+        super().__init__(path, journal, people, made, clock)
         self._held = held
 
     def close(self) -> None:

@@ -19,14 +19,14 @@ from ledger.audit.reader import verify_inclusion
 from ledger.errors import CorruptError, StorageError, UnknownNameError
 from ledger.facts.words import TreeHead
 from ledger.journal import Stored
-from ledger.journal.finding_players import player_found
 from ledger.journal.game_keys import game_found
 from ledger.journal.merkle import inclusion_path, leaf_hash
-from ledger.journal.people import Person
 from ledger.journal.rules import facts_of
-from ledger.journal.sealed_names import SealedNames
-from ledger.journal.sealings import is_sealed, sealings
 from ledger.ledger import Ledger
+from ledger.players.finding_players import player_found
+from ledger.players.people import Person
+from ledger.players.sealed_names import SealedNames
+from ledger.players.sealings import is_sealed, sealings
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"
 MAKE_ONE = "make one with 'rating-ledger checkpoint DB'"

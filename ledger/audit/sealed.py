@@ -8,8 +8,8 @@ from __future__ import annotations
 from ledger.audit.reader import Snapshot
 from ledger.facts.words import TreeHead
 from ledger.journal.merkle import Frontier
-from ledger.journal.people import People
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.players.people import People
 
 
 class SealedJournal(SqliteJournal):

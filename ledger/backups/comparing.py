@@ -16,7 +16,7 @@ from ledger.backups.making import places
 from ledger.backups.replacing import Present
 from ledger.errors import LedgerError
 from ledger.journal.merkle import leaf_hashes
-from ledger.journal.people_layouts import REASONS_SINCE, layout
+from ledger.players.people_layouts import REASONS_SINCE, layout
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from ledger.backups.making import SET, places
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import Checkpoints
-from ledger.journal.people import People
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.players.people import People
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import RESTORE_PLAN, restoring

@@ -38,7 +38,7 @@ _WRITTEN = tuple(name for name in _COLUMNS if name not in {"position", "key"})
 _UPDATE = f"UPDATE games SET {', '.join(f'{name} = ?' for name in _WRITTEN)} WHERE position = ?"
 _UNRATED = {"half_moves", "started_at"}  # where the verdict stays, no rating and no row of a table knows them
 _OF_TOURNAMENT = ("pool", "tournament", "ended_ms", "white", "black", "voided_by")  # what says the days of one
-_KEEP_ORIGINAL = "INSERT OR REPLACE INTO originals VALUES (?, ?)"  # no upsert: a preview writes into a view
+_KEEP_ORIGINAL = "INSERT OR REPLACE INTO originals VALUES (?, ?)"
 _KEEP_SIDES = "INSERT OR REPLACE INTO given_sides VALUES (?, ?, ?)"
 NO_CHANGES = Standing({}, None, None)
 

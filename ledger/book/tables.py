@@ -15,8 +15,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledger.runtime import overlay
-
 if TYPE_CHECKING:
     import sqlite3
 
@@ -30,7 +28,7 @@ ORDER_OF_ENDS = ("ended_ms", "round_order", "key")
 RATING_ORDER = ("rated_ms", "batch", *ORDER_OF_ENDS)  # in which the games of a pool are rated
 IN_RATING_ORDER, IN_ORDER_OF_ENDS = ", ".join(RATING_ORDER), ", ".join(ORDER_OF_ENDS)
 INSERT_PLAYER = "INSERT OR REPLACE INTO players VALUES (?, ?, ?, ?, ?)"  # a corrected registration takes its place
-INSERT_MOVETEXT = "INSERT OR REPLACE INTO movetexts VALUES (?, ?)"  # no upsert: a preview writes into a view
+INSERT_MOVETEXT = "INSERT OR REPLACE INTO movetexts VALUES (?, ?)"
 INSERT_GAME = f"INSERT INTO games({', '.join(GAME_COLUMNS)}) VALUES ({', '.join('?' * len(GAME_COLUMNS))})"
 
 # Verdicts on games that wait until all are judged.
@@ -126,5 +124,4 @@ INDEXES = (
 
 def index_tournaments(connection: sqlite3.Connection) -> None:
     """Make the games of a tournament quick to find before the other indexes are made: for a build, which looks."""
-    if not overlay.is_laid_over(connection, "games"):
-        connection.execute(_BY_TOURNAMENT.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
+    connection.execute(_BY_TOURNAMENT.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))

@@ -6,7 +6,7 @@ decision makes of the facts is the game book's business.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -14,7 +14,7 @@ import orjson
 
 from ledger.book.decided import Decided, Proposal
 from ledger.book.four_eyes import Party
-from ledger.book.proposal_gate import Judge, ProposalGate
+from ledger.book.proposal_gate import ProposalGate
 from ledger.book.stored_policies import broken_by
 from ledger.correcting import entries
 from ledger.correcting.drafts import Drafts
@@ -27,13 +27,10 @@ from ledger.facts.correction_events import CorrectionDecided, Decision
 from ledger.facts.events import Event
 from ledger.facts.token_events import ROLES_OF, Role
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, Writer
-from ledger.journal.people import People, Person
-from ledger.journal.reasons import reason_faults
-from ledger.journal.recorder import Gate
-from ledger.journal.tokens import VERBS_OF, Tokens
-from ledger.ratings.list_previews import AskedList
-from ledger.ratings.views import Views
+from ledger.journal import Writer
+from ledger.journal.tokens import VERBS_OF
+from ledger.players.reasons import reason_faults
+from ledger.ratings.open_ledger import OpenLedger
 
 
 @attrs.frozen
@@ -89,50 +86,30 @@ class Corrections:
     """The corrections of one ledger.
 
     Attributes:
-        journal: where entries stand.
-        people: where reasons are kept.
-        append: records what a gate gives, under the write lock.
-        level: brings the views level with the journal.
-        views: what follows from it.
-        judge: raises RejectedError for a new fact that the rules of the journal let pass.
-        player: the player of a name, identity or number.
-        first_pool: name of the ledger's first pool.
-        now_ms: milliseconds since 1970.
-        published: the lists that were published, each instant's last edition.
-        tokens: what proves who erases reasons.
+        ledger: whose facts are corrected.
     """
 
-    journal: Journal
-    people: Callable[[], People]
-    append: Callable[[Gate, str], list[Receipt]]
-    level: Callable[[], None]
-    views: Callable[[], Views]
-    judge: Judge
-    player: Callable[[str], Person]
-    first_pool: Callable[[], str]
-    now_ms: Callable[[], int]
-    published: Callable[[], Sequence[AskedList]]
-    tokens: Callable[[], Tokens]
+    ledger: OpenLedger
 
     @property
     def drafts(self) -> Drafts:
         """What puts changes as people mean them into the words of a proposal."""
-        return Drafts(self.journal, self.level, self.views, self._called)
-
-    def _called(self, player: int) -> str:
-        known = self.people().by_number([player]).get(player)
-        return f"{known.name} ({player})" if known and known.name else str(player)
+        return Drafts(self.ledger)
 
     @property
     def verbs(self) -> Verbs:
         """What reads a change from words: those of a command, or of a row of a file."""
-        return Verbs(self.drafts, self.player, self.first_pool)
+        return Verbs(self.drafts)
 
     def refusals(self, changes: Sequence[Change]) -> list[Refusal]:
         """Why these changes may not be proposed, as the facts stand; empty where they may. Nothing is recorded."""
-        self.level()
-        with self.views().moment():
-            return ProposalGate(self.views().connection, self.journal, self.now_ms(), self.judge).refusals(changes)
+        self.ledger.level()
+        with self.ledger.views.moment():
+            return self._judging(self.ledger.now_ms()).refusals(changes)
+
+    def _judging(self, now_ms: int) -> ProposalGate:
+        ledger = self.ledger
+        return ProposalGate(ledger.views.connection, ledger.journal, now_ms, ledger.standing.judge)
 
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
@@ -152,15 +129,15 @@ class Corrections:
             StorageError: a file refuses.
         """
         tried = "propose a correction"
-        who = self.tokens().who(token, by, Role.CORRECTOR, tried)
+        who = self.ledger.tokens.who(token, by, Role.CORRECTOR, tried)
         codec.seal_actor(who.name)
         numbers: list[int] = []
         alike: list[int] = []
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
-            self.tokens().check(who, Role.CORRECTOR, writer.size + 1, tried)
-            self.level()
-            judging = ProposalGate(self.views().connection, self.journal, now_ms, self.judge)
+            self.ledger.tokens.check(who, Role.CORRECTOR, writer.size + 1, tried)
+            self.ledger.level()
+            judging = self._judging(now_ms)
             refusals = [Refusal(0, "no-reason", fault) for fault in reason_faults(reason)]
             refusals += judging.refusals(changes)
             number = judging.decided.next_number()
@@ -169,12 +146,12 @@ class Corrections:
             numbers.append(number)
             alike.extend(judging.decided.open_about([change.subject for change in changes]))
             key = f"proposal:{number}@1"
-            sealed = self.people().reasons.keep(writer, {key: reason})[key]
+            sealed = self.ledger.people.reasons.keep(writer, {key: reason})[key]
             return entries.parts(number, changes, sealed, proven=who.proven, by_token=who.entry)
 
-        self.level()
-        with self.tokens().noting(who, tried):
-            receipts = self.append(gate, who.name)
+        self.ledger.level()
+        with self.ledger.tokens.noting(who, tried):
+            receipts = self.ledger.record_judged(gate, who.name)
         return Proposed(numbers[0], tuple(receipts), tuple(alike))
 
     def decide(
@@ -203,20 +180,20 @@ class Corrections:
             MalformedError: no name of a person.
         """
         tried, role = f"{VERBS_OF[decision]} proposal {proposal}", ROLES_OF[decision]
-        who = self.tokens().who(token, by, role, tried)
+        who = self.ledger.tokens.who(token, by, role, tried)
         codec.seal_actor(who.name)
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
             position = writer.size + 1
-            self.tokens().check(who, role, position, tried)
-            self.level()
-            judging = ProposalGate(self.views().connection, self.journal, now_ms, self.judge)
+            self.ledger.tokens.check(who, role, position, tried)
+            self.ledger.level()
+            judging = self._judging(now_ms)
             faults = [] if reason is None else reason_faults(reason)
             refusals = [Refusal(0, "no-reason", fault) for fault in faults]
             party = Party(who.name, who.proven)
             refusals += judging.decision_refusals(
                 proposal, decision, who.name,
-                lambda known: broken_by(self.views().connection, position, known, decision, party),
+                lambda known: broken_by(self.ledger.views.connection, position, known, decision, party),
             )  # fmt: skip
             if not refusals and seen is not None and seen != writer.size:
                 message = f"the impact was looked at with {seen} entries, {writer.size} are there now; look again"
@@ -224,19 +201,19 @@ class Corrections:
             key = f"decision:{proposal}"
             if refusals:
                 raise ProposalError(key, refusals)
-            sealed = None if reason is None else self.people().reasons.keep(writer, {key: reason})[key]
+            sealed = None if reason is None else self.ledger.people.reasons.keep(writer, {key: reason})[key]
             event = CorrectionDecided(
                 proposal=proposal, decision=decision, reason=sealed, proven=who.proven, by_token=who.entry
             )
             added = entries.added(judging.decided, proposal) if decision is Decision.APPROVED else []
             return [event, *added]
 
-        self.level()
-        with self.tokens().noting(who, tried):
-            return self.append(gate, who.name)
+        self.ledger.level()
+        with self.ledger.tokens.noting(who, tried):
+            return self.ledger.record_judged(gate, who.name)
 
     def preview(self, wanted: int | Sequence[Change]) -> Impact:
-        """What an approval would move, without writing a byte or taking a lock.
+        """What an approval would move: it is tried in the views, and rolled back. Others read on meanwhile.
 
         Args:
             wanted: the number of an open proposal, or changes that nobody has proposed yet.
@@ -244,19 +221,17 @@ class Corrections:
         Raises:
             ProposalError: it may not be approved, or proposed; all faults are listed.
         """
-        self.level()
-        views = self.views()
-        previews = Previews(views.path, self.journal, self.people, self.judge, self.now_ms, self.published)
-        return previews.of_proposal(wanted) if isinstance(wanted, int) else previews.of_changes(wanted)
+        self.ledger.level()
+        return Previews(self.ledger).of(wanted)
 
     def recorded_since(self, number: int) -> tuple[int, int]:
         """How many facts and decisions were recorded after a proposal, and the number of all entries.
 
         Other proposals do not count, for they move nothing; 0 where there is no such proposal.
         """
-        self.level()
-        with self.views().moment() as known:
-            return Decided(self.views().connection).recorded_since(number, known), known
+        self.ledger.level()
+        with self.ledger.views.moment() as known:
+            return Decided(self.ledger.views.connection).recorded_since(number, known), known
 
     def erase_reasons(self, number: int, *, by: str | None = None, token: str | None = None) -> int:
         """Forget why a proposal was made and why it was decided so, for good; both entries stay as they are.
@@ -274,13 +249,13 @@ class Corrections:
             UnknownNameError: there is none of this number.
             StorageError: a file refuses, or another process reads the people file and keeps the old bytes in its log.
         """
-        self.tokens().who(token, by, Role.APPROVER, f"erase the reasons of proposal {number}")
-        self.level()
-        with self.views().moment():
-            known = list(Decided(self.views().connection).proposals(open_only=False, numbers=[number]))
+        self.ledger.tokens.who(token, by, Role.APPROVER, f"erase the reasons of proposal {number}")
+        self.ledger.level()
+        with self.ledger.views.moment():
+            known = list(Decided(self.ledger.views.connection).proposals(open_only=False, numbers=[number]))
         for proposal in known:
             sealed = filter(None, (proposal.reason, proposal.decision_reason))
-            return self.people().reasons.erase(self.journal.writing(), sealed)
+            return self.ledger.people.reasons.erase(self.ledger.journal.writing(), sealed)
         raise UnknownNameError("proposal", str(number), "see 'correct list'")
 
     def proposal(self, number: int) -> ShownProposal:
@@ -300,17 +275,17 @@ class Corrections:
             open_only: only those that nobody has decided.
             numbers: only these.
         """
-        self.level()
-        with self.views().moment():
+        self.ledger.level()
+        with self.ledger.views.moment():
             return iter(list(self._shown(open_only=open_only, numbers=numbers)))
 
     def _shown(self, *, open_only: bool, numbers: Sequence[int] | None) -> Iterator[ShownProposal]:
-        decided = Decided(self.views().connection)
+        decided = Decided(self.ledger.views.connection)
         for proposal in decided.proposals(open_only=open_only, numbers=numbers):
             changes = tuple(numbered.change for numbered in decided.changes([proposal.proposal]))
             alike = decided.open_about([change.subject for change in changes]) if proposal.decision is None else []
             sealed = [proposal.reason, *([proposal.decision_reason] if proposal.decision_reason else [])]
-            texts = self.people().reasons.texts(sealed)
+            texts = self.ledger.people.reasons.texts(sealed)
             position = proposal.decided_position
             yield ShownProposal(
                 proposal, changes, self._recorded_at(proposal.position),
@@ -320,7 +295,7 @@ class Corrections:
             )  # fmt: skip
 
     def _recorded_at(self, position: int) -> str:
-        for bodies in self.journal.read(position - 1, position):
+        for bodies in self.ledger.journal.read(position - 1, position):
             entry: dict[str, Any] = orjson.loads(bodies[0])
             return str(entry["recorded_at"])
         return ""

@@ -5,7 +5,7 @@ Asked of the views, level with the journal. Whether a change may be proposed, th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -19,10 +19,9 @@ from ledger.facts.endings import becomes_drawn_by_time, result_fault
 from ledger.facts.events import Event, GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome, Standing, Termination
-from ledger.journal import Journal
 from ledger.journal.game_keys import game_found
 from ledger.ratings import pasts
-from ledger.ratings.views import Views
+from ledger.ratings.open_ledger import OpenLedger
 
 _SIDES = ("white", "black")
 
@@ -32,16 +31,15 @@ class Drafts:
     """What writes the changes of one ledger.
 
     Attributes:
-        journal: where facts stand as they were recorded.
-        level: brings the views level with the journal.
-        views: what follows from it.
-        called: name and number of a player, for messages.
+        ledger: what the facts are that are to be changed.
     """
 
-    journal: Journal
-    level: Callable[[], None]
-    views: Callable[[], Views]
-    called: Callable[[int], str]
+    ledger: OpenLedger
+
+    def _called(self, player: int) -> str:
+        """Name and number of a player, for messages."""
+        known = self.ledger.people.by_number([player]).get(player)
+        return f"{known.name} ({player})" if known and known.name else str(player)
 
     def fact(self, key: str) -> Fact:
         """A fact as it stands now.
@@ -52,15 +50,15 @@ class Drafts:
         Raises:
             UnknownNameError: the journal holds no such fact.
         """
-        self.level()
-        found = HypotheticalFacts(self.views().connection, self.journal).fact(key)
+        self.ledger.level()
+        found = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal).fact(key)
         if found is None:
             raise UnknownNameError("fact", key, "give its key as 'log' shows it")
         return found
 
     def game(self, wanted: str) -> str:
         """The key in the journal of a game, by what ``game_found`` takes."""
-        return f"game:{game_found(self.journal, wanted)[0]}"
+        return f"game:{game_found(self.ledger.journal, wanted)[0]}"
 
     def replace(self, key: str, fields: Mapping[str, Any]) -> Change:
         """Other values for some fields of a fact; None or the empty text blanks one.
@@ -100,8 +98,8 @@ class Drafts:
         for side in _SIDES:
             if facts[side] == player:
                 return self.replace(game, {side: to})
-        sides = f"White is {self.called(facts['white'])}, Black is {self.called(facts['black'])}"
-        raise UnknownNameError("player", self.called(player), sides, where=f"in {game!r}")
+        sides = f"White is {self._called(facts['white'])}, Black is {self._called(facts['black'])}"
+        raise UnknownNameError("player", self._called(player), sides, where=f"in {game!r}")
 
     @staticmethod
     def add(event: Event) -> Change:
@@ -116,8 +114,8 @@ class Drafts:
 
     def declare(self, player: int, rating: int, since: str) -> Change:
         """A player declares a rating, points, from an instant on; the standing stays."""
-        self.level()
-        standing = Standing(pasts.standing_at(self.views().connection, player, instant_ms(since)) or Standing.FULL)
+        self.ledger.level()
+        standing = Standing(pasts.standing_at(self.ledger.views.connection, player, instant_ms(since)) or Standing.FULL)
         return self.add(PlayerChanged(player=player, effective_at=since, standing=standing, declared_rating=rating))
 
     @staticmethod
@@ -136,10 +134,10 @@ class Drafts:
         Raises:
             UnknownNameError: the player is merged into nobody.
         """
-        self.level()
-        merges = HypotheticalFacts(self.views().connection, self.journal).decided.merges
+        self.ledger.level()
+        merges = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal).decided.merges
         if player not in merges:
-            raise UnknownNameError("merge of player", self.called(player), "see 'correct list'")
+            raise UnknownNameError("merge of player", self._called(player), "see 'correct list'")
         return Change(do=Verb.PART, player=player, into=merges[player])
 
     @staticmethod

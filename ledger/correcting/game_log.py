@@ -7,7 +7,7 @@ undoes it concerns the game too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -19,10 +19,9 @@ from ledger.facts.changes import Change, Verb, Which, change_of
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome
-from ledger.journal import Journal, listing
+from ledger.journal import listing
 from ledger.journal.game_keys import game_found
-from ledger.journal.people import People
-from ledger.ratings.views import Views
+from ledger.ratings.open_ledger import OpenLedger
 
 if TYPE_CHECKING:
     import sqlite3
@@ -49,16 +48,10 @@ class GameLog:
     """What is told of single games of one ledger.
 
     Attributes:
-        journal: where entries stand.
-        people: where reasons are kept.
-        level: brings the views level with the journal.
-        views: what follows from it.
+        ledger: of whose games it is told.
     """
 
-    journal: Journal
-    people: Callable[[], People]
-    level: Callable[[], None]
-    views: Callable[[], Views]
+    ledger: OpenLedger
 
     def entries(self, game: str) -> list[dict[str, Any]]:
         """Every entry about a game, in order, as plain values; those that have a reason have its words as ``why``.
@@ -69,17 +62,17 @@ class GameLog:
         Raises:
             UnknownNameError: no such game, or several.
         """
-        self.level()
-        with self.views().moment():
+        self.ledger.level()
+        with self.ledger.views.moment():
             return self._entries(game)
 
     def _entries(self, game: str) -> list[dict[str, Any]]:
-        found = [orjson.loads(body) for body in listing.about(self.journal, game)]
+        found = [orjson.loads(body) for body in listing.about(self.ledger.journal_of_moment, game)]
         concerning = self.proposals(game)
         if concerning:
             parts = [key for number in concerning for key in self._parts(number)]
             keys = [*parts, *(f"decision:{number}" for number in concerning)]
-            for stored in self.journal.find(keys).values():
+            for stored in self.ledger.journal_of_moment.find(keys).values():
                 entry = orjson.loads(stored.body)
                 if entry["kind"] == CorrectionDecided.KIND or _holds(entry, concerning):
                     found.append(entry)
@@ -87,12 +80,12 @@ class GameLog:
 
     def _parts(self, proposal: int) -> Iterator[str]:
         query = "SELECT parts FROM proposals WHERE proposal = ?"
-        ((parts,),) = self.views().connection.execute(query, (proposal,))
+        ((parts,),) = self.ledger.views.connection.execute(query, (proposal,))
         return (f"proposal:{proposal}@{part}" for part in range(1, parts + 1))
 
     def _with_reasons(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
         sealed = [entry["facts"]["reason"] for entry in entries if "reason" in entry["facts"]]
-        texts = self.people().reasons.texts(sealed) if sealed else {}
+        texts = self.ledger.people.reasons.texts(sealed) if sealed else {}
         return [
             {**entry, "why": texts.get(entry["facts"]["reason"])} if "reason" in entry["facts"] else entry
             for entry in entries
@@ -107,10 +100,10 @@ class GameLog:
         Raises:
             UnknownNameError: no such game, or several.
         """
-        key, stored = game_found(self.journal, game)
-        self.level()
-        with self.views().moment():
-            connection = self.views().connection
+        key, stored = game_found(self.ledger.journal_of_moment, game)
+        self.ledger.level()
+        with self.ledger.views.moment():
+            connection = self.ledger.views.connection
             if connection.execute("SELECT 1 FROM proposals LIMIT 1").fetchone() is None:
                 return {}
             found = list(_concerning(connection, key, stored.position))

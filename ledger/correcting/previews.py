@@ -1,26 +1,25 @@
 """The impact of a correction before it is approved: what would move, for whom, by how much.
 
-Nothing is written and no lock is taken: the entries of the decision are folded over a snapshot of the views in memory.
-The numbers are those that the approval will give, to the last bit, as long as nothing else is recorded before it.
+It is tried: the entries of the decision take effect in the views, in a transaction that is rolled back. The numbers are
+those that the approval will give, to the last bit, as long as nothing else is recorded before it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
 
 import attrs
 
 from ledger.book.decided import Decided, Proposal
 from ledger.book.four_eyes import Party
-from ledger.book.proposal_gate import Judge, ProposalGate
+from ledger.book.proposal_gate import ProposalGate
 from ledger.book.stored_policies import broken_by
 from ledger.correcting import entries
 from ledger.errors import ProposalError, Refusal
-from ledger.facts.changes import Change
+from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry
 from ledger.facts.correction_events import CorrectionDecided, Decision
 from ledger.facts.event_fields import MAX_WHOLE
@@ -28,20 +27,21 @@ from ledger.facts.events import Event
 from ledger.facts.person_names import same_person
 from ledger.facts.token_events import Role, TokenIssued
 from ledger.journal import Journal
-from ledger.journal.further_entries import FurtherEntries
 from ledger.journal.issued_tokens import IssuedTokens
-from ledger.journal.people import People, Person
-from ledger.ratings import previews, views_file
-from ledger.ratings.list_previews import AskedList, ListMove
+from ledger.journal.scratch import ScratchJournal
+from ledger.players.people import Person
+from ledger.publishing.publications import Publications
+from ledger.ratings import previews, trials
+from ledger.ratings.list_previews import ListMove
+from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.previews import Figures, Preview
-
-if TYPE_CHECKING:
-    import sqlite3
+from ledger.ratings.views import Views
 
 _WHEN = "2000-01-01T00:00:00.000Z"  # when an entry was recorded never influences a rating
 _SOMEBODY, _ANOTHER = "somebody", "somebody else"
 _NO_REASON = "0" * 64  # the seal of a reason that nobody has given
-_SECONDS_APIECE = 1.3  # writing the rows takes about a third of the time that working them out takes
+_OF_GAMES = {Verb.ANNUL_GAMES, Verb.ANNUL_TOURNAMENT, Verb.RESTORE_TOURNAMENT}
+_SECONDS_APIECE = 1.3  # an approval folds the read models, too, which takes about a third more
 
 
 @attrs.frozen
@@ -106,80 +106,108 @@ class Impact:
         return sum(move.ratings[0] != move.ratings[1] for move in self.moves)
 
 
+class _Tried(NamedTuple):
+    """What is tried.
+
+    Attributes:
+        number: of the proposal, or the one that the changes would get.
+        seen: entries that were there.
+        since: how many of them were recorded after the proposal.
+        changes: what it changes.
+        entries: those that would come next.
+    """
+
+    number: int
+    seen: int
+    since: int
+    changes: Sequence[Change]
+    entries: Sequence[Entry]
+
+
 @attrs.frozen
 class Previews:
     """What tells the impact of corrections of one ledger.
 
     Attributes:
-        views: the file of the views, level with the journal.
-        journal: where entries stand.
-        people: who the players are.
-        judge: raises RejectedError for a new fact that the rules of the journal let pass.
-        now_ms: milliseconds since 1970.
-        published: the lists that were published.
+        ledger: level, of which an approval is tried.
     """
 
-    views: Path
-    journal: Journal
-    people: Callable[[], People]
-    judge: Judge
-    now_ms: Callable[[], int]
-    published: Callable[[], Sequence[AskedList]]
+    ledger: OpenLedger
 
-    def of_proposal(self, number: int) -> Impact:
-        """What the approval of an open proposal would move.
+    def of(self, wanted: int | Sequence[Change]) -> Impact:
+        """What the approval of an open proposal would move, or of changes if they were proposed and approved now.
 
         Raises:
-            ProposalError: it may not be approved.
+            ProposalError: it may not be approved, or they may not be proposed.
         """
         began = time.perf_counter()
-        with previews.snapshot(self.views, partial(_changes_of, number)) as connection:
-            seen = views_file.position(connection)
-            gate = self._gate(connection)
-            refusals = gate.decision_refusals(
-                number, Decision.APPROVED, "", lambda known: broken_by(
-                    connection, seen + 1, known, Decision.APPROVED, _somebody_else(known)
-                )
+        with trials.trial(self.ledger.views) as views:
+            tried = self._tried(views, wanted)
+            everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
+            published = Publications(self.ledger).last_editions()
+            found = previews.preview(
+                views, self._journal(tried), tried.entries, published, everybody=everybody,
+                now_ms=self.ledger.now_ms(),
             )  # fmt: skip
-            if refusals:
-                raise ProposalError(f"decision:{number}", refusals)
-            known = gate.decided.proposal(number)
-            assert known is not None  # else it was refused
-            approver = _somebody_else(known)
-            issued = self._issued(number, seen, {approver.name: Role.APPROVER} if approver.proven else {})
-            by_token = seen + len(issued) if issued else None
-            events: list[Event] = [_approval(number, proven=approver.proven, by_token=by_token)]
-            events += entries.added(gate.decided, number)
-            since = gate.decided.recorded_since(number, seen)
-            named = [*issued, *((approver.name, event) for event in events)]
-            found = self._preview(connection, seen, named)
-        return self._impact(number, seen, since, found, began)
+        return self._impact(tried, found, began)
 
-    def of_changes(self, changes: Sequence[Change]) -> Impact:
-        """What changes would move if they were proposed and approved now.
+    @contextmanager
+    def as_if(self, wanted: int | Sequence[Change]) -> Iterator[tuple[Views, Journal]]:
+        """The views and the journal as they would be after it, for the length of the block; all read models follow.
 
-        Raises:
-            ProposalError: they may not be proposed.
+        Raises: as ``of``.
         """
-        began = time.perf_counter()
-        with previews.snapshot(self.views, lambda _: changes) as connection:
-            seen = views_file.position(connection)
-            gate = self._gate(connection)
-            number, refusals = gate.decided.next_number(), gate.refusals(changes)
-            if refusals:
-                raise ProposalError(f"proposal:{number}@1", refusals)
-            issued = self._issued(number, seen, {_SOMEBODY: Role.CORRECTOR, _ANOTHER: Role.APPROVER})
-            last = seen + len(issued)  # of these entries: that of who approves, and before it that of who proposes
-            by_tokens = (last - 1, last) if issued else (None, None)
-            proposed = entries.parts(number, changes, _NO_REASON, proven=True, by_token=by_tokens[0])
-            decided: list[Event] = [_approval(number, proven=True, by_token=by_tokens[1]), *entries.added_by(changes)]
-            named = [*issued, *((_SOMEBODY, part) for part in proposed), *((_ANOTHER, event) for event in decided)]
-            found = self._preview(connection, seen, named)
-        return self._impact(number, seen, 0, found, began)
+        with trials.trial(self.ledger.views) as views:
+            tried = self._tried(views, wanted)
+            journal = self._journal(tried)
+            trials.fold_in(views, journal, tried.entries, views.kept())
+            yield views, journal
 
-    def _gate(self, connection: sqlite3.Connection) -> ProposalGate:
-        known = FurtherEntries(self.journal, views_file.position(connection), [])
-        return ProposalGate(connection, known, self.now_ms(), self.judge)
+    def _journal(self, tried: _Tried) -> ScratchJournal:
+        return ScratchJournal(self.ledger.journal, tried.seen, tried.entries)
+
+    def _tried(self, views: Views, wanted: int | Sequence[Change]) -> _Tried:
+        return self._proposal(views, wanted) if isinstance(wanted, int) else self._changes(views, wanted)
+
+    def _proposal(self, views: Views, number: int) -> _Tried:
+        """The entries of the approval of an open proposal."""
+        connection, seen = views.connection, views.position()
+        gate = self._gate(views)
+        refusals = gate.decision_refusals(
+            number, Decision.APPROVED, "", lambda known: broken_by(
+                connection, seen + 1, known, Decision.APPROVED, _somebody_else(known)
+            )
+        )  # fmt: skip
+        if refusals:
+            raise ProposalError(f"decision:{number}", refusals)
+        known = gate.decided.proposal(number)
+        assert known is not None  # else it was refused
+        approver = _somebody_else(known)
+        issued = self._issued(number, seen, {approver.name: Role.APPROVER} if approver.proven else {})
+        by_token = seen + len(issued) if issued else None
+        events: list[Event] = [_approval(number, proven=approver.proven, by_token=by_token)]
+        events += entries.added(gate.decided, number)
+        named = [*issued, *((approver.name, event) for event in events)]
+        changes = [numbered.change for numbered in gate.decided.changes([number])]
+        return _Tried(number, seen, gate.decided.recorded_since(number, seen), changes, _further(seen, named))
+
+    def _changes(self, views: Views, changes: Sequence[Change]) -> _Tried:
+        """The entries of changes that are proposed by somebody and approved by somebody else."""
+        seen, gate = views.position(), self._gate(views)
+        number, refusals = gate.decided.next_number(), gate.refusals(changes)
+        if refusals:
+            raise ProposalError(f"proposal:{number}@1", refusals)
+        issued = self._issued(number, seen, {_SOMEBODY: Role.CORRECTOR, _ANOTHER: Role.APPROVER})
+        last = seen + len(issued)  # of these entries: that of who approves, and before it that of who proposes
+        by_tokens = (last - 1, last) if issued else (None, None)
+        proposed = entries.parts(number, changes, _NO_REASON, proven=True, by_token=by_tokens[0])
+        decided: list[Event] = [_approval(number, proven=True, by_token=by_tokens[1]), *entries.added_by(changes)]
+        named = [*issued, *((_SOMEBODY, part) for part in proposed), *((_ANOTHER, event) for event in decided)]
+        return _Tried(number, seen, 0, changes, _further(seen, named))
+
+    def _gate(self, views: Views) -> ProposalGate:
+        known = ScratchJournal(self.ledger.journal, views.position())
+        return ProposalGate(views.connection, known, self.ledger.now_ms(), self.ledger.standing.judge)
 
     def _issued(self, number: int, seen: int, persons: Mapping[str, Role]) -> list[tuple[str, Event]]:
         """Who issues a token to each of some persons of a trial; none where the journal has issued no tokens.
@@ -187,7 +215,7 @@ class Previews:
         Raises:
             ProposalError: nobody holds the token of an approver.
         """
-        register = IssuedTokens(self.journal).now()
+        register = IssuedTokens(self.ledger.journal).now()
         if register.first is None or not persons:
             return []
         approvers = (token for token in register.tokens.values() if Role.APPROVER in token.roles)
@@ -208,34 +236,42 @@ class Previews:
             for place, (person, role) in enumerate(persons.items())
         ]
 
-    def _preview(
-        self, connection: sqlite3.Connection, seen: int, named: Sequence[tuple[str, Event]]
-    ) -> Preview:
-        """Pools and lists after entries, each with who records it; who decides is not who proposes."""
-        further = [
-            Entry(position=position, recorded_at=_WHEN, actor=actor, event=event)
-            for position, (actor, event) in enumerate(named, seen + 1)
-        ]
-        journal = FurtherEntries(self.journal, seen, further)
-        return previews.preview(connection, journal, further, self.published(), now_ms=self.now_ms())
-
-    def _impact(self, number: int, seen: int, since: int, found: Preview, began: float) -> Impact:
+    def _impact(self, tried: _Tried, found: Preview, began: float) -> Impact:
         pools = found.pools
-        known = self.people().by_number(sorted({moved.player for pool in pools for moved in pool.moved}))
+        known = self.ledger.people.by_number(sorted({moved.player for pool in pools for moved in pool.moved}))
         moves = [
             Move(pool.pool, moved.player, _name(known, moved.player), moved.before, moved.after)
             for pool in pools
             for moved in pool.moved
         ]
         return Impact(
-            number, seen, since, sum(pool.games for pool in pools), sum(pool.players for pool in pools),
+            tried.number, tried.seen, tried.since,
+            sum(pool.games for pool in pools), sum(pool.players for pool in pools),
             tuple(sorted(moves, key=_largest_first)), tuple(found.lists),
             _SECONDS_APIECE * (time.perf_counter() - began),
         )  # fmt: skip
 
 
-def _changes_of(number: int, connection: sqlite3.Connection) -> list[Change]:
-    return [numbered.change for numbered in Decided(connection).changes([number])]
+def _further(seen: int, named: Sequence[tuple[str, Event]]) -> list[Entry]:
+    """Entries after so many, each with who records it; who decides is not who proposes."""
+    return [
+        Entry(position=position, recorded_at=_WHEN, actor=actor, event=event)
+        for position, (actor, event) in enumerate(named, seen + 1)
+    ]
+
+
+def _concern_games_alone(decided: Decided, changes: Iterable[Change]) -> bool:
+    """Whether some changes, and those that they undo, are of games and of nothing else."""
+    waiting, seen = list(changes), set[int]()
+    while waiting:
+        change = waiting.pop()
+        if change.do is Verb.UNDO and change.proposal is not None:
+            if change.proposal not in seen:
+                seen.add(change.proposal)
+                waiting += [numbered.change for numbered in decided.changes([change.proposal])]
+        elif change.do not in _OF_GAMES and not (change.fact or "").startswith("game:"):
+            return False
+    return True
 
 
 def _approval(number: int, *, proven: bool, by_token: int | None) -> CorrectionDecided:

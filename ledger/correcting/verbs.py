@@ -31,7 +31,6 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.pasts import Past
 from ledger.facts.words import Brings, Carry, Outcome, Standing, Termination
 from ledger.imports.csv.values import result
-from ledger.journal.people import Person
 from ledger.runtime.nearest import choice_of
 
 Words = Mapping[str, str]
@@ -167,13 +166,9 @@ class Verbs:
 
     Attributes:
         drafts: what writes changes.
-        player: the player of a name, identity or number.
-        first_pool: name of the ledger's first pool.
     """
 
     drafts: Drafts
-    player: Callable[[str], Person]
-    first_pool: Callable[[], str]
 
     def change(self, verb: str, words: Words) -> Change:
         """The change that a verb with its words means; empty words count as not given, but for ``to``.
@@ -343,10 +338,10 @@ class Verbs:
         return self.drafts.replace(key, {words["field"]: _value(cls, words["field"], words["to"])})
 
     def _pool(self, words: Words) -> str:
-        return words.get("pool") or self.first_pool()
+        return words.get("pool") or self.drafts.ledger.first_pool()
 
     def _number(self, wanted: str) -> int:
-        return self.player(wanted).player
+        return self.drafts.ledger.player_as_told(wanted).player
 
 
 def _ending(words: Words) -> tuple[Outcome, Termination, int | None]:

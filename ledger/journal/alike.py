@@ -22,9 +22,9 @@ from ledger.journal import Journal, Stored
 from ledger.journal.corrected_games import told_otherwise
 from ledger.journal.known_games import Asked, GameIndex, KnownGames
 from ledger.journal.made_keys import MADE
-from ledger.journal.people import People
-from ledger.journal.same_names import NOBODY
 from ledger.journal.supplements import Find, KnownGame, known_games
+from ledger.players.people import People
+from ledger.players.same_names import NOBODY
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from ledger.journal import Journal
 from ledger.journal.kept_checkpoints import Checkpoint, add, last_checkpoint, text_of
 from ledger.journal.merkle import consistency_path
 from ledger.journal.note_keys import NoteKey, make_key, read_key
-from ledger.journal.people import People
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.players.people import People
 from ledger.runtime.lazy import filelock, tomllib
 from ledger.runtime.ledger_files import kept_with
 from ledger.runtime.whole_files import replace_file

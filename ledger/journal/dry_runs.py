@@ -16,9 +16,9 @@ import orjson
 from ledger.facts.identities import spelt
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal, KeyTakenError, Stored
-from ledger.journal.people import People, Person
-from ledger.journal.sealed_names import Numbered, SealedNames
-from ledger.journal.sealings import Find, is_renaming, latest_commitments, registration_key
+from ledger.players.people import People, Person
+from ledger.players.sealed_names import Numbered, SealedNames
+from ledger.players.sealings import Find, is_renaming, latest_commitments, registration_key
 from ledger.runtime import sqlite
 
 _BLOCK = 1_000  # entries read at once

@@ -15,9 +15,9 @@ from ledger.facts.identities import spelt
 from ledger.journal import rules
 from ledger.journal.alike import Alike, looks_like, may_be_one
 from ledger.journal.made_keys import MadeKeys
-from ledger.journal.people import People
-from ledger.journal.sealings import registration_key
 from ledger.journal.supplements import Find
+from ledger.players.people import People
+from ledger.players.sealings import registration_key
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, count, repeat
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
@@ -24,7 +24,7 @@ from ledger.facts.source_games import shown
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, past_reach, rules
 from ledger.journal.supplements import KnownGame, known_games
-from ledger.journal.told_again import Standing, as_recorded, told_of
+from ledger.journal.told_again import Corrected, told_of
 from ledger.runtime.collector import collector_paused
 
 STRANGERS_NAMED = 20  # of what is no event, the first are named
@@ -44,25 +44,43 @@ class Recorded(NamedTuple):
     events: Sequence[Event | None]
 
 
+class Further(Protocol):
+    """What is known of facts beside the journal: how they stand by now, and what follows from them."""
+
+    def judge(self, event: Event) -> None:
+        """Refuse a new fact, but games, that the rules of the journal let pass, by a RejectedError."""
+
+    def standing_now(self, game: str) -> Corrected | None:
+        """How a game stands after its corrections."""
+
+
+class NothingFurther:
+    """What a journal knows by itself: every fact stands as it was recorded."""
+
+    def judge(self, _event: Event) -> None:
+        """Refuse nothing."""
+
+    def standing_now(self, _game: str) -> Corrected | None:
+        """None: as it was recorded."""
+        return None
+
+
 class Recorder:
     """Appends events to one journal."""
 
     def __init__(
-        self, journal: Journal, clock_ms: Callable[[], int], judge: Callable[[Event], None] = lambda _: None,
-        standing: Standing = as_recorded,
-    ) -> None:  # fmt: skip
+        self, journal: Journal, clock_ms: Callable[[], int], further: Further | None = None
+    ) -> None:
         """Take the journal and what judges its new facts further.
 
         Args:
             journal: where entries stand.
             clock_ms: milliseconds since 1970, read once a transaction.
-            judge: raises RejectedError for a new fact, but games, that the rules of the journal let pass.
-            standing: how a game stands after its corrections.
+            further: what is known beside it; by default nothing.
         """
         self._journal = journal
-        self._clock_ms = clock_ms
-        self._judge = judge
-        self._standing = standing
+        self.clock_ms = clock_ms
+        self._further = further or NothingFurther()
         self._known: set[str] = set()
 
     def append_many(self, events: Iterable[Event], actor: str) -> Recorded:
@@ -76,7 +94,7 @@ class Recorder:
         _refuse_strangers(given)
         with self._writing() as writer:
             accepted = _accepted(given, writer)
-            now, last = self._clock_ms(), writer.last_recorded_at()
+            now, last = self.clock_ms(), writer.last_recorded_at()
             if accepted is None:
                 now = rules.check_clock(now, last)
             else:
@@ -95,7 +113,7 @@ class Recorder:
             RejectedError: the gate refuses, or one of the facts may not follow what is there.
         """
         with self._writing() as writer:
-            now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
+            now = rules.check_clock(self.clock_ms(), writer.last_recorded_at())
             given = list(gate(writer, now))
             return self._batch(writer, actor, now, None, rules.OWN_DOORS).append(given)
 
@@ -103,7 +121,7 @@ class Recorder:
         self, writer: Writer, actor: str, now_ms: int, accepted: ClockAccepted | None,
         judged: Container[type[Event]] = (),
     ) -> _Batch:  # fmt: skip
-        return _Batch(writer, self._known, actor, now_ms, accepted, self._judge, self._standing, judged)
+        return _Batch(writer, self._known, actor, now_ms, accepted, self._further, judged)
 
     @contextmanager
     def _writing(self) -> Iterator[Writer]:
@@ -129,14 +147,13 @@ class _Batch:
 
     def __init__(
         self, writer: Writer, known: set[str], actor: str, now_ms: int, accepted: ClockAccepted | None,
-        judge: Callable[[Event], None], standing: Standing, judged: Container[type[Event]],
+        further: Further, judged: Container[type[Event]],
     ) -> None:  # fmt: skip
         self._writer = writer
         self._known = known
         self._actor = actor
         self._now_ms = now_ms
-        self._judge = judge
-        self._standing = standing
+        self._further = further
         self._accepted = accepted  # the first event, judged already
         self._judged = judged  # kinds that are judged already
         self._stamp = rules.recorded_text(now_ms)
@@ -196,7 +213,7 @@ class _Batch:
             elif event is not self._accepted and type(event) not in self._judged:
                 rules.check_new(event, self._known, self._now_ms)
                 if event.KIND != GameRecorded.KIND:
-                    self._judge(event)
+                    self._further.judge(event)
                     if not self._judged:
                         past_reach.check(event, self._writer.find, self._now_ms)
             position = first + len(bodies)
@@ -228,7 +245,7 @@ class _Batch:
         known = self._games.get(event.game)
         if known is None:
             known = self._games[event.game] = known_games(self._writer.find, {event.key: before})[event.game]
-        return told_of(known, event.game, given, self._now_ms, self._standing)
+        return told_of(known, event.game, given, self._now_ms, self._further.standing_now)
 
 
 def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:

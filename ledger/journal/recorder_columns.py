@@ -27,9 +27,9 @@ from ledger.journal import KeyTakenError, Writer, rules, rules_columns
 from ledger.journal.alike import Alike, AlikeGames
 from ledger.journal.erased_sides import ErasedSides
 from ledger.journal.made_keys import MOST, MadeKeys
-from ledger.journal.registering_columns import register
-from ledger.journal.sealed_names import SealedNames
 from ledger.journal.told_again import Difference, Standing, as_recorded, told_again
+from ledger.players.registering_columns import register
+from ledger.players.sealed_names import SealedNames
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl, zstandard
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -24,10 +24,9 @@ from ledger.facts.events import Event
 from ledger.facts.instants import instant_end_ms, instant_text
 from ledger.facts.person_names import actor_faults, same_person, without_tokens
 from ledger.facts.token_events import Role, TokenIssued, TokenRevoked
-from ledger.facts.words import Receipt
 from ledger.journal import Journal, Writer
 from ledger.journal.issued_tokens import Issued, IssuedTokens, TokenRegister
-from ledger.journal.recorder import Gate
+from ledger.journal.recorder import Recorder
 from ledger.journal.tokens_file import RefusalRow, TokenRow, TokensFile
 
 UNNAMED = "admin"  # who acts where no name is given and none is proven
@@ -81,15 +80,13 @@ class Tokens:
         path: of the file beside the journal.
         journal: where tokens are issued and revoked.
         issued: what it says of them.
-        append: records what a gate gives, under the write lock.
-        now_ms: milliseconds since 1970.
+        records: records what a gate gives, under the write lock, and tells the time.
     """
 
     path: Path
     journal: Journal
     issued: IssuedTokens
-    append: Callable[[Gate, str], list[Receipt]]
-    now_ms: Callable[[], int]
+    records: Recorder
 
     @property
     def file(self) -> TokensFile:
@@ -132,7 +129,7 @@ class Tokens:
         codec.seal_actor(name)
         if not roles:
             raise MalformedError([f"give at least one role of {[role.value for role in Role]}"])
-        if expires_at is not None and instant_end_ms(expires_at) <= self.now_ms():
+        if expires_at is not None and instant_end_ms(expires_at) <= self.records.clock_ms():
             raise MalformedError([f"a token that expires at {expires_at} is over already; give a later day"])
         tried = f"issue a token to {name!r}"
         who = self._issuer(token, by, tried)
@@ -185,7 +182,7 @@ class Tokens:
             return [*events, event]
 
         with self.noting(who, tried):
-            self.append(gate, who.name)
+            self.records.append_judged(gate, who.name)
         return made
 
     def _taken_along(self, who: Actor, position: int) -> Iterator[TokenIssued]:
@@ -231,7 +228,7 @@ class Tokens:
             return [TokenRevoked(number=number, by_token=who.entry) for number in numbers]
 
         with self.noting(who, tried):
-            self.append(gate, who.name)
+            self.records.append_judged(gate, who.name)
         return holding
 
     @staticmethod
@@ -363,7 +360,7 @@ class Tokens:
         if row.revoked_at is not None:
             message = f"this token of {row.name!r} was revoked at {row.revoked_at}; ask for a new one"
             self._refuse("revoked-token", tried, claimed, row, message)
-        if shown.until_ms is not None and shown.until_ms < self.now_ms():
+        if shown.until_ms is not None and shown.until_ms < self.records.clock_ms():
             message = f"this token of {row.name!r} was given until {row.expires_at}; ask for a new one"
             self._refuse("expired-token", tried, claimed, row, message)
         if role.value not in row.roles.split():
@@ -397,7 +394,7 @@ class Tokens:
         self.file.note(self._now(), _writable(tried), given, number, rule, _writable(message))
 
     def _now(self) -> str:
-        return instant_text(self.now_ms())
+        return instant_text(self.records.clock_ms())
 
 
 def _writable(text: str) -> str:

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from ledger.errors import LedgerError
 from ledger.journal import Journal
-from ledger.journal.until import JournalUntil
+from ledger.journal.scratch import ScratchJournal
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
@@ -41,7 +41,7 @@ def known_at(
         progress: told what is being done.
         keep: whether they may be kept, and kept ones used; otherwise they are built anew in a temporary folder.
     """
-    kept = _KnownViews(beside(path, f"{_WORD}{position}"), projectors, JournalUntil(journal, position))
+    kept = _KnownViews(beside(path, f"{_WORD}{position}"), projectors, ScratchJournal(journal, position))
     if keep and kept.can_be_written():
         with closing(kept):
             kept.make(progress)
@@ -89,7 +89,7 @@ class _KnownViews(Views):
 @contextmanager
 def _temporary(projectors: Sequence[ReadModel], journal: Journal, position: int) -> Iterator[Views]:
     with TemporaryDirectory(prefix="ledger-known-") as folder:
-        views = Views(Path(folder) / "views.db", projectors, JournalUntil(journal, position))
+        views = Views(Path(folder) / "views.db", projectors, ScratchJournal(journal, position))
         with closing(views):
             yield views
 
@@ -118,8 +118,8 @@ class Steps:
     """Views that go forward through a journal."""
 
     def __init__(self, views: Views) -> None:
-        """Take views of a ``JournalUntil``; their game book keeps it, too, so that it goes on and is never another."""
-        assert isinstance(views.journal, JournalUntil)
+        """Take views of a ``ScratchJournal``; their game book keeps it, too, so that it goes on."""
+        assert isinstance(views.journal, ScratchJournal)
         self.views = views
         self._until = views.journal
 

@@ -7,7 +7,7 @@ scheme lets everybody begin anew. Nothing is written.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from ledger.book.roster import FROM_THE_BEGINNING
@@ -79,16 +79,6 @@ def beginning(connection: sqlite3.Connection, pool: Pool, player: int, since_ms:
 def may_be_late(event: Event) -> TypeGuard[RatingSeeded | PlayerChanged]:
     """Whether an event, of ``KINDS``, tells a rating to begin with, which could no longer act."""
     return isinstance(event, RatingSeeded) or (isinstance(event, PlayerChanged) and event.declared_rating is not None)
-
-
-def judge(views: Callable[[], sqlite3.Connection], pools: Callable[[], Sequence[Pool]], event: Event) -> None:
-    """Refuse an event that tells a rating to begin with where that could act nowhere; the views are asked for no other.
-
-    Raises:
-        RejectedError: ``after-the-first-game``.
-    """
-    if may_be_late(event):
-        refuse_late(views(), pools(), event)
 
 
 def refuse_late(

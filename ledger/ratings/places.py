@@ -1,35 +1,45 @@
 """Places in the ranking of those whom a pool lists, counted by the distribution of ratings, not by reading the ranking.
 
 How many have more points is a sum over ``distribution``; only those of the same points are counted one by one.
-Whoever asks for a place asks here. Both tables are those of the file: rows that a preview lays over them are not
-counted. Nothing is written.
+Whoever asks for a place asks here. Nothing is written.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+import orjson
+
+from ledger.book.timeline import Pool
+from ledger.journal.kept_lists import shared_places
 from ledger.ratings import views_file
 from ledger.ratings.distribution import band, highest
+from ledger.ratings.player_states import PlayerStates
 from ledger.runtime import sqlite
+from ledger.schemes.scheme import as_it_stands, from_the_beginning
 
 if TYPE_CHECKING:
     import sqlite3
 
 Point = tuple[float, int]  # a place in a ranking: the rating below zero, points, and the player's number
 
-LISTED = "SELECT coalesce(sum(players), 0) FROM main.distribution WHERE pool = ?"
-_AMONG = "SELECT count(*) FROM main.current WHERE pool = ? AND listed = 1"
-WITH_MORE = "SELECT coalesce(sum(players), 0) FROM main.distribution WHERE pool = ? AND points > ?"
-WHOLE = "SELECT points, players FROM main.distribution WHERE pool = ? ORDER BY points DESC"
+LISTED = "SELECT coalesce(sum(players), 0) FROM distribution WHERE pool = ?"
+_AMONG = "SELECT count(*) FROM current WHERE pool = ? AND listed = 1"
+WITH_MORE = "SELECT coalesce(sum(players), 0) FROM distribution WHERE pool = ? AND points > ?"
+WHOLE = "SELECT points, players FROM distribution WHERE pool = ? ORDER BY points DESC"
 HIGHER = f"{_AMONG} AND rating > ? AND rating <= ?"
 BESIDE = f"{_AMONG} AND rating = ? AND player < ?"
 ORDER = """
-SELECT -rating, player FROM main.current WHERE pool = ? AND listed = 1 AND rating >= ? AND rating <= ?
+SELECT -rating, player FROM current WHERE pool = ? AND listed = 1 AND rating >= ? AND rating <= ?
 ORDER BY rating DESC, player
+"""
+
+OF_CLOSED = """
+SELECT -rating, player FROM current
+WHERE pool = ? AND +listed = 1 AND player IN (SELECT value FROM json_each(?))
 """
 
 FEW_POINTS = 100  # places with the same whole points up to which each is counted by SQLite
@@ -110,3 +120,40 @@ def not_below(connection: sqlite3.Connection, pool: int, rating: float) -> int:
     """
     (found,) = before(connection, pool, [(-rating, _EVERYBODY)]).values()
     return found
+
+
+def is_ranked_by_rows(pool: Pool) -> bool:
+    """Whether the last rows say by themselves who stands where, whatever else is played."""
+    scheme = pool.eras[0].scheme
+    return len(pool.eras) == 1 and (scheme.at is as_it_stands or scheme.stands_from is from_the_beginning)
+
+
+def ranks(
+    connection: sqlite3.Connection, pool: Pool, points: Sequence[Point], closed: Set[int]
+) -> dict[int, int]:
+    """The ranks of some players in the ranking of now, by player; equals share one.
+
+    Where the last rows do not say who stands where (a scheme whose ratings change by time alone, a pool of several
+    schemes) the ranking is read whole.
+
+    Args:
+        connection: the views.
+        pool: the pool.
+        points: of those asked about, by their last rows: who is listed and whose account is open, in order.
+        closed: whose accounts are closed.
+    """
+    if is_ranked_by_rows(pool):
+        above = before(connection, pool.pool, sorted({(rating, 0) for rating, _ in points}))
+        shut = _closed_points(connection, pool.pool, closed)
+        return {player: above[rating, 0] - bisect_left(shut, (rating, 0)) + 1 for rating, player in points}
+    asked = {player for _, player in points}
+    shown = [point for point in PlayerStates(connection, pool).in_order() if point[1] not in closed]
+    shared = shared_places([rating for rating, _ in shown])
+    return {player: rank for rank, (_, player) in zip(shared, shown, strict=True) if player in asked}
+
+
+def _closed_points(connection: sqlite3.Connection, pool: int, closed: Set[int]) -> list[Point]:
+    """The places of closed accounts among all whom the views list."""
+    if not closed:
+        return []
+    return sorted(connection.execute(OF_CLOSED, (pool, orjson.dumps(sorted(closed)).decode())).fetchall())

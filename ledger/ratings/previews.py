@@ -1,57 +1,47 @@
-"""What entries that nobody has recorded would make of the ratings: before and after, player by player.
+"""What entries that nobody has recorded would make of the ratings: the same questions asked before and within a trial.
 
-The games are rated as ever, by the projection; only the rows are not written: of each player the last one is kept.
-Memory is bounded by the players who are rated again and by the games whose own facts change.
+Equality with what comes holds by construction: the games are rated and their rows written as ever (``trials``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import closing, contextmanager
-from functools import partial
-from pathlib import Path
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 import orjson
 
-from ledger.book.fresh import Fresh
-from ledger.book.hypothetical_book import OF_GAMES, HypotheticalBook, concern_games_alone, lay_over
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
-from ledger.facts.changes import Change
 from ledger.facts.codec import Entry
 from ledger.facts.periods import OPEN
 from ledger.journal import Journal
-from ledger.ratings import views_file
-from ledger.ratings.collected_rows import CollectedRows, LastRow
-from ledger.ratings.history import HISTORY, highest_of
-from ledger.ratings.list_previews import AskedList, ListMove, ListPreview, PreviewedPool
+from ledger.ratings import places, trials
+from ledger.ratings.history import highest_of
+from ledger.ratings.list_previews import AskedList, ListMove, Standing, compared, standings
 from ledger.ratings.listing import closed_at
-from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.player_states import PlayerStates
-from ledger.ratings.projection import PoolProjections
-from ledger.ratings.rank_previews import (
-    Standing,
-    Then,
-    is_ranked_by_rows,
-    ranking_then,
-    ranks_now_and_then,
-)
-from ledger.ratings.side_tables import SideTable
-from ledger.runtime import overlay
+from ledger.ratings.trials import Folded, RatedAgain
+from ledger.ratings.views import Views
 
 if TYPE_CHECKING:
     import sqlite3
 
-_BEFORE = """
-SELECT c.player, c.rating, c.n, c.listed, h.time_losses, h.hera, h.hera_n, reached.game
-FROM main.current AS c JOIN main.history AS h USING (pool, player, n)
-LEFT JOIN main.history AS reached ON reached.pool = c.pool AND reached.player = c.player AND reached.n = h.hera_n
-WHERE c.pool = ?1 AND c.player IN (SELECT value FROM json_each(?2))
+LAST_ROWS = """
+SELECT c.player, c.rating, c.n, c.listed, h.time_losses, h.hera, games.key
+FROM json_each(?2) AS asked
+CROSS JOIN current AS c ON c.pool = ?1 AND c.player = asked.value
+CROSS JOIN history AS h ON h.pool = c.pool AND h.player = c.player AND h.n = c.n
+LEFT JOIN history AS reached ON reached.pool = c.pool AND reached.player = c.player AND reached.n = h.hera_n
+LEFT JOIN games ON games.position = reached.game
 """
-_MERGED = "SELECT player FROM merges WHERE player IN (SELECT value FROM json_each(?))"
-_KEYS = "SELECT position, key FROM games WHERE position IN (SELECT value FROM json_each(?))"
+# Of some players, those whose first rated game has its place in rating order at a time or later.
+NEWCOMERS = """
+SELECT h.player FROM json_each(?2) AS asked
+CROSS JOIN history AS h ON h.pool = ?1 AND h.player = asked.value AND h.n = 1
+CROSS JOIN games ON games.position = h.game AND games.rated_ms >= ?3
+"""
+MERGED = "SELECT player FROM merges WHERE player IN (SELECT value FROM json_each(?))"
 
 
 class Figures(NamedTuple):
@@ -105,28 +95,6 @@ class PoolPreview(NamedTuple):
     moved: tuple[Moved, ...]
 
 
-@contextmanager
-def snapshot(
-    path: str | Path, changes: Callable[[sqlite3.Connection], Iterable[Change]]
-) -> Iterator[sqlite3.Connection]:
-    """The views as they stand at this moment, for reading; what changes write over them stays in memory.
-
-    Args:
-        path: the file of the views.
-        changes: what will be asked about; given the views, as they stood at this moment or before.
-
-    Raises:
-        StorageError: the file cannot be opened.
-        CorruptError: it is damaged.
-    """
-    with closing(views_file.open_views(path, read_only=True)) as connection, views_file.reading(path):
-        if concern_games_alone(connection, changes(connection)):
-            lay_over(connection, OF_GAMES)
-        else:
-            lay_over(connection)
-        yield connection
-
-
 class Preview(NamedTuple):
     """What would become of the pools in which games are rated again, and of the lists that would differ."""
 
@@ -135,220 +103,171 @@ class Preview(NamedTuple):
 
 
 def preview(
-    connection: sqlite3.Connection, journal: Journal, entries: Sequence[Entry], asked: Sequence[AskedList] = (), *,
+    views: Views, journal: Journal, entries: Sequence[Entry], asked: Sequence[AskedList] = (), *, everybody: bool,
     now_ms: int,
 ) -> Preview:  # fmt: skip
     """What the pools, and some lists, would be if these entries came next.
 
     Args:
-        connection: what ``snapshot`` gives; its tables are afterwards as they were.
-        journal: the entries that the snapshot knows; those that are added among them.
+        views: in a trial; they are afterwards as they were.
+        journal: the entries that they know, and those that are added.
         entries: with the next positions.
-        asked: published lists; where there are any, and where a pool's last rows do not say who stands where, every row
-            that is rated again is held in memory.
+        asked: published lists.
+        everybody: whether a list may say something else of players whose games are not rated again.
         now_ms: today, milliseconds since 1970: whose account is closed then has no place in a ranking.
 
     Raises:
         CorruptError: the entries do not follow from what is there.
     """
-    everybody = _may_move_everybody(connection)
-    checkpoint = views_file.position(connection)
-    now = _Now.of(connection, now_ms)
-    connection.execute("SAVEPOINT as_it_stands")
-    book = HypotheticalBook(connection, journal)
-    fresh = Fresh()
-    book.take(entries, fresh)
-    _give_columns(connection, [name for scheme in fresh.adopted for name in scheme.state])
-    collected: dict[int, CollectedRows] = {}
-    projections = PoolProjections(book, (), partial(_collecting, collected, {known.pool for known in asked}))
-    reached: list[_Reached] = []
-    previewed: dict[str, PreviewedPool] = {}
-    for number, start_ms in sorted(fresh.start_ms.items()):
-        only = Fresh({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
-        games = projections.update(only, checkpoint)
-        pool = next(pool for pool in book.pools.values() if pool.pool == number)
-        rows = collected[number]
-        closed = now.closed_then(connection, number)
-        then = Then(pool, closed)
-        if not is_ranked_by_rows(pool):
-            stands = not everybody and now.standing.get(number) == Standing.of(PlayerStates(connection, pool))
-            only_of = frozenset(rows.players) if stands else None
-            then = Then(pool, closed, ranking_then(connection, pool, rows, start_ms, only_of), only_of)
-        players = sorted({*rows.players, *(closed ^ now.closed_in(number))})
-        last = _last_rows(connection, number, rows, players)
-        seeded = _seeded(connection, pool, players, last[1], now.today_in(number))
-        keys = _keys(connection, last)
-        reached.append(_Reached(start_ms, games, len(rows.players), players, last, seeded, keys, then))
-        previewed[pool.name] = PreviewedPool(start_ms, set(rows.players), set(last[0].keys() ^ last[1].keys()), rows)
-    reached += _of_accounts_alone(connection, now, collected.keys())
-    lists = ListPreview(connection, asked, previewed, everybody=everybody)
-    after = lists.after(book.pools)
-    connection.execute("ROLLBACK TO as_it_stands")
-    found = [_previewed(connection, now, part) for part in sorted(reached, key=lambda part: part.then.pool.pool)]
-    return Preview(found, lists.moves({pool.name: pool for pool in stored_pools(connection)}, after))
-
-
-def _may_move_everybody(connection: sqlite3.Connection) -> bool:
-    """Whether what is previewed changes more than games, so that more tables than theirs were laid over."""
-    return overlay.is_laid_over(connection, "eras")
-
-
-def _collecting(
-    collected: dict[int, CollectedRows], kept: Set[str], connection: sqlite3.Connection, pool: Pool,
-    tables: Sequence[SideTable],
-) -> PlayerRows:  # fmt: skip
-    rows = CollectedRows(connection, pool, tables)
-    if pool.name in kept or not is_ranked_by_rows(pool):
-        rows.keep_all()
-    collected[pool.pool] = rows
-    return rows
-
-
-def _give_columns(connection: sqlite3.Connection, wanted: Iterable[str]) -> None:
-    """Give the history a blank column for each field of a scheme that it does not know yet."""
-    present = {row[1] for row in connection.execute(f"PRAGMA main.table_info({HISTORY.name})")}
-    missing = [name for name in dict.fromkeys(wanted) if name not in present]
-    if missing:
-        blanks = ", ".join(f'NULL AS "{name}"' for name in missing)
-        connection.execute(f"CREATE TEMP VIEW {HISTORY.name} AS SELECT *, {blanks} FROM main.{HISTORY.name}")
-
-
-# By player who is rated again, or whose account is closed or opened, now and then.
-Last = tuple[Mapping[int, LastRow], Mapping[int, LastRow]]
+    connection = views.connection
+    today = _Today.of(connection, now_ms)
+    with trials.undone(connection):
+        folded = trials.fold_in(views, journal, entries)
+        reached = _reached(connection, today, folded)
+        after = _figures(connection, {pool.pool: pool for pool in folded.book.pools.values()}, today, reached)
+        lists = _asked(connection, asked, folded, everybody=everybody)
+        lists_after = _lists(connection, folded.book.pools, lists)
+    pools = {pool.pool: pool for pool in stored_pools(connection)}
+    before = _figures(connection, pools, today, reached)
+    lists_before = _lists(connection, {pool.name: pool for pool in pools.values()}, lists)
+    return Preview(
+        [
+            _previewed(folded.book.pools, number, folded.again.get(number), before[number], after[number])
+            for number in sorted(reached)
+        ],
+        [
+            compared(known, now, then)
+            for known, now, then in zip(lists, lists_before, lists_after, strict=True)
+            if now != then
+        ],
+    )
 
 
 @attrs.frozen
-class _Now:
-    """The pools as they stand, by number.
+class _Today:
+    """The instants of the rankings of now, by number of a pool, and whose accounts are closed then.
 
     Attributes:
-        pools: the pools.
-        standing: at what their rankings are taken.
-        today: the instants of their rankings, milliseconds since 1970.
-        closed: whose accounts are closed then.
-        now_ms: the instant of the ranking of a pool that does not exist yet.
+        by_pool: milliseconds since 1970.
+        closed: players.
+        now_ms: the instant of a pool that does not exist yet.
     """
 
-    pools: Mapping[int, Pool]
-    standing: Mapping[int, Standing]
-    today: Mapping[int, int]
+    by_pool: Mapping[int, int]
     closed: Mapping[int, Set[int]]
     now_ms: int
 
     @classmethod
-    def of(cls, connection: sqlite3.Connection, now_ms: int) -> _Now:
-        """Before anything is laid over the views."""
-        pools = {pool.pool: pool for pool in stored_pools(connection)}
-        states = {number: PlayerStates(connection, pool) for number, pool in pools.items()}
-        standing = {number: Standing.of(known) for number, known in states.items()}
-        today = {number: known.today_ms(now_ms) for number, known in states.items()}
-        closed = {number: closed_at(connection, ms) for number, ms in today.items()}
-        return cls(pools, standing, today, closed, now_ms)
+    def of(cls, connection: sqlite3.Connection, now_ms: int) -> _Today:
+        states = {pool.pool: PlayerStates(connection, pool) for pool in stored_pools(connection)}
+        by_pool = {number: known.today_ms(now_ms) for number, known in states.items()}
+        return cls(by_pool, {number: closed_at(connection, ms) for number, ms in by_pool.items()}, now_ms)
 
-    def today_in(self, pool: int) -> int:
-        """The instant of the ranking of a pool, milliseconds since 1970."""
-        return self.today.get(pool, self.now_ms)
-
-    def closed_in(self, pool: int) -> Set[int]:
-        """Whose accounts are closed for the rankings of a pool; nobody's for those of one that does not exist yet."""
-        return self.closed.get(pool, frozenset())
-
-    def closed_then(self, connection: sqlite3.Connection, pool: int) -> Set[int]:
-        """The same with what is laid over the views."""
-        return closed_at(connection, self.today_in(pool))
+    def ms(self, pool: int) -> int:
+        """The instant of the ranking of a pool."""
+        return self.by_pool.get(pool, self.now_ms)
 
 
-class _Reached(NamedTuple):
-    """What was rated again in a pool, and what is known of it while that is laid over the views."""
-
-    start_ms: int
-    games: int
-    players: int
-    asked: Sequence[int]  # who may stand otherwise: those players, and whose accounts are closed or opened
-    last: Last
-    seeded: Mapping[int, LastRow]  # then, of those without a rated game
-    keys: Mapping[int, str]  # by position, of the games in which somebody reached the highest rating
-    then: Then
+def _reached(connection: sqlite3.Connection, today: _Today, folded: Folded) -> dict[int, list[int]]:
+    """By number of a pool, who may stand otherwise: who was rated again, and whose account is closed or opened."""
+    reached = {number: set(again.players) for number, again in folded.again.items()}
+    for number in today.by_pool.keys() | reached.keys():
+        if changed := closed_at(connection, today.ms(number)) ^ today.closed.get(number, frozenset()):
+            reached.setdefault(number, set()).update(changed)
+    return {number: sorted(players) for number, players in reached.items()}
 
 
-def _last_rows(connection: sqlite3.Connection, number: int, rows: CollectedRows | None, players: Sequence[int]) -> Last:
-    """The last rows of players now and then; who has none is left out.
-
-    Args:
-        connection: the snapshot.
-        number: of the pool.
-        rows: what was collected; None where nothing was rated again.
-        players: whose; in ascending order.
-    """
-    found = connection.execute(_BEFORE, (number, orjson.dumps(players).decode())).fetchall()
-    before = {
-        player: LastRow(rating, n, bool(listed), time_losses, hera, game)
-        for player, rating, n, listed, time_losses, hera, _, game in found
+def _figures(
+    connection: sqlite3.Connection, pools: Mapping[int, Pool], today: _Today, reached: Mapping[int, Sequence[int]]
+) -> dict[int, dict[int, Figures]]:
+    """By number of a pool and player, the figures of those who have some; asked before and within what is tried."""
+    return {
+        number: _figures_in(connection, pools[number], today.ms(number), players) if number in pools else {}
+        for number, players in reached.items()
     }
-    after = {}
-    for player in players:
-        last = before.get(player) if rows is None or rows.stands_as_before(player) else rows.last(player)
-        if last is not None:
-            after[player] = last
-    return before, after
 
 
-def _keys(connection: sqlite3.Connection, last: Last) -> dict[int, str]:
-    positions = {row.hera_game for rows in last for row in rows.values() if row.hera_game is not None}
-    return dict(connection.execute(_KEYS, (orjson.dumps(sorted(positions)).decode(),)).fetchall())
-
-
-def _of_accounts_alone(connection: sqlite3.Connection, now: _Now, others: Set[int]) -> Iterator[_Reached]:
-    """The pools, but for *others*, in which no game is rated again, and accounts are closed or opened."""
-    for number in now.pools.keys() - others:
-        closed = now.closed_then(connection, number)
-        if changed := closed ^ now.closed_in(number):
-            pool, players = now.pools[number], sorted(changed)
-            last = _last_rows(connection, number, None, players)
-            seeded = _seeded(connection, pool, players, last[1], now.today_in(number))
-            then = Then(pool, closed, only=frozenset())
-            yield _Reached(OPEN, 0, 0, players, last, seeded, _keys(connection, last), then)
+def _figures_in(
+    connection: sqlite3.Connection, pool: Pool, today_ms: int, players: Sequence[int]
+) -> dict[int, Figures]:
+    rows = connection.execute(LAST_ROWS, (pool.pool, _json(players))).fetchall()
+    closed = closed_at(connection, today_ms)
+    listed = [(-rating, player) for player, rating, _, is_listed, *_ in rows if is_listed and player not in closed]
+    ranks = places.ranks(connection, pool, sorted(listed), closed)
+    figures = {
+        player: Figures(rating, n, bool(is_listed), player in closed, ranks.get(player), time_losses, hera, game)
+        for player, rating, n, is_listed, time_losses, hera, game in rows
+    }
+    return figures | _seeded(connection, pool, [p for p in players if p not in figures], today_ms, closed)
 
 
 def _seeded(
-    connection: sqlite3.Connection, pool: Pool, players: Sequence[int], last: Mapping[int, LastRow], today_ms: int
-) -> dict[int, LastRow]:
-    """The figures of players without a last row who came into a pool with the rating of a list.
+    connection: sqlite3.Connection, pool: Pool, unplayed: Sequence[int], today_ms: int, closed: Set[int]
+) -> dict[int, Figures]:
+    """The figures of players without a rated game who came into a pool with the rating of a list.
 
     Of merged players the number alone that stays has a seed.
     """
-    unplayed = [player for player in players if player not in last]
-    merged = {player for (player,) in connection.execute(_MERGED, (orjson.dumps(unplayed).decode(),)).fetchall()}
-    states, figures = PlayerStates(connection, pool), dict[int, LastRow]()
+    merged = {player for (player,) in connection.execute(MERGED, (_json(unplayed),)).fetchall()}
+    states, figures = PlayerStates(connection, pool), dict[int, Figures]()
     for player in unplayed:
         state, listed = (None, None) if player in merged else states.seeded_now(player, today_ms)
         if state is not None and listed is not None:
-            hera = highest_of(listed.seed)
-            figures[player] = LastRow(state.state[0], 0, state.rating is not None, 0, hera, None)
+            is_listed, hera = state.rating is not None, highest_of(listed.seed)
+            figures[player] = Figures(state.state[0], 0, is_listed, player in closed, None, 0, hera, None)
     return figures
 
 
-def _previewed(connection: sqlite3.Connection, now: _Now, reached: _Reached) -> PoolPreview:
-    """What would become of a pool; asked with nothing laid over the views."""
-    then, number = reached.then, reached.then.pool.pool
-    pool, closed = now.pools.get(number), now.closed_in(number)
-    ranks = ranks_now_and_then(connection, pool, reached.last, closed, then)
-    before = {} if pool is None else _seeded(connection, pool, reached.asked, reached.last[0], now.today_in(number))
-    moved = []
-    for player in reached.asked:
-        stood, stands = (
-            _figures(rows.get(player) or seeded.get(player), places.get(player), reached.keys, is_closed=player in shut)
-            for rows, seeded, places, shut in zip(
-                reached.last, (before, reached.seeded), ranks, (closed, then.closed), strict=True
-            )
-        )
-        if stood != stands:
-            moved.append(Moved(player, stood, stands))
-    return PoolPreview(then.pool.name, reached.start_ms, reached.games, reached.players, tuple(moved))
+def _previewed(
+    pools: Mapping[str, Pool], number: int, again: RatedAgain | None, before: Mapping[int, Figures],
+    after: Mapping[int, Figures],
+) -> PoolPreview:  # fmt: skip
+    moved = [
+        Moved(player, before.get(player), after.get(player))
+        for player in sorted(before.keys() | after.keys())
+        if before.get(player) != after.get(player)
+    ]
+    start_ms, games, players = (OPEN, 0, 0) if again is None else (again.start_ms, again.games, len(again.players))
+    name = next(pool.name for pool in pools.values() if pool.pool == number)
+    return PoolPreview(name, start_ms, games, players, tuple(moved))
 
 
-def _figures(last: LastRow | None, rank: int | None, keys: Mapping[int, str], *, is_closed: bool) -> Figures | None:
-    if last is None:
-        return None
-    game = None if last.hera_game is None else keys[last.hera_game]
-    return Figures(last.rating, last.games, last.listed, is_closed, rank, last.time_losses, last.hera, game)
+# -- lists -----------------------------------------------------------------------------------------------------------
+
+Lists = Mapping[AskedList, Collection[int] | None]  # of whom each may say something else; None: of everybody
+
+
+def _asked(
+    connection: sqlite3.Connection, asked: Sequence[AskedList], folded: Folded, *, everybody: bool
+) -> dict[AskedList, Collection[int] | None]:
+    """The lists that may differ: one before the first game that is rated again only by who comes or goes."""
+    found: dict[AskedList, Collection[int] | None] = {}
+    newcomers: dict[int, list[int]] = {}
+    for known in asked:
+        pool = folded.book.pools[known.pool]
+        again = folded.again.get(pool.pool)
+        if everybody:
+            found[known] = None
+        elif again is not None:
+            if known.at_ms < again.start_ms and pool.pool not in newcomers:
+                newcomers[pool.pool] = _come_or_gone(connection, pool.pool, again)
+            found[known] = again.players if known.at_ms >= again.start_ms else newcomers[pool.pool]
+    return found
+
+
+def _come_or_gone(connection: sqlite3.Connection, pool: int, again: RatedAgain) -> list[int]:
+    """Those rated again who have no game before them: whether they had one, and have one now, is not asked."""
+    players = _json(sorted(again.players))
+    come = {player for (player,) in connection.execute(NEWCOMERS, (pool, players, again.start_ms)).fetchall()}
+    stay = {row[0] for row in connection.execute(LAST_ROWS, (pool, players)).fetchall()}
+    return sorted(come | (again.players - stay))
+
+
+def _lists(
+    connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists
+) -> list[dict[int, Standing]]:
+    return [standings(connection, pools[known.pool], known.at_ms, players) for known, players in lists.items()]
+
+
+def _json(values: Sequence[int]) -> str:
+    return orjson.dumps(values).decode()

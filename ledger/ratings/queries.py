@@ -209,8 +209,7 @@ ROWS_BEFORE = """
 SELECT history.*, rated_ms FROM current JOIN history USING (pool, player, n)
 WHERE current.pool = ?1 AND rated_ms < ?2
 """
-# No game is rated before it ends, so the last one to end is rated no earlier than the last end of the last batch. Of
-# games that a preview lays over the views a maximum would read every one; in order the last one is at hand.
+# No game is rated before it ends, so the last one to end is rated no earlier than the last end of the last batch.
 LATEST_END = """
 SELECT max(ended_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms >= (
   SELECT max(ended_ms) FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms = (

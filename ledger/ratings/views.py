@@ -12,11 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ledger.book.fresh import Fresh, Placed
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
+from ledger.book.stored_pools import stored_pools
+from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.facts.codec import decode
 from ledger.journal import Journal
@@ -57,7 +60,7 @@ class Views:
         self.at_hand = projectors if isinstance(projectors, AtHand) else AtHand(projectors)
         refuse_taken_names(self.at_hand.all, views_file.OWN_TABLES)
         self.journal = journal
-        self._building = self.path.with_name(self.path.name + ".building")
+        self._aside: TemporaryDirectory[str] | None = None
         self._connection: sqlite3.Connection | None = None
         self._inode = 0  # of the open file
         self._current: tuple[sqlite3.Connection, int, int] | None = None  # as the views were when they were compared
@@ -69,6 +72,10 @@ class Views:
         self._version = -1  # of the file, when we last looked or wrote
         self._book_at = 0  # position at which the book was left; another process may have gone on since
         self._recorded: dict[int, Placed] = {}  # what this process has just recorded, by position
+
+    @property
+    def _building(self) -> Path:
+        return self.path.with_name(self.path.name + ".building")
 
     @cached_property
     def _lock(self) -> filelock.FileLock:
@@ -114,11 +121,22 @@ class Views:
             )  # fmt: skip
 
     def close(self) -> None:
-        """Release the file."""
+        """Release the file; it is opened again when it is asked."""
         self._book = None
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def close_for_good(self) -> None:
+        """Release the file, and take away what was built aside."""
+        self.close()
+        if self._aside is not None:
+            self._aside.cleanup()
+
+    def pools(self) -> list[Pool]:
+        """The pools as they stand here: what judges a fact holds a transaction of the journal by then."""
+        with views_file.reading(self.path):
+            return stored_pools(self.connection)
 
     def expect(self, entries: Iterable[Placed]) -> None:
         """Take note of events that this process has recorded: folding them in needs no reading back."""
@@ -175,6 +193,24 @@ class Views:
         finally:
             if self._connection is connection:  # else it was closed within the block
                 connection.execute("COMMIT")  # not ROLLBACK, which would end the rows that somebody still reads
+
+    def level(self, progress: Progress = silent) -> None:
+        """Make sure that they are level with the journal before questions are asked.
+
+        Where they are behind and cannot be written (a read-only folder, another user's files) they are built aside,
+        until they are closed for good.
+
+        Raises:
+            CorruptError: they are damaged, or are not of this journal.
+        """
+        if self.is_read or self.is_level():
+            return  # what is read as of one moment stays as it is
+        if not self.can_be_written():
+            self.close()
+            self._aside = TemporaryDirectory(prefix="ledger-aside-")
+            self.path = Path(self._aside.name) / "views.db"
+            self.__dict__.pop("_lock", None)
+        self.catch_up(progress)
 
     def catch_up(self, progress: Progress = silent) -> int:
         """Fold in every entry that the journal has and the views have not; returns the position reached.

@@ -13,8 +13,8 @@ import pytest
 from ledger.answers import opponents, player_games
 from ledger.answers.graphs import pages
 from ledger.errors import UnknownNameError
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from tests.kit.clubs import NAME, open_ledger
 from tests.kit.commands import Run
 from tools.commands import REFUSED, USAGE

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger import publications
 from ledger.answers import differences, players, rating_lists
 from ledger.answers import publications as published_lists
 from ledger.answers.rankings import Wanted, ranking, ranking_in_full
@@ -19,6 +18,7 @@ from ledger.audit.audit import audit
 from ledger.facts.correction_events import Decision
 from ledger.journal.kept_lists import ONE_BY_ONE, ListRow, in_form, kept_texts, shared_places
 from ledger.ledger import Ledger
+from ledger.publishing import publications
 from ledger.ratings.previews import Figures
 from tests.kit.clubs import NAME, NOW
 from tests.kit.commands import Run

@@ -14,8 +14,8 @@ from ledger.answers import explanations, player_games, players, predictions, ran
 from ledger.answers.wording import day
 from ledger.facts.events import PlayerChanged
 from ledger.facts.words import Carry, Outcome, Standing
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.schemes import built_in_names
 from tests.kit.games import game_recorded, run_closed, scheme_adopted, tournament_closed
 

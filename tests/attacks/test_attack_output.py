@@ -20,11 +20,11 @@ from pathlib import Path
 import click
 import pytest
 
-from ledger import registry
 from ledger.facts import codec
 from ledger.facts.words import Outcome, Termination
 from ledger.journal import tokens
 from ledger.ledger import Ledger
+from ledger.registering import registry
 from ledger.runtime import sqlite
 from ledger.runtime.visible import visible
 from tests.kit.checkpoints import give_key

@@ -26,11 +26,11 @@ from ledger.facts.codec import decode
 from ledger.facts.events import ClockAccepted, GameRecorded
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
-from ledger.journal import pending_erasures
-from ledger.journal.people import People
-from ledger.journal.sealed_names import accept_lost_names
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.players import pending_erasures
+from ledger.players.people import People
+from ledger.players.sealed_names import accept_lost_names
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import NOW

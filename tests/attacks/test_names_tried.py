@@ -20,8 +20,8 @@ from ledger.imports.files import source_of
 from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.imports.reading import frames
 from ledger.journal.made_keys import free_key, keyed
-from ledger.journal.people_layouts import new_secret
 from ledger.ledger import Ledger
+from ledger.players.people_layouts import new_secret
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
 from tests.kit.secrets import secrets_as_drawn

@@ -74,11 +74,11 @@ MUTANTS = {
         "games one by one", "entries are lost",
     ),
     "synchronous=NORMAL of the people": (
-        "ledger/journal/people.py", '"PRAGMA synchronous=FULL"', '"PRAGMA synchronous=NORMAL"', "games one by one",
+        "ledger/players/people.py", '"PRAGMA synchronous=FULL"', '"PRAGMA synchronous=NORMAL"', "games one by one",
         "is None, and was",
     ),
     "an erasure that is not flushed": (
-        "ledger/journal/people.py", '"PRAGMA synchronous=FULL"', '"PRAGMA synchronous=OFF"', "erase",
+        "ledger/players/people.py", '"PRAGMA synchronous=FULL"', '"PRAGMA synchronous=OFF"', "erase",
         "still holds what",
     ),
     "synchronous=OFF of the views": (

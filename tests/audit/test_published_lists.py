@@ -120,7 +120,7 @@ def publish_falsely(club: Path, change: Callable[[ListPublished, Rows], ListPubl
             writer.keep_texts(texts.frames())
             return [event]
 
-        ledger._append_judged(gate, "mallory")
+        ledger.record_judged(gate, "mallory")
         ledger.catch_up()
 
 

@@ -12,9 +12,9 @@ from ledger.audit.proven import recompute
 from ledger.audit.reader import verify_reasons
 from ledger.backups import backup, restore
 from ledger.errors import CorruptError
-from ledger.journal.sealed_names import accept_lost_names
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.players.sealed_names import accept_lost_names
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import NOW, copied
 from tests.kit.commands import Run

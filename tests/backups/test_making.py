@@ -18,8 +18,8 @@ from ledger.audit.audit import audit
 from ledger.backups import backup, making, manifest, restore
 from ledger.errors import CorruptError, StorageError
 from ledger.imports.reading import frames
-from ledger.journal import people_layouts
 from ledger.ledger import Ledger
+from ledger.players import people_layouts
 from ledger.ratings import views_file
 from ledger.runtime.ledger_files import beside
 from tests.kit.backups import LEDGER_FILES, assert_true, bytes_of, contents_of, damage, head_of_ledger

@@ -11,9 +11,9 @@ import pytest
 
 from ledger.errors import CorruptError, StorageError
 from ledger.imports.reading import frames
-from ledger.journal.people import People
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.journal.sqlite_store import SqliteWriter
+from ledger.players.people import People
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import open_ledger
 from tests.kit.games import game_of_2020, source_games
@@ -80,7 +80,7 @@ def test_rows_that_the_people_file_did_not_take_are_no_success(club_of_three: Pa
 def test_an_erase_that_changed_nothing_is_no_success(club_of_three: Path) -> None:
     """Whatever undid it: the row is read back."""
     with open_ledger(club_of_three) as ledger:
-        file = ledger._people
+        file = ledger.names.file
         clean = file.clean_whole
 
         def clean_and_undo() -> None:

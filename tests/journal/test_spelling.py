@@ -36,7 +36,7 @@ def test_a_player_is_one_in_every_spelling(club_of_two: ClubOfTwo) -> None:
 
 def test_an_old_spelling_stays_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Ledger.create(tmp_path / "club.db", clock=lambda: NOW) as ledger, monkeypatch.context() as before_the_rule:
-        before_the_rule.setattr("ledger.journal.people.spelt", lambda identity: identity)
+        before_the_rule.setattr("ledger.players.people.spelt", lambda identity: identity)
         assert [ledger.register(f"name:{name}", "Ann") for name in ("Ann", "ann", "\u00c9MILE")] == [1, 2, 3]
     with Ledger.open(tmp_path / "club.db", clock=lambda: NOW) as ledger:
         known = {"name:Ann": 1, "name:ann": 2, "name:ANN": 2, "name:\u00e9mile": 3, "name:\u00c9mile": 3}

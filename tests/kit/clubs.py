@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from ledger.facts.events import Event
 from ledger.facts.words import Outcome
 from ledger.imports.reading import frames
 from ledger.journal.recorder import Recorder
 from ledger.ledger import Ledger
+from ledger.ratings.standing_games import StandingGames
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import game_recorded, source_games
 
@@ -72,9 +74,20 @@ def record_game(
     ledger.level()
 
 
+class _TakesLatePasts:
+    """Judges as a ledger does, but for ratings to begin with."""
+
+    def __init__(self, standing: StandingGames) -> None:
+        self._standing = standing
+        self.standing_now = standing.standing_now
+
+    def judge(self, event: Event) -> None:
+        self._standing.refuse_meeting(event)
+
+
 def takes_late_pasts(ledger: Ledger) -> Ledger:
     """The ledger records ratings to begin with that come too late to act, too, as journals of old have them."""
-    ledger._recorder = Recorder(ledger.journal, ledger.now_ms, ledger._standing.refuse_meeting)
+    ledger._recorder = Recorder(ledger.journal, ledger.now_ms, _TakesLatePasts(ledger.standing))
     return ledger
 
 

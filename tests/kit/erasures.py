@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from ledger.journal.people import People
 from ledger.ledger import Ledger
+from ledger.players.people import People
 from ledger.runtime.ledger_files import beside
 
 

@@ -19,11 +19,10 @@ from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.ratings.history import highest_of
 from ledger.ratings.lists import by_player, rows_in_force
-from ledger.ratings.places import Point
+from ledger.ratings.places import Point, is_ranked_by_rows
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.previews import Figures
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.rank_previews import is_ranked_by_rows
 
 Standings = dict[tuple[str, int], Figures]  # by pool and player
 

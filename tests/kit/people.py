@@ -13,10 +13,10 @@ from ledger.facts.events import PlayerRegistered
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Standing
 from ledger.imports.reading import frames
-from ledger.journal import people
-from ledger.journal.people import Person
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.players import people
+from ledger.players.people import Person
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import source_game

@@ -10,9 +10,9 @@ from contextlib import closing
 
 from ledger.facts.events import PlayerRegistered
 from ledger.facts.words import Standing
-from ledger.journal.sealed_names import accept_lost_names
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.players.sealed_names import accept_lost_names
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.tampering import run_sql
 

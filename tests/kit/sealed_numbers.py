@@ -9,9 +9,9 @@ import orjson
 
 from ledger.facts.codec import decode
 from ledger.facts.events import GameRecorded, PlayerRegistered
-from ledger.journal.people import People, Person, commitment
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.players.people import People, Person, commitment
 from ledger.runtime.ledger_files import beside
 
 

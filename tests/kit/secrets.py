@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from ledger.journal import people_layouts
 from ledger.journal.made_keys import keyed
+from ledger.players import people_layouts
 
 SECRET = b"the one secret of ledgers we test"[:32]
 _drawn = people_layouts.new_secret

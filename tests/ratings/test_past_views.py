@@ -8,7 +8,7 @@ import pytest
 
 from ledger.audit.audit import table_digests
 from ledger.errors import StorageError
-from ledger.journal.until import JournalUntil
+from ledger.journal.scratch import ScratchJournal
 from ledger.ledger import Ledger
 from ledger.ratings.past_views import known_at, stepping
 from tests.kit.clubs import NAME, NOW, copied, take_made_up_games
@@ -91,7 +91,7 @@ def test_views_in_steps_are_those_of_each_entry(aged_club: Path, begun: int | No
 
 def test_a_journal_that_ends_earlier_tells_nothing_later_and_takes_nothing(aged_club: Path) -> None:
     with Ledger.open(aged_club, clock=lambda: NOW) as ledger:
-        until = JournalUntil(ledger.journal, 50)
+        until = ScratchJournal(ledger.journal, 50)
         assert (until.size(), until.head().root) == (50, ledger.journal.root_at(50))
         assert sum(map(len, until.read())) == sum(map(len, until.read(0, 90))) == 50
         keys = set(until.keys("a", "z"))

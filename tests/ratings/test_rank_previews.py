@@ -12,7 +12,7 @@ from ledger.facts.events import SchemeAdopted
 from ledger.facts.words import Carry
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings.rank_previews import is_ranked_by_rows
+from ledger.ratings.places import is_ranked_by_rows
 from tests.kit.clubs import NOW
 from tests.kit.games import scheme_adopted, source_games
 from tests.kit.impacts import check, standings

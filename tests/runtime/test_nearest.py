@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ledger.errors import UnknownNameError
-from ledger.journal.people import People
 from ledger.ledger import Ledger
+from ledger.players.people import People
 from ledger.runtime.nearest import choice_of, did_you_mean, nearest
 
 POOLS = ("standard", "rapid", "blitz", "bullet")

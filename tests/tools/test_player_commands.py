@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ledger import registry_columns
 from ledger.errors import MalformedError
 from ledger.ledger import Ledger
+from ledger.registering import lists as registry_columns
 from tests.kit.commands import Run
 from tests.kit.player_lists import combined, of_september, xml
 from tests.kit.source_files import written

@@ -206,7 +206,7 @@ def test_complaints_are_named_and_nothing_is_recorded(published_club: Path, run:
 def test_rows_that_are_gone_are_restored(published_club: Path, run: Run) -> None:
     before = run("lists", published_club, JUNE).out
     with Ledger.open(published_club) as ledger:
-        connection = ledger.journal._connection
+        connection = vars(ledger.journal)["_connection"]
         connection.execute("DELETE FROM texts")
     done = run("lists", published_club, JUNE)
     assert (done.code, "is missing" in done.err) == (REFUSED, True)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from ledger.answers.rankings import Wanted, ranking_in_full
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
-from ledger.journal.name_search import in_words
-from ledger.journal.people import People
 from ledger.ledger import Ledger
+from ledger.players.name_search import in_words
+from ledger.players.people import People
 from ledger.ratings import queries
 
 from .datasets import GameSet

@@ -9,8 +9,8 @@ import orjson
 
 from ledger.answers.graphs import json_form, pages, svg
 from ledger.answers.graphs.looks import Look
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 
 from .datasets import GameSet
 from .measuring import Cost, both_lines, cost_of, in_turns

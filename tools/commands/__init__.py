@@ -6,8 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from typing import Any
+from contextlib import contextmanager
 
 import click
 
@@ -20,9 +19,7 @@ from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.events import SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.journal.listing import pool_names
-from ledger.journal.until import JournalUntil
 from ledger.ledger import Ledger
-from ledger.ratings import past_views
 from ledger.runtime import sqlite
 from ledger.runtime.nearest import choice_of
 from ledger.schemes import package_of
@@ -42,6 +39,10 @@ POOL = click.option(
 KNOWN_AT = click.option(
     "--known-at", metavar="POSITION|LIST", help="Answer from what was known then: so many entries, or a published list."
 )
+AS_IF = click.option(
+    "--as-if", type=click.IntRange(1), metavar="PROPOSAL",
+    help="Answer as after the approval of that open proposal; nothing is recorded.",
+)  # fmt: skip
 NEW_POOL = click.option("--new-pool", is_flag=True, help="Make a pool of the given name where there is none yet.")
 
 REFUSED, USAGE, FALSE = 1, 2, 3  # exit codes
@@ -100,21 +101,27 @@ def tell_package(scheme: str) -> None:
 
 
 @contextmanager
-def level(path: str, *, verify: bool = False, known_at: str | None = None) -> Iterator[Ledger]:
+def level(
+    path: str, *, verify: bool = False, known_at: str | None = None, as_if: int | None = None
+) -> Iterator[Ledger]:
     """A ledger with its views level with the journal; to *verify*, with views made aside from a proven one.
 
-    With *known_at*, a number of entries or a published list, it answers from what was known then.
+    With *known_at*, a number of entries or a published list, it answers from what was known then; with *as_if*, the
+    number of an open proposal, as after its approval.
 
     Reads verify no row. Where a row ends a question in an error of the program, the audit says whether that row is
     false; if it finds nothing, the program is at fault, and the error shows it.
 
     Raises:
         CorruptError: the first thing that the audit finds false.
+        click.UsageError: both are given.
     """
+    if known_at is not None and as_if is not None:
+        raise click.UsageError("--known-at tells of the past and --as-if of what may come: give one of the two")
     with _recomputed(path) if verify else _leveled(path) as ledger:
         try:
-            with nullcontext() if known_at is None else _as_known_at(ledger, known_at, keep=not verify):
-                yield ledger
+            with _then(ledger, known_at, as_if, keep=not verify) as then:
+                yield then
         except (UnicodeEncodeError, LedgerError):  # of what is printed; what has words of its own
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, sqlite.sqlite3.Error) as error:
@@ -125,18 +132,17 @@ def level(path: str, *, verify: bool = False, known_at: str | None = None) -> It
 
 
 @contextmanager
-def _as_known_at(ledger: Ledger, word: str, *, keep: bool) -> Iterator[None]:
-    """Within the block the ledger answers from the entries of then, without later lists; names are those of now."""
-    (position, listed), present, journal = known_then(ledger, word), ledger.views, ledger.journal
-    with Bars() as bars, past_views.known_at(
-        ledger.path, present.kept(), journal, position, bars, keep=keep
-    ) as past:  # fmt: skip
-        until: Any = JournalUntil(journal, listed)  # nothing is recorded through a ledger that only answers
-        ledger.views, ledger.journal = past, until
-        try:
-            yield
-        finally:
-            ledger.views, ledger.journal = present, journal
+def _then(ledger: Ledger, known_at: str | None, as_if: int | None, *, keep: bool) -> Iterator[Ledger]:
+    """The ledger as it is, as it was known, or as it would be."""
+    if known_at is not None:
+        position, listed = known_then(ledger, known_at)
+        with Bars() as bars, ledger.known_at(position, listed=listed, keep=keep, progress=bars) as then:
+            yield then
+    elif as_if is not None:
+        with ledger.as_if(as_if) as would_be:
+            yield would_be
+    else:
+        yield ledger
 
 
 def _leveled(path: str) -> Ledger:

@@ -17,8 +17,8 @@ from ledger.correcting.verbs import VERBS, VerbWords
 from ledger.facts.correction_events import Decision
 from ledger.facts.source_games import Fault
 from ledger.imports.files import open_source
-from ledger.journal.reasons import reason_faults
 from ledger.ledger import Ledger
+from ledger.players.reasons import reason_faults
 from ledger.runtime.ledger_files import beside
 
 from .. import limits, output

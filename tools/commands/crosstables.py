@@ -24,7 +24,7 @@ from ledger.answers.wording import average
 from ledger.facts.instants import instant_ms
 
 from .. import limits, output
-from . import DB, KNOWN_AT, POOL, VERIFY, level
+from . import AS_IF, DB, KNOWN_AT, POOL, VERIFY, level
 
 TOURNAMENTS_IN_A_TABLE = 20
 FORMATS = ("txt", "html", "svg", "png", "json", "csv")
@@ -50,11 +50,13 @@ VARIANT = click.option(
 @QUIET
 @limits.option(TOURNAMENTS_IN_A_TABLE, "tournaments, the latest first")
 @KNOWN_AT
+@AS_IF
 @VERIFY
 @output.format_options
 def tournaments(
     db_path: str, pool: str | None, since: str | None, until: str | None, search: str | None, player: str | None,
-    tpr: str | None, quiet_days: float | None, limit: int | None, known_at: str | None, fmt: str | None, verify: bool,
+    tpr: str | None, quiet_days: float | None, limit: int | None, known_at: str | None, as_if: int | None,
+    fmt: str | None, verify: bool,
 ) -> None:  # fmt: skip
     """The tournaments of a pool, the latest first: a name that comes back every year has a row for each edition.
 
@@ -72,7 +74,7 @@ def tournaments(
     if tpr is not None and player is None:
         raise click.UsageError("--tpr goes with --player; 'crosstable' shows it for everybody")
     _check_instants(("--from", since), ("--to", until))
-    with level(db_path, verify=verify, known_at=known_at) as ledger:
+    with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         shown_rows = limits.shown(limit, fmt, TOURNAMENTS_IN_A_TABLE)
         sought = Sought(since=since, until=until, text=search, quiet_days=quiet_days, limit=shown_rows + 1)
         with ledger.moment():
@@ -136,11 +138,12 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
     "-o", "--output", "path", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write it there."
 )
 @KNOWN_AT
+@AS_IF
 @VERIFY
 def crosstable(
     db_path: str, event: str, pool: str | None, edition: str | None, tpr: str | None, ratings: str,
     tie_breaks: Sequence[str], paired: str | None, quiet_days: float | None, kind: str | None, theme: str | None,
-    raw: bool, path: Path | None, known_at: str | None, verify: bool,
+    raw: bool, path: Path | None, known_at: str | None, as_if: int | None, verify: bool,
 ) -> None:  # fmt: skip
     """The cross-table of a tournament: results, tie-breaks, TPR, ER offset and upsets.
 
@@ -168,7 +171,7 @@ def crosstable(
         edition=edition, performance=tpr, ratings=ratings, tie_breaks=tuple(tie_breaks), kind=paired,
         quiet_days=quiet_days,
     )  # fmt: skip
-    with level(db_path, verify=verify, known_at=known_at) as ledger:
+    with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         page = table_of(ledger, event, pool, wanted)
         content = _document(page, kind, theme, raw=raw)
     if page.edition.of > 1 and edition is None:

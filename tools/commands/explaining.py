@@ -12,7 +12,7 @@ from ledger.answers import explanations
 
 from .. import limits, output
 from ..wording import counted
-from . import DB, KNOWN_AT, VERIFY, level
+from . import AS_IF, DB, KNOWN_AT, VERIFY, level
 
 ROWS_IN_A_TABLE = 20  # of the terms that each game of a period has, and of its games
 _NUMBERED = re.compile(r"(.*?)_?\d+$")  # x17, R_17: the 17th game's term
@@ -24,10 +24,12 @@ _NUMBERED = re.compile(r"(.*?)_?\d+$")  # x17, R_17: the 17th game's term
 @click.argument("game")
 @limits.option(ROWS_IN_A_TABLE, "terms and games of a long period")
 @KNOWN_AT
+@AS_IF
 @VERIFY
 @output.format_options
 def explain(
-    db_path: str, player: str, game: str, limit: int | None, known_at: str | None, fmt: str | None, verify: bool
+    db_path: str, player: str, game: str, limit: int | None, known_at: str | None, as_if: int | None,
+    fmt: str | None, verify: bool
 ) -> None:  # fmt: skip
     """Why a game changed a rating: the formula with this game's numbers, unrounded, and the rule's source.
 
@@ -41,7 +43,7 @@ def explain(
       rating-ledger explain club.db ann https://lichess.org/Mxzwh32Z -t
       rating-ledger explain club.db ann lichess:Mxzwh32Z --known-at 917 -t
     """
-    with level(db_path, verify=verify, known_at=known_at) as ledger:
+    with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
             explanation = explanations.explain(ledger, ledger.player(player), game)
         if fmt == "table":

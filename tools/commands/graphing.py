@@ -16,13 +16,13 @@ from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.graphs.wording import points
 from ledger.answers.pools import pools
 from ledger.errors import UnknownNameError
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 
 from .. import output
 from ..terminal_graph import ASCII, AXIS, CHANGE, CORRECTED, DRAWN, draw
 from ..wording import counted
-from . import DB, KNOWN_AT, POOL, VERIFY, level
+from . import AS_IF, DB, KNOWN_AT, POOL, VERIFY, level
 
 MARKS_BELOW_A_GRAPH = 20
 FORMATS = ("txt", "svg", "png", "html", "json", "csv", "vega-lite", "lichess")
@@ -70,11 +70,12 @@ EXTRA = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[
               help="Where to; - is standard output.")  # fmt: skip
 @click.option("--raw", is_flag=True, help="CSV without apostrophes before what a spreadsheet would run.")
 @KNOWN_AT
+@AS_IF
 @VERIFY
 def graph(
     db_path: str, player: str, pool: str | None, last: int | None, number: int | None, by: Order, opponents: bool,
     mono: bool, against: str | None, theme: str | None, every_page: bool, boards: bool | None,
-    fmt: str | None, file: Path | None, raw: bool, known_at: str | None, verify: bool,
+    fmt: str | None, file: Path | None, raw: bool, known_at: str | None, as_if: int | None, verify: bool,
 ) -> None:  # fmt: skip
     """A player's rating graph: in the terminal, or as svg, png, html, json, csv, vega-lite or lichess.
 
@@ -104,7 +105,7 @@ def graph(
     }  # fmt: skip
     _check(kind, given, to, last)
     look = Look(opponents, mono, Theme(theme or Theme.AUTO))
-    with level(db_path, verify=verify, known_at=known_at) as ledger:
+    with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
             person = ledger.player(player)
             beside = None if against is None else ledger.player(against)

@@ -10,9 +10,9 @@ import click
 from ledger.facts.events import ClockAccepted
 from ledger.journal.checkpoints import refuse_another_history
 from ledger.journal.rules import check_acceptance, recorded_text
-from ledger.journal.sealed_names import accept_lost_names, lost_names
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.players.sealed_names import accept_lost_names, lost_names
 from ledger.runtime.ledger_files import beside
 
 from .. import output

@@ -16,7 +16,7 @@ from ledger.ledger import Ledger
 from ledger.schemes.newcomers import FROM_SHOWN, SHOWN_SCALE
 
 from .. import limits, output
-from . import DB, KNOWN_AT, POOL, VERIFY, instant, level
+from . import AS_IF, DB, KNOWN_AT, POOL, VERIFY, instant, level
 
 PLAYERS_IN_A_TABLE = 20  # where the reader does not say how many
 
@@ -33,11 +33,13 @@ PLAYERS_IN_A_TABLE = 20  # where the reader does not say how many
 @click.option("--since", metavar="DAY", help="Show the change since the end of that day.")
 @click.option("--since-list", metavar="LIST", help="Show the change since a published list.")
 @KNOWN_AT
+@AS_IF
 @VERIFY
 @output.format_options
 def ratings(
     db_path: str, pool: str | None, limit: int | None, min_games: int, active_days: int | None, at: str | None,
-    details: bool, since: str | None, since_list: str | None, known_at: str | None, fmt: str | None, verify: bool,
+    details: bool, since: str | None, since_list: str | None, known_at: str | None, as_if: int | None,
+    fmt: str | None, verify: bool,
 ) -> None:  # fmt: skip
     """The ranking of a pool, best first: now, or at any instant; with --known-at from what was known then.
 
@@ -59,7 +61,7 @@ def ratings(
         pool=pool, limit=shown_rows + 1, min_games=min_games, at=instant(at, "--at"), active_days=active_days,
         since=instant(since, "--since"), since_list=since_list,
     )  # fmt: skip
-    with level(db_path, verify=verify, known_at=known_at) as ledger:
+    with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
             rows = ranking_in_full(ledger, wanted, details=details)
             name, filled = ledger.pool(pool).name, [] if rows else [row for row in pools_of(ledger) if row["players"]]

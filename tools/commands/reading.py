@@ -10,7 +10,7 @@ from ledger.answers.recorded_games import listed_games
 from ledger.ledger import Ledger
 
 from .. import limits, output
-from . import DB, KNOWN_AT, POOL, VERIFY, instant, level
+from . import AS_IF, DB, KNOWN_AT, POOL, VERIFY, instant, level
 
 # Rows of a table where the reader does not say how many.
 GAMES_IN_A_TABLE, ENTRIES_IN_A_TABLE = 50, 50
@@ -43,10 +43,12 @@ def pools(db_path: str, fmt: str | None, verify: bool) -> None:
 @POOL
 @click.option("--at", metavar="INSTANT", help="Show the rating in force on that day beside the present one.")
 @KNOWN_AT
+@AS_IF
 @VERIFY
 @output.format_options
 def show(
-    db_path: str, player: str, pool: str | None, at: str | None, known_at: str | None, fmt: str | None, verify: bool
+    db_path: str, player: str, pool: str | None, at: str | None, known_at: str | None, as_if: int | None,
+    fmt: str | None, verify: bool
 ) -> None:  # fmt: skip
     """One player: rating then and now, results, HERA and its date, lowest rating, time losses.
 
@@ -68,7 +70,7 @@ def show(
       rating-ledger show club.db 'jishanshaikh4'
       rating-ledger show club.db lichess:ann --at 2019-01-31 -t
     """
-    with level(db_path, verify=verify, known_at=known_at) as ledger:
+    with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
             summary = players.summary(ledger, ledger.player(player), pool, instant(at, "--at"))
         if fmt == "table" and not summary["revised"]:
@@ -94,11 +96,12 @@ def _without_counting(summary: output.Row) -> output.Row:
 @limits.option(GAMES_IN_A_TABLE, "games, the newest first")
 @click.option("--all", "everything", is_flag=True, help="Games that do not count, too, each with the reason.")
 @KNOWN_AT
+@AS_IF
 @VERIFY
 @output.format_options
 def games(
     db_path: str, player: str | None, pool: str | None, tournament: str | None, round_: str | None, on: str | None,
-    limit: int | None, everything: bool, known_at: str | None, fmt: str | None, verify: bool,
+    limit: int | None, everything: bool, known_at: str | None, as_if: int | None, fmt: str | None, verify: bool,
 ) -> None:  # fmt: skip
     """A player's rated games: both sides' ratings before and after each, the current ones in brackets.
 
@@ -124,7 +127,7 @@ def games(
     occasion = player_games.Occasion(tournament, round_, instant(on, "--on"))
     if player is None and tournament is None and on is None:
         raise click.UsageError("give a PLAYER, a --tournament, or the day of --on")
-    with level(db_path, verify=verify, known_at=known_at) as ledger:
+    with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         shown_rows = limits.shown(limit, fmt, GAMES_IN_A_TABLE)
         with ledger.moment():
             if player is None:

@@ -15,8 +15,8 @@ from ledger.answers.graphs.looks import Look
 from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import frames
-from ledger.journal.people_layouts import SECRET_BYTES
 from ledger.ledger import Ledger
+from ledger.players.people_layouts import SECRET_BYTES
 
 from .. import output
 from .__main__ import FILE

@@ -21,8 +21,8 @@ from ledger.book.timeline import Pool
 from ledger.book.tournaments import Edition
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Format
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.ratings.player_states import PlayerStates
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.periods import OPEN
 from ledger.imports.addresses import address_of
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 

@@ -1,0 +1,135 @@
+"""A person is forgotten: the row becomes blank, the journal says that somebody was erased, and no byte is left.
+
+In this order, so that whoever is stopped on the way leaves the person known and nothing recorded, or a blank row of
+which the next one who may write makes the entry. An entry that says so holds for good: a name that an older copy of
+the people file brings back is shown to nobody and goes again. How rows wait is the business of ``pending_erasures``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+
+from ledger.errors import LedgerError, StorageError
+from ledger.facts import codec
+from ledger.facts.public_events import PersonErased
+from ledger.journal import Journal, Writer, rules
+from ledger.journal.sqlite_store import SqliteJournal
+from ledger.players.people import People
+from ledger.players.sealings import erased_players, erasure_key, registration_key
+
+AGAIN = "ledger"  # who has somebody forgotten whom an older copy of the file brought back; it is recorded already
+
+
+def erase_all(
+    journal: Journal, people: People, players: Sequence[int], *, actor: str, clock_ms: Callable[[], int]
+) -> bool:  # fmt: skip
+    """Forget who these players are, for good: the numbers of one person, or of several.
+
+    What is recorded already is not recorded again; numbers that nobody registered are not recorded at all.
+
+    Args:
+        journal: where it is recorded.
+        people: where they are known.
+        players: their numbers.
+        actor: who has them forgotten.
+        clock_ms: milliseconds since 1970.
+
+    Returns:
+        Whether anything was known of one of them.
+
+    Raises:
+        MalformedError: the actor is no word that the journal may hold.
+        RejectedError: ``clock-behind``; nobody was forgotten.
+        StorageError: a file refuses, or another process reads the people file and keeps the old bytes in its log.
+    """
+    codec.seal_actor(actor)
+    found = None
+    try:
+        with journal.writing() as writer:
+            unrecorded = _unrecorded(writer, dict.fromkeys(players, actor))
+            now = rules.check_clock(clock_ms(), writer.last_recorded_at()) if unrecorded else 0
+            found = people.erasures.begin(players, actor)
+            _record(writer, unrecorded, now)
+    except LedgerError as error:
+        if found is None:
+            raise
+        raise StorageError(
+            people.path,
+            f"who they were is forgotten, but the journal does not say so yet: the next command that may write "
+            f"records it ({error})",
+        ) from error
+    people.clean_whole()
+    if left := people.erasures.standing(players):
+        raise StorageError(people.path, f"still tells who player {left[0]} is; run 'audit', then erase again")
+    people.erasures.drop(players)
+    return bool(found)
+
+
+def _unrecorded(writer: Writer, actors: Mapping[int, str]) -> dict[int, str]:
+    """Those registered players among these of whom the journal does not say yet that they are erased."""
+    registered = writer.find([registration_key(player) for player in actors])
+    recorded = writer.find([erasure_key(player) for player in actors])
+    return {
+        player: actor
+        for player, actor in actors.items()
+        if registration_key(player) in registered and erasure_key(player) not in recorded
+    }
+
+
+def _record(writer: Writer, actors: Mapping[int, str], now_ms: int) -> None:
+    stamp = rules.recorded_text(now_ms)
+    for player, actor in actors.items():
+        event = PersonErased(player=player)
+        writer.append([event.KIND], [event.key], [codec.body_of(writer.size + 1, stamp, actor, event)])
+
+
+def settle(
+    lock: AbstractContextManager[Writer], journal: Journal, people: People, patience: float, clock_ms: Callable[[], int]
+) -> None:  # fmt: skip
+    """Bring erasures to their end that waited, and forget again who was erased and stands there.
+
+    Args:
+        lock: a write transaction on the journal, so that nobody is being erased elsewhere.
+        journal: the journal.
+        people: the people file.
+        patience: seconds to wait for those who read the people file.
+        clock_ms: milliseconds since 1970.
+
+    Raises:
+        RejectedError: ``clock-behind``.
+        StorageError: a file refuses.
+    """
+    with lock as writer:
+        forget_again(journal, people)
+        waiting = people.erasures.rows()
+        if unrecorded := _unrecorded(writer, waiting):
+            _record(writer, unrecorded, rules.check_clock(clock_ms(), writer.last_recorded_at()))
+    if people.clean_soon(patience):
+        people.erasures.drop(waiting)
+
+
+def settle_if_possible(journal: SqliteJournal, people: People, clock_ms: Callable[[], int]) -> None:
+    """As ``settle``, without waiting for anybody; where that cannot be, who was erased is not shown.
+
+    So it is where the files are open for reading only.
+    """
+    with suppress(LedgerError):  # names that cannot be read are shown to nobody
+        back = standing(journal, people)
+        if back or people.erasures.rows():
+            try:
+                settle(journal.writing(patience=0), journal, people, 0, clock_ms)
+            except LedgerError:
+                people.hide(back)
+
+
+def standing(journal: Journal, people: People) -> list[int]:
+    """Players of whom the journal says that they were erased, and who are known by name all the same."""
+    erased = erased_players(journal)
+    return people.erasures.standing(erased) if erased else []
+
+
+def forget_again(journal: Journal, people: People) -> None:
+    """Forget players who were erased and whom an older copy of the people file knows; their old bytes may stay."""
+    if back := standing(journal, people):
+        people.erasures.begin(back, AGAIN)

@@ -1,0 +1,85 @@
+"""Many players at once into the journal: their numbers, and an entry for each whom the journal does not have.
+
+Which players, and what is told of them, the caller says: an import of games, or of a list of players.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import repeat
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledger.facts import codec_player_columns
+from ledger.facts.events import Event, PlayerRegistered
+from ledger.facts.instants import instant_text
+from ledger.facts.words import Standing
+from ledger.journal import Writer, rules
+from ledger.players.people import Person
+from ledger.players.sealed_names import SealedNames
+from ledger.players.sealings import commitment_to
+from ledger.runtime.lazy import pl
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+
+class Met(NamedTuple):
+    """What players of a file came to.
+
+    Attributes:
+        persons: the person behind each identity.
+        new: who was registered, in the order of the numbers.
+        kept_names: how many were renamed and are called otherwise by the file: they keep the name that they have.
+    """
+
+    persons: dict[str, Person]
+    new: list[Person]
+    kept_names: int
+
+
+def register(
+    writer: Writer, names: SealedNames, named: Mapping[str, str], stamp: str, actor: str,
+    further: DataFrame | None = None,
+) -> Met:  # fmt: skip
+    """Number players, and append a ``player-registered/1`` for each whom the journal does not have.
+
+    Args:
+        writer: the open transaction.
+        names: where the numbers come from.
+        named: identity -> name to show.
+        stamp: when it is recorded, which is when new players join.
+        actor: who records.
+        further: what is told beside the name, in columns ``identity``, ``birth_year`` and ``standing``; without it new
+            players are full members of whom nothing else is known.
+
+    Raises:
+        StorageError: the people file and the journal do not belong together.
+    """
+    numbered = names.number(named, instant_text(rules.recorded_ms(stamp)), writer.find)
+    persons, registered = numbered.persons, numbered.registered
+    new = sorted({person for person in persons.values() if person.player not in registered})
+    rows = pl.DataFrame(
+        {
+            "player": [person.player for person in new],
+            "joined_at": [person.joined_at for person in new],
+            "commitment": [commitment_to(person) for person in new],
+        },
+        schema={"player": pl.Int64, "joined_at": pl.String, "commitment": pl.String},
+    )
+    full = pl.lit(Standing.FULL.value)
+    if further is None:
+        rows = rows.with_columns(standing=full)
+    else:
+        numbers = pl.Series("player", [persons[identity].player for identity in further["identity"]], pl.Int64)
+        by_player = further.select(numbers, "birth_year", pl.col("standing").fill_null(full))
+        rows = rows.join(by_player, on="player", how="left", maintain_order="left")
+    append_rows(writer, rows, PlayerRegistered, stamp, actor)
+    return Met(persons, new, numbered.called_otherwise(named))
+
+
+def append_rows(writer: Writer, rows: DataFrame, kind: type[Event], stamp: str, actor: str) -> int:
+    """Append an event of one kind for each row, whose columns are its fields; how many there are."""
+    if not len(rows):
+        return 0
+    bodies = codec_player_columns.bodies(rows, kind, writer.size + 1, stamp, actor)
+    return len(writer.append(repeat(kind.KIND), codec_player_columns.keys(rows, kind).to_list(), bodies))

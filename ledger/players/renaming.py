@@ -1,0 +1,147 @@
+"""A player gets another name: spelt right, or a first one where only a number was known.
+
+The name waits in the people file, is sealed by the journal, and only then is the player's: whoever is stopped on the
+way leaves the old name or the new one, never none. The old name and its salt are forgotten. How rows wait is the
+business of ``pending_names``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+
+import attrs
+
+from ledger.errors import LedgerError, RejectedError, StorageError
+from ledger.facts.codec import body_of
+from ledger.facts.events import PlayerRenamed
+from ledger.journal import Journal, Stored, Writer, rules
+from ledger.journal.sqlite_store import SqliteJournal
+from ledger.players.pending_names import Pending
+from ledger.players.people import People, Person
+from ledger.players.sealed_names import not_sealed
+from ledger.players.sealings import commitment_to, erasure_key, is_sealed, sealings, under
+
+PATIENCE = 2.0  # seconds to wait for those who read the people file, before the old name is left to the next one
+# Name -> what it means and what to do; the other refusals are those of ``rules``.
+RULES: dict[str, str] = {
+    "erased-player": "who was erased is known to nobody any more: who comes back is registered anew",
+}
+
+
+@attrs.frozen
+class Renamed:
+    """What became of a renaming.
+
+    Attributes:
+        person: the player under the name that holds now.
+        recorded: False where the player bears the name already.
+        is_forgotten: False where another process is reading the people file, so that its log keeps the old name until
+            the next command takes it away.
+    """
+
+    person: Person
+    recorded: bool
+    is_forgotten: bool
+
+
+def rename(
+    journal: Journal, people: People, player: int, name: str, *, actor: str, clock_ms: Callable[[], int]
+) -> Renamed:  # fmt: skip
+    """Give a player another name.
+
+    Args:
+        journal: where it is sealed.
+        people: where it is kept.
+        player: the number.
+        name: 1 to 128 characters of plain text.
+        actor: who does it.
+        clock_ms: milliseconds since 1970.
+
+    Raises:
+        RejectedError: ``unknown-player``, ``erased-player`` or ``clock-behind``.
+        StorageError: the people file and the journal do not belong together.
+    """
+    settle(journal.writing(), people, PATIENCE)
+    try:
+        with journal.writing() as writer:
+            person, sealed = _to_be_renamed(writer, people, player)
+            is_new = person.name != name or not is_sealed(person, sealed[-1])
+            if is_new:
+                now = rules.check_clock(clock_ms(), writer.last_recorded_at())
+                pending = people.pending.begin(player, len(sealed), name)
+                person = under(person, pending)
+                event = PlayerRenamed(player=player, number=len(sealed), commitment=commitment_to(person))
+                _seal(writer, event, now, actor)
+    except BaseException:
+        with suppress(LedgerError):  # what stopped it is told
+            settle(journal.writing(), people, PATIENCE)
+        raise
+    settle(journal.writing(), people, PATIENCE)
+    return Renamed(person, is_new, all(row.player != player for row in people.pending.rows()))
+
+
+def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person, list[Stored]]:
+    """The player's row, under whichever of the names that the journal ever sealed, and the entries that did so."""
+    sealed = sealings(writer.find, [player]).get(player)
+    if sealed is None:
+        raise rules.stranger(f"renamed:{player}@1", player)
+    person = people.by_number([player]).get(player)
+    if person is None:
+        words = f"knows nothing of player {player}, whom entry {sealed[0].position} registered"
+        raise StorageError(people.path, f"{words}; put the newest copy in its place, with its -wal file")
+    if person.is_erased or writer.find([erasure_key(player)]):
+        message = f"who player {player} was is forgotten: who comes back is registered anew, under another number"
+        raise RejectedError("erased-player", f"renamed:{player}@{len(sealed)}", message)
+    if not any(is_sealed(person, entry) for entry in sealed):
+        raise StorageError(people.path, not_sealed(person, sealed))
+    return person, sealed
+
+
+def _seal(writer: Writer, event: PlayerRenamed, now_ms: int, actor: str) -> None:
+    body = body_of(writer.size + 1, rules.recorded_text(now_ms), actor, event)
+    writer.append([event.KIND], [event.key], [body])
+
+
+def settle(lock: AbstractContextManager[Writer], people: People, patience: float) -> None:
+    """Bring renamings to their end that waited: sealed ones reach their players, the others are dropped.
+
+    The old name is taken out of the file and its log before the row goes that waited, so that whoever is stopped
+    between the two, or finds the file in use, leaves it to the next one.
+
+    Args:
+        lock: a write transaction on the journal, so that no renaming is under way elsewhere.
+        people: the people file.
+        patience: seconds to wait for those who read the people file.
+
+    Raises:
+        StorageError: a file refuses.
+    """
+    if not people.pending.rows():
+        return
+    with lock as writer:
+        waiting = [(row, _is_sealed_last(writer, people, row)) for row in people.pending.rows()]
+        for row, sealed in waiting:
+            if sealed:
+                people.pending.give(row)
+            else:
+                people.pending.drop(row)
+    if people.clean_soon(patience):
+        for row, sealed in waiting:
+            if sealed:
+                people.pending.drop(row)
+
+
+def settle_if_possible(journal: SqliteJournal, people: People) -> None:
+    """As ``settle``, without waiting for anybody; where that cannot be, the sealed names are read where they wait.
+
+    So it is where the files are open for reading only.
+    """
+    with suppress(LedgerError):
+        settle(journal.writing(patience=0), people, 0)
+
+
+def _is_sealed_last(writer: Writer, people: People, row: Pending) -> bool:
+    sealed = sealings(writer.find, [row.player]).get(row.player)
+    person = people.by_number([row.player]).get(row.player)
+    return person is not None and sealed is not None and is_sealed(under(person, row), sealed[-1])

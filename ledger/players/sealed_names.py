@@ -1,0 +1,360 @@
+"""The people file against the journal: whoever uses a name compares it first, so that no game gets a wrong player.
+
+For each number that it registered the journal sealed a commitment to identity and name, and for each renaming another
+one. An older copy of the people file would give a number out a second time or bring an earlier name back, a file of
+another ledger would take somebody else for the player, and rows that were lost would give a known player a second
+number. Each is refused here, with the way out. How names are stored is the business of ``people``; which entries sealed
+them, that of ``sealings``; nothing is appended to the journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ledger.errors import ConflictError, StorageError
+from ledger.facts.codec import decode
+from ledger.facts.events import PlayerRegistered
+from ledger.facts.identities import spelt
+from ledger.journal import Journal, Stored
+from ledger.players import erasing
+from ledger.players.people import People, Person
+from ledger.players.sealings import (
+    Find,
+    commitment_to,
+    is_renaming,
+    is_sealed,
+    latest_commitments,
+    number_of,
+    registration_key,
+    registrations,
+    renamed_players,
+    sealings,
+    under,
+)
+from ledger.runtime import sqlite
+
+_NAMED = 5  # players that a refusal names one by one
+
+
+class Numbered(NamedTuple):
+    """What identities came to.
+
+    Attributes:
+        persons: the person behind each identity.
+        registered: the numbers among them that the journal holds.
+        renamed: the numbers among those that bear another name since.
+    """
+
+    persons: dict[str, Person]
+    registered: set[int]
+    renamed: set[int]
+
+    def called_otherwise(self, named: Mapping[str, str]) -> int:
+        """How many of the renamed are told by another name: identity -> name."""
+        if not self.renamed:
+            return 0
+        otherwise = (person for identity, person in self.persons.items() if person.name != named[identity])
+        return len({person.player for person in otherwise} & self.renamed)
+
+
+class SealedNames:
+    """The names of one people file, each compared with its journal before it is used."""
+
+    def __init__(
+        self, journal: Journal, people: People, highest_registered: Callable[[], int | None] = lambda: None
+    ) -> None:
+        """Take both files.
+
+        Args:
+            journal: what sealed the names.
+            people: where they stand.
+            highest_registered: the highest number that the journal registered, where that is known without reading it.
+        """
+        self._journal = journal
+        self._highest_registered = highest_registered
+        self.file = people  # as it stands, compared with nothing
+        self._version = -1  # of the people file, when its numbers were last found to be all there
+        self._highest = 0  # number that is known to have a row; 0 before the first look
+        self._ends_compared = False
+
+    def people(self) -> People:
+        """The people file, for reading; its ends are compared when it is first asked for.
+
+        A name that the journal sealed and that did not reach its player yet is read as the player's.
+
+        Raises:
+            StorageError: it belongs to another ledger, or one of the two rows was changed.
+        """
+        if not self._ends_compared:
+            self.show_pending()
+            self._compare_ends()
+            self._ends_compared = True
+        return self.file
+
+    def show_pending(self) -> None:
+        """Read as the players' names those that the journal sealed and that did not reach their players yet."""
+        pending = {row.player: row for row in self.file.pending.rows()}
+        if pending:
+            sealed = self._latest(pending)
+            persons = self.file.by_number(sealed)
+            self.file.pending.show([
+                pending[player] for player, person in persons.items()
+                if is_sealed(under(person, pending[player]), sealed[player])
+            ])  # fmt: skip
+
+    def _compare_ends(self) -> None:
+        """Compare the lowest and the highest numbered registered player who was not erased: two look-ups."""
+        for highest_first in (False, True):
+            for persons in self.file.salted(highest_first=highest_first):
+                sealed = self._latest([person.player for person in persons])
+                person = next((person for person in persons if person.player in sealed), None)
+                if person is not None:
+                    self._confirmed(person, sealed[person.player])
+                    break
+
+    def compared(self, person: Person) -> Person:
+        """The person, when the journal sealed just this name under the number, or registered nobody.
+
+        Raises:
+            StorageError: it sealed another name.
+        """
+        entry = self._latest([person.player]).get(person.player)
+        return person if entry is None or person.is_erased else self._confirmed(person, entry)
+
+    def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> Numbered:
+        """The persons behind these identities; those not met before get the next numbers.
+
+        Args:
+            named: identity -> name to show.
+            joined_at: instant that is kept with the new ones.
+            find: what looks up keys in the journal, within its transaction where there is one.
+
+        Raises:
+            StorageError: the people file does not know everybody whom the journal registered, or takes one of these
+                for somebody else. Nobody was given a number.
+        """
+        self._check_all_there()
+        given: set[int] = set()
+
+        def confirm(persons: Sequence[Person]) -> None:
+            given.update(person.player for person in persons)
+            taken = find([registration_key(person.player) for person in persons])
+            if taken:
+                raise self._lost({number_of(key): entry.position for key, entry in taken.items()})
+
+        persons = self.file.number(named, joined_at, confirm)
+        known = {identity: person for identity, person in persons.items() if person.player not in given}
+        sealed = latest_commitments(self._journal, find, (person.player for person in known.values()))
+        for identity, person in known.items():
+            if person.player in sealed:
+                persons[identity] = self._confirmed(person, sealed[person.player])
+        renamed = {player for player, entry in sealed.items() if is_renaming(entry)}
+        return Numbered(persons, set(sealed), renamed)
+
+    def check_registrations(self, events: Iterable[PlayerRegistered]) -> None:
+        """Refuse to register a number whose name stands in the people file under another commitment.
+
+        Raises:
+            StorageError: naming the player; the repeat of what is registered already is for the rules to judge.
+        """
+        given = {event.player: event for event in events}
+        stored = self._journal.find([event.key for event in given.values()])
+        for person in self.file.by_number(given).values():
+            event = given[person.player]
+            if event.key not in stored and person.salt is not None and event.commitment != commitment_to(person):
+                raise StorageError(
+                    self.file.path,
+                    f"player {person.player} is {person.identity!r} here, to whose name this registration does not "
+                    "commit: take the next free number, or register that player by name; nothing was recorded",
+                )
+
+    def _check_all_there(self) -> None:
+        """It is the people file of this journal: all whom the journal registered have a row, all renamed ones the name.
+
+        The journal's numbers are read once. Rows are given out without gaps and none is ever deleted: where another
+        process has written since, it is enough that there are still as many rows as the highest number says.
+        """
+        version = self.file.version()
+        if version == self._version:
+            return
+        erasing.forget_again(self._journal, self.file)
+        self._compare_ends()
+        seen, highest = self._highest, 0
+        if not seen:
+            known = self._highest_registered()
+            highest = max(map(number_of, registrations(self._journal)), default=0) if known is None else known
+        rows, last = self.file.counts()
+        if rows != last or last < max(seen, highest):
+            lost = lost_players(self._journal, self.file)
+            if lost:
+                raise self._lost(lost)
+        sealed = self._latest(renamed_players(self._journal))
+        for person in self.file.by_number(sealed).values():
+            self._confirmed(person, sealed[person.player])
+        self._version, self._highest = version, max(seen, last)
+
+    def _lost(self, lost: Mapping[int, int]) -> StorageError:
+        several = len(lost) > 1
+        listed = ", ".join(f"{player} (entry {entry})" for player, entry in sorted(lost.items())[:_NAMED])
+        return StorageError(
+            self.file.path,
+            f"knows nothing of {len(lost):,} player{'s' if several else ''} whom the journal registered: {listed}"
+            f"{', ...' if len(lost) > _NAMED else ''}; it is an older copy or rows were lost: put the newest copy in "
+            "its place, with its -wal file; where there is none, 'rating-ledger accept-lost-names DB' goes on without "
+            f"{'these names' if several else 'this name'}",
+        )
+
+    def _latest(self, players: Iterable[int]) -> dict[int, Stored]:
+        return latest_commitments(self._journal, self._journal.find, players)
+
+    def _confirmed(self, person: Person, entry: Stored) -> Person:
+        """The person as the journal says that the player is called.
+
+        Args:
+            person: a row of the people file.
+            entry: read before that row, the newest one that sealed the player's name.
+
+        Raises:
+            StorageError: it sealed another name.
+        """
+        while not (person.is_erased or is_sealed(person, entry)):
+            # Another process may be giving a name: the row that waits is read before that of the player, which bears
+            # the name when the row is gone, and the journal after both.
+            pending = [row for row in self.file.pending.rows() if row.player == person.player]
+            person = self.file.by_number([person.player]).get(person.player, person)
+            if any(is_sealed(under(person, row), entry) for row in pending):
+                return under(person, pending[0])
+            sealed = sealings(self._journal.find, [person.player])[person.player]
+            if sealed[-1].position == entry.position and not (person.is_erased or is_sealed(person, entry)):
+                raise StorageError(self.file.path, not_sealed(person, sealed))
+            entry = sealed[-1]
+        return person
+
+
+def check_name(person: Person, name: str) -> None:
+    """Who is registered already is registered by the same name, but for the case of its letters.
+
+    Who was renamed since may be told by any name: which the first one was, nobody knows any more.
+
+    Raises:
+        ConflictError: naming both.
+    """
+    if person.name is not None and spelt(f"name:{person.name}") != spelt(f"name:{name}"):
+        raise ConflictError(registration_key(person.player), "name", person.name, name)
+
+
+def not_sealed(person: Person, sealed: Sequence[Stored]) -> str:
+    """What to say of a row of the people file that is not as the journal sealed it last, with the way out.
+
+    Args:
+        person: the row.
+        sealed: the entries that sealed the player's name, the oldest first.
+    """
+    whose, entry = f"player {person.player} ({person.identity!r})", sealed[-1].position
+    if any(is_sealed(person, earlier) for earlier in sealed[:-1]):
+        return (
+            f"{whose} has the name from before entry {entry} of the journal, which gave another one: it is an older "
+            "copy; put the newest copy in its place, with its -wal file; where there is none, 'rating-ledger player "
+            f"rename DB {person.player} NAME' gives the name again"
+        )
+    return (
+        f"{whose} is not whom entry {entry} of the journal {'renamed' if sealed[1:] else 'registered'}: the file "
+        "belongs to another ledger or the row was changed; put the right copy in its place; where there is none, "
+        f"'rating-ledger erase DB {person.player}' goes on without this name or, with this file moved aside, "
+        "'rating-ledger accept-lost-names DB' without any"
+    )
+
+
+def lost_players(journal: Journal, people: People) -> dict[int, int]:
+    """The registered players without a row: number -> entry."""
+    held = people.numbers()
+    missing = [key for key in registrations(journal) if number_of(key) not in held]
+    return {number_of(key): entry.position for key, entry in journal.find(missing).items()}
+
+
+def lost_names(journal: Journal, path: str | Path) -> int:
+    """How many registered players have no row in the people file at *path*, which may be missing itself.
+
+    Raises:
+        StorageError: people in it are not whom the journal registered, or only its log is left.
+    """
+    if not Path(path).exists():
+        _refuse_log_alone(path)
+        return len(registrations(journal))
+    people = People(path, read_only=True)
+    try:
+        _refuse_foreign(journal, people)
+        return len(lost_players(journal, people))
+    finally:
+        people.close()
+
+
+def accept_lost_names(journal: Journal, path: str | Path) -> int:
+    """Go on without the names that are lost: their players count as erased; games and ratings stay.
+
+    A people file that is missing is made anew. Returns the number of players whose names were lost.
+
+    Raises:
+        StorageError: as ``lost_names``; nothing was written.
+    """
+    with journal.writing():  # nobody registers a player meanwhile
+        if Path(path).exists():
+            return _fill_in(journal, path)
+        _refuse_log_alone(path)
+        with sqlite.whole(path) as making:
+            People.create(making).close()
+            return _fill_in(journal, making)
+
+
+def _fill_in(journal: Journal, path: str | Path) -> int:
+    people = People(path)
+    try:
+        _refuse_foreign(journal, people)
+        lost = journal.find([registration_key(player) for player in lost_players(journal, people)])
+        people.add_nameless({number_of(key): _joined_at(entry) for key, entry in lost.items()})
+        return len(lost)
+    finally:
+        people.close()
+
+
+def _refuse_foreign(journal: Journal, people: People) -> None:
+    """Everybody who stands in the people file and in the journal is the same person in both."""
+    SealedNames(journal, people).show_pending()
+    strangers: list[tuple[Person, int]] = []
+    for persons in people.salted():
+        sealed = latest_commitments(journal, journal.find, [person.player for person in persons])
+        for person in persons:
+            entry = sealed.get(person.player)
+            if entry is not None and not is_sealed(person, entry):
+                strangers.append((person, entry.position))
+    if strangers:
+        person, entry_number = strangers[0]
+        every = sealings(journal.find, [person.player])[person.player]
+        if any(is_sealed(person, entry) for entry in every):
+            raise StorageError(people.path, f"{not_sealed(person, every)}; nothing was written")
+        raise StorageError(
+            people.path,
+            f"{len(strangers):,} in it are not whom the journal registered, first player {person.player} "
+            f"({person.identity!r}, entry {entry_number}): where it belongs to another ledger, move it aside with its "
+            "-wal and -shm files and try again; where rows were changed, 'rating-ledger erase DB "
+            f"{person.player}' goes on without this name; nothing was written",
+        )
+
+
+def _refuse_log_alone(path: str | Path) -> None:
+    """A new file would take the log of the missing one for its own."""
+    for ending in ("-wal", "-journal"):
+        log = Path(f"{path}{ending}")
+        if log.exists() and log.stat().st_size:
+            raise StorageError(
+                str(log), "is the log of the people file that is missing and may hold names: put the file back beside "
+                "it, or move the log aside, too; nothing was written",
+            )  # fmt: skip
+
+
+def _joined_at(entry: Stored) -> str:
+    event = decode(entry.body).event
+    assert isinstance(event, PlayerRegistered)
+    return event.joined_at

@@ -1,0 +1,1 @@
+"""The rules that a ledger gives itself: setting them, and asking what holds."""

@@ -1,0 +1,188 @@
+"""The policies of one ledger: setting them, and asking what holds. Which there are is in ``book.policies``.
+
+A policy is recorded by a door of its own, which numbers it and writes every setting in full, so that a default of a
+later version changes nothing that was set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+
+from ledger.book.eras import BEGINNING
+from ledger.book.four_eyes import in_force
+from ledger.book.policies import (
+    READ_MODELS,
+    Given,
+    Policies,
+    PolicyRow,
+    Value,
+    check_settings,
+    known_policy,
+    row_of,
+    settings_in,
+)
+from ledger.book.stored_policies import stored_policies
+from ledger.errors import MalformedError, RejectedError, UnknownNameError
+from ledger.facts.events import Event
+from ledger.facts.instants import instant_ms
+from ledger.facts.public_events import FOUR_EYES, PolicySet
+from ledger.facts.token_events import Role
+from ledger.facts.words import Receipt
+from ledger.journal import Stored, Writer
+from ledger.ratings.open_ledger import OpenLedger
+from ledger.ratings.views_file import reading
+from ledger.runtime.nearest import choice_of
+
+KEYS_LOOKED_UP = 64  # at one time, to find a free number
+
+
+@attrs.frozen
+class HousePolicies:
+    """The policies of one ledger.
+
+    Attributes:
+        ledger: whose rules they are.
+    """
+
+    ledger: OpenLedger
+
+    def set(
+        self, policy: str, settings: Given, *, effective_from: str | None = None, actor: str | None = None,
+        token: str | None = None,
+    ) -> Receipt:  # fmt: skip
+        """Set a policy from an instant on; what is not given stays as it holds then.
+
+        Four eyes hold from the entry on, and only a proposal that is approved changes them once they are on.
+
+        Args:
+            policy: its name.
+            settings: what it is to say, by name of the setting.
+            effective_from: an instant; None: from the beginning.
+            actor: who sets it; where tokens are set up, the token of an approver names that person.
+            token: that token.
+
+        Returns:
+            Where it stands; a duplicate where it is set so already, from the same instant on.
+
+        Raises:
+            UnknownNameError: this version knows no such policy, or nobody such a read model.
+            MalformedError: a setting that it does not have, a value that cannot be, or an instant that is none.
+            RejectedError: ``needs-a-proposal``: four eyes are on; or for want of a token.
+        """
+        _check(policy, settings, effective_from)
+        self.ledger.level()  # what is long is done before the lock
+        self._refuse_unknown_models(policy, settings)
+
+        def gate(writer: Writer, _: int) -> Sequence[Event]:
+            self.ledger.level()
+            return [self._next(writer, policy, settings, effective_from)]
+
+        tried = f"set policy {policy}"
+        who = self.ledger.tokens.who(token, actor, Role.APPROVER, tried)
+        with self.ledger.tokens.noting(who, tried):
+            return self.ledger.record_judged(gate, who.name)[0]
+
+    def proposed(self, policy: str, settings: Given, *, effective_from: str | None = None) -> PolicySet:
+        """The fact that a proposal to set a policy carries: numbered, with every setting; nothing is recorded."""
+        _check(policy, settings, effective_from)
+        self.ledger.level()
+        self._refuse_unknown_models(policy, settings)
+        number = _free_number(self.ledger.journal.find, policy)
+        return _in_full(self._policies(), policy, number, settings, effective_from)
+
+    def _refuse_unknown_models(self, policy: str, settings: Given) -> None:
+        """Refuse names that no read model has, at hand here or in the tables: one mistyped would be kept by nobody."""
+        if policy == READ_MODELS:
+            known = self.ledger.views.read_models()
+            for name in settings:
+                if name not in known:
+                    hint = f"{choice_of(name, known)}; install its plug-in first"
+                    raise UnknownNameError("read model", name, hint, where="at hand here")
+
+    def list(self) -> tuple[PolicyRow, ...]:
+        """All that was set, by policy and number; those of a later version too."""
+        self.ledger.level()
+        return self._policies().rows
+
+    def row_at(self, policy: str, instant: str) -> PolicyRow | None:
+        """What was set for an instant; None where nothing was. Four eyes: what was set last.
+
+        Raises:
+            UnknownNameError: this version knows no such policy.
+            MalformedError: that is no instant.
+        """
+        ms = instant_ms(instant)
+        self.ledger.level()
+        policies = self._policies()
+        return policies.last(policy) if known_policy(policy).is_by_position else policies.row_at(policy, ms)
+
+    def at(self, policy: str, instant: str) -> dict[str, Value]:
+        """Every setting of a policy as it holds at an instant, those with their defaults that nobody has set.
+
+        Raises: as ``row_at``.
+        """
+        return settings_in(policy, self.row_at(policy, instant))
+
+    def _policies(self) -> Policies:
+        with reading(self.ledger.views.path):
+            return stored_policies(self.ledger.views.connection)
+
+    def _next(self, writer: Writer, policy: str, settings: Given, since: str | None) -> PolicySet:
+        """The fact to record: the one that stands where that says the same, else one with the next free number.
+
+        Raises:
+            RejectedError: ``needs-a-proposal``.
+        """
+        policies = self._policies()
+        event = _in_full(policies, policy, _free_number(writer.find, policy), settings, since)
+        stands, wanted = _standing(policies, policy, since), row_of(0, event)
+        if stands is not None and (stands.since_ms, stands.settings) == (wanted.since_ms, wanted.settings):
+            return attrs.evolve(event, number=stands.number, effective_from=stands.since or None)
+        if policy == FOUR_EYES and in_force(policies, writer.size + 1).on:
+            raise RejectedError(
+                "needs-a-proposal", event.key,
+                "four eyes are on, and nobody changes them alone; propose it with 'correct', for somebody else to "
+                "approve",
+            )  # fmt: skip
+        return event
+
+
+def _standing(policies: Policies, policy: str, since: str | None) -> PolicyRow | None:
+    """What is set already from an instant on."""
+    if known_policy(policy).is_by_position:
+        return policies.last(policy)
+    return policies.row_at(policy, BEGINNING if since is None else instant_ms(since))
+
+
+def _in_full(policies: Policies, policy: str, number: int, settings: Given, since: str | None) -> PolicySet:
+    """A policy with every setting: what is not given stays as it holds."""
+    stands = _standing(policies, policy, since)
+    return PolicySet(
+        policy=policy, number=number, settings={**settings_in(policy, stands), **settings}, effective_from=since
+    )
+
+
+def _check(policy: str, settings: Given, since: str | None) -> None:
+    """Refuse what no policy can say.
+
+    Raises:
+        UnknownNameError: this version knows no such policy.
+        MalformedError: a setting that it does not have, a value that cannot be, or an instant that is none.
+    """
+    check_settings(policy, settings)
+    if since is not None:
+        instant_ms(since)
+        if known_policy(policy).is_by_position:
+            raise MalformedError([f"policy {policy!r} holds from its entry on: give no instant"])
+
+
+def _free_number(find: Callable[[Sequence[str]], Mapping[str, Stored]], policy: str) -> int:
+    """The first number under which the journal holds no setting of the policy."""
+    first = 1
+    while True:
+        keys = {f"policy:{policy}@{number}": number for number in range(first, first + KEYS_LOOKED_UP)}
+        if free := keys.keys() - find(list(keys)).keys():
+            return min(keys[key] for key in free)
+        first += KEYS_LOOKED_UP

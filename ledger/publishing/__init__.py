@@ -1,0 +1,1 @@
+"""Lists that were shown to the world: published, kept, and complained of before they are."""

@@ -1,0 +1,310 @@
+"""The lists that a ledger has shown to the world: published, kept, and worked out again from what was known then.
+
+How rows are kept is ``journal.kept_lists``'s business, what stands on a list ``ratings.lists``'s. A list that was
+published never changes: what the journal says later of the same day is a revised list beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import attrs
+
+from ledger.book.policies import PUBLISHING
+from ledger.book.stored_policies import stored_policies
+from ledger.book.stored_pools import stored_pools
+from ledger.book.timeline import Pool
+from ledger.errors import CorruptError, PublicationError, RejectedError, UnknownNameError
+from ledger.facts.codec import decode
+from ledger.facts.event_fields import MAX_WHOLE
+from ledger.facts.events import Event
+from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.public_events import ListPublished
+from ledger.facts.token_events import Role
+from ledger.journal import Writer, rules
+from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
+from ledger.publishing.list_checks import NAME_SHARED, Complaint, moved, names_twice, open_proposal
+from ledger.ratings import queries
+from ledger.ratings.list_previews import AskedList
+from ledger.ratings.lists import by_player, rows_in_force
+from ledger.ratings.open_ledger import OpenLedger
+from ledger.ratings.past_views import known_at
+from ledger.ratings.player_states import PlayerStates
+from ledger.runtime import arith
+from ledger.runtime.nearest import choice_of
+from ledger.runtime.progress import Progress, silent
+
+_FIRST, _AFTER = "list:", "list;"  # keys of publications
+
+
+@attrs.frozen
+class Publication:
+    """A list that was published.
+
+    Attributes:
+        position: of its entry.
+        recorded_at: when it was published.
+        actor: who published it.
+        event: pool, instant, edition, head, digest.
+    """
+
+    position: int
+    recorded_at: str
+    actor: str
+    event: ListPublished
+
+    @property
+    def name(self) -> str:
+        """``POOL@INSTANT/EDITION``."""
+        return self.event.key.removeprefix(_FIRST)
+
+    @cached_property
+    def at_ms(self) -> int:
+        """The last moment of its instant, milliseconds since 1970."""
+        return instant_end_ms(self.event.as_of)
+
+
+@attrs.frozen
+class Published:
+    """What became of a publishing.
+
+    Attributes:
+        publication: the list.
+        recorded: False where the last edition had the same rows, so that nothing was recorded.
+        complaints: what looked wrong and was published in spite of it.
+    """
+
+    publication: Publication
+    recorded: bool
+    complaints: tuple[Complaint, ...]
+
+
+@attrs.frozen
+class Draft:
+    """A list as it would be published.
+
+    Attributes:
+        pool: the pool.
+        at_ms: its instant, milliseconds since 1970.
+        head: how many entries it follows from.
+        rows: by player.
+        kept: their bytes.
+        largest_jump: points between two lists above which a change is complained of, by the policy of that instant.
+        open_proposals: numbers of the corrections that nobody has decided yet.
+    """
+
+    pool: Pool
+    at_ms: int
+    head: int
+    rows: Mapping[int, ListRow]
+    kept: KeptTexts
+    largest_jump: int
+    open_proposals: tuple[int, ...]
+
+
+@attrs.frozen
+class Publications:
+    """The published lists of one ledger.
+
+    Attributes:
+        ledger: whose lists they are.
+    """
+
+    ledger: OpenLedger
+
+    # -- publishing ------------------------------------------------------------------------------------------------
+
+    def publish(
+        self, as_of: str, pool: str | None = None, *, actor: str | None = None, despite_complaints: bool = False,
+        token: str | None = None,
+    ) -> Published:  # fmt: skip
+        """Freeze the list in force at the end of an instant; the rows are kept beside the journal.
+
+        A list whose last edition has the same rows is published already, and nothing is recorded.
+
+        Args:
+            as_of: a day, month, year or moment.
+            pool: its name; the first pool by default.
+            actor: who publishes it; where tokens are set up, the token of an approver names that person.
+            despite_complaints: record it though something looks wrong.
+            token: that token.
+
+        Raises:
+            MalformedError: *as_of* is no instant.
+            RejectedError: ``ended-in-the-future``; ``list-looks-wrong``, a PublicationError with the complaints; or for
+                want of a token.
+            UnknownNameError: there is no such pool.
+        """
+        instant_ms(as_of)
+        who = self.ledger.tokens.who(token, actor, Role.APPROVER, f"publish the list of {as_of}")
+        self.ledger.level()
+        draft = self.draft(as_of, pool)  # what is long is done before the lock
+        name = draft.pool.name
+        found = self.complaints(draft)
+
+        def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
+            nonlocal draft, found
+            if writer.size != draft.head:  # somebody was faster: once more, while nobody else can write
+                self.ledger.level()
+                draft = self.draft(as_of, name)
+                found = self.complaints(draft)
+            event = self._event(draft, as_of, now_ms)
+            last = self._last_edition(name, as_of)
+            if last is not None and form_of_digest(list(draft.rows.values()), last.event.digest):
+                found = []
+                return ()
+            refusing = [complaint for complaint in found if complaint.what != NAME_SHARED]
+            if refusing and not despite_complaints:
+                raise PublicationError(event.key, refusing)
+            writer.keep_texts(draft.kept.frames())
+            return [event]
+
+        receipts = self.ledger.record_judged(gate, who.name)
+        last = self._last_edition(name, as_of)
+        assert last is not None
+        if receipts:
+            self.ledger.checkpoints.after_commit()
+        return Published(last, bool(receipts), tuple(found))
+
+    def draft(self, as_of: str, pool: str | None = None) -> Draft:
+        """The list as it would be published from level views, of one moment of theirs."""
+        at_ms = instant_end_ms(as_of)
+        with self.ledger.views.moment() as head:
+            connection, rated_by = self.ledger.views.connection, self.ledger.pool(pool)
+            rows = rows_in_force(PlayerStates(connection, rated_by), at_ms)
+            largest_jump = stored_policies(connection).at(PUBLISHING, at_ms)["largest_jump"]
+            proposals = tuple(row["proposal"] for row in queries.dictionaries(connection, queries.OPEN_PROPOSALS, ()))
+        return Draft(rated_by, at_ms, head, by_player(rows), kept_texts(rows), largest_jump, proposals)
+
+    def _event(self, draft: Draft, as_of: str, now_ms: int) -> ListPublished:
+        scheme = draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme
+        editions = [publication.event.edition for publication in self._editions(draft.pool.name, as_of)]
+        event = ListPublished(
+            pool=draft.pool.name, as_of=as_of, edition=max(editions, default=0) + 1, head=draft.head,
+            root=self.ledger.journal.root_at(draft.head).hex(), digest=draft.kept.digest, players=len(draft.rows),
+            scheme=scheme.name, scheme_version=scheme.version, arithmetic=arith.VERSION,
+        )  # fmt: skip
+        if draft.at_ms > now_ms + rules.FUTURE_SLACK_MS:
+            raise RejectedError(
+                "ended-in-the-future", event.key,
+                f"the list is of {as_of}, but it is {rules.recorded_text(now_ms)} now; check the date and this "
+                "machine's clock",
+            )  # fmt: skip
+        return event
+
+    def complaints(self, draft: Draft) -> list[Complaint]:
+        """What looks wrong in a list that is to be published, compared with the one before it."""
+        before = self.in_force_at(draft.pool.name, draft.at_ms)
+        found = [open_proposal(proposal) for proposal in draft.open_proposals]
+        found += names_twice(draft.rows, self.ledger.people.by_number)
+        if before is not None:
+            found += moved(draft.rows, by_player(list(self.rows(before))), before.name, draft.largest_jump)
+        return found
+
+    # -- what was published ----------------------------------------------------------------------------------------
+
+    def all(self, pool: str | None = None) -> list[Publication]:
+        """The published lists of a pool, or of all, by pool, instant, and order of publishing."""
+        first, after = (_FIRST, _AFTER) if pool is None else (f"{_FIRST}{pool}@", f"{_FIRST}{pool}A")
+        return sorted(self._between(first, after), key=lambda found: (found.event.pool, found.at_ms, found.position))
+
+    def last_editions(self) -> list[AskedList]:
+        """The last edition of the list of each pool and instant, as a preview asks about it."""
+        last = {(found.event.pool, found.at_ms): found for found in self.all()}
+        return [AskedList(found.name, pool, at_ms) for (pool, at_ms), found in last.items()]
+
+    def _editions(self, pool: str, as_of: str) -> list[Publication]:
+        first = f"{_FIRST}{pool}@{as_of}/"
+        return sorted(self._between(first, f"{first}:"), key=lambda found: found.event.edition)
+
+    def _last_edition(self, pool: str, as_of: str) -> Publication | None:
+        return next(reversed(self._editions(pool, as_of)), None)
+
+    def _between(self, first: str, after: str) -> Iterator[Publication]:
+        keys = list(self.ledger.journal_of_moment.keys(first, after))
+        for stored in self.ledger.journal_of_moment.find(keys).values() if keys else ():
+            entry = decode(stored.body)
+            if isinstance(entry.event, ListPublished):
+                yield Publication(stored.position, entry.recorded_at, entry.actor, entry.event)
+
+    def found(self, word: str) -> Publication:
+        """The list that is meant by ``POOL@INSTANT/EDITION``, or by ``POOL@INSTANT``: the last edition of it.
+
+        Raises:
+            UnknownNameError: there is none.
+        """
+        pool, _, rest = word.removeprefix(_FIRST).partition("@")
+        instant, divided, edition = rest.partition("/")
+        of_pool = self.all(pool)
+        named = [publication for publication in of_pool if publication.name == f"{pool}@{rest}"]
+        if not divided and _is_instant(instant):
+            named = [publication for publication in of_pool if publication.at_ms == instant_end_ms(instant)]
+        if not named or (divided and not edition):
+            names = [publication.name for publication in self.all()]
+            raise UnknownNameError("published list", word, choice_of(word, names) if names else "none is published yet")
+        return max(named, key=lambda publication: publication.position)
+
+    def at(self, pool: str, ms: int) -> Publication | None:
+        """The last edition of the list of that very instant, milliseconds; None where there is none."""
+        same = [publication for publication in self.all(pool) if publication.at_ms == ms]
+        return max(same, key=lambda publication: publication.position, default=None)
+
+    def in_force_at(self, pool: str, ms: int = MAX_WHOLE) -> Publication | None:
+        """The last list of an instant up to that one, milliseconds, in its last edition; None where there is none."""
+        earlier = [publication for publication in self.all(pool) if publication.at_ms <= ms]
+        return max(earlier, key=lambda publication: (publication.at_ms, publication.position), default=None)
+
+    def rows(self, publication: Publication) -> Iterator[ListRow]:
+        """The rows as they were published, in order of the player numbers.
+
+        Raises:
+            CorruptError: what is kept is not what was published.
+        """
+        return self._kept(publication).rows()
+
+    def row(self, publication: Publication, player: int) -> ListRow | None:
+        """A player's row as it was published; None for who is not on the list.
+
+        Raises:
+            CorruptError: as for ``rows``.
+        """
+        return self._kept(publication).row(player)
+
+    def restore_rows(self, publication: Publication, *, actor: str, progress: Progress = silent) -> None:
+        """Work kept rows out again, from the entries that the list followed from, and keep them.
+
+        Raises:
+            CorruptError: they are not those that were published: another version made them, or something is false.
+            UnknownNameError: the scheme is not installed.
+        """
+        event = publication.event
+        with known_at(self.ledger.path, (), self.ledger.journal_of_moment, event.head, progress) as past:
+            pool = next(pool for pool in stored_pools(past.connection) if pool.name == event.pool)
+            rows = rows_in_force(PlayerStates(past.connection, pool), publication.at_ms)
+        form = form_of_digest(rows, event.digest)
+        kept = kept_texts(in_form(rows, form or FORM), form or FORM)
+        if form is None:
+            raise CorruptError(
+                str(self.ledger.path), publication.position,
+                f"published rows with the digest {event.digest}, the entries before give {kept.digest} here: 'audit "
+                "--lists' tells whether another version of the program made them",
+            )  # fmt: skip
+
+        def gate(writer: Writer, now_ms: int) -> Sequence[Event]:  # noqa: ARG001  # nothing is recorded
+            writer.keep_texts(kept.frames())
+            return ()
+
+        self.ledger.record_judged(gate, actor)
+
+    def _kept(self, publication: Publication) -> KeptList:
+        journal, event = self.ledger.journal_of_moment, publication.event
+        return KeptList(journal, str(self.ledger.path), publication.position, event.digest)
+
+
+def _is_instant(word: str) -> bool:
+    try:
+        instant_ms(word)
+    except ValueError:
+        return False
+    return True

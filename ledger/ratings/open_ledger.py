@@ -1,0 +1,233 @@
+"""A ledger that is open: journal, names and views as one object, which every room that asks or records is handed.
+
+It opens nothing, and knows no command, correction or publication; those take it whole. The clock is the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from threading import get_ident
+from typing import Self
+
+from ledger.book.fresh import Placed
+from ledger.book.timeline import Pool
+from ledger.errors import StorageError, UnknownNameError
+from ledger.facts import codec
+from ledger.facts.events import Event, SchemeAdopted
+from ledger.facts.words import Receipt
+from ledger.journal import Journal, rules
+from ledger.journal.checkpoints import Checkpoints
+from ledger.journal.issued_tokens import IssuedTokens
+from ledger.journal.recorder import Gate, Recorded, Recorder
+from ledger.journal.scratch import ScratchJournal
+from ledger.journal.tokens import Tokens
+from ledger.players.finding_players import player_found
+from ledger.players.people import People, Person
+from ledger.players.sealed_names import SealedNames
+from ledger.ratings import pasts
+from ledger.ratings.early_games import EarlyGames
+from ledger.ratings.like_games import LikeGames
+from ledger.ratings.standing_games import StandingGames
+from ledger.ratings.views import Views
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
+from ledger.runtime.nearest import choice_of
+from ledger.runtime.progress import Progress, silent
+
+DEFAULT_ACTOR = "ledger"
+
+
+class OpenLedger:
+    """The parts of one ledger; they stay with the thread that opened them.
+
+    Attributes:
+        path: the journal's file.
+        names: the people file, each name compared with what the journal sealed.
+        standing: how facts stand by now.
+        clock: what time it is, in UTC.
+        checkpoints: the heads that were signed: to make them, and to be held against when the ledger is opened.
+    """
+
+    def __init__(
+        self, path: str | Path, journal: Journal, people: People, views: Views,
+        clock: Callable[[], datetime],
+    ) -> None:  # fmt: skip
+        self.path, self._thread = Path(path), get_ident()
+        self._journal, self._views, self.clock = journal, views, clock
+        self.names = SealedNames(journal, people, LikeGames(views).highest_registered)
+        self.standing = StandingGames(journal, views)
+        self.checkpoints = Checkpoints(path, journal)
+        self._issued = IssuedTokens(journal)
+        self._recorder = Recorder(journal, self.now_ms, self.standing)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release all files.
+
+        Raises:
+            StorageError: another thread opened the ledger.
+        """
+        self.views.close_for_good()
+        self.names.file.close()
+        self.journal.close()
+
+    # -- its parts -------------------------------------------------------------------------------------------------
+
+    def refuse_other_threads(self) -> None:
+        """Raise StorageError in another thread than the one that opened the ledger: SQLite's own words name numbers."""
+        if get_ident() != self._thread:
+            raise StorageError(str(self.path), sqlite.OTHER_THREAD)
+
+    @property
+    def journal(self) -> Journal:
+        """The facts.
+
+        Raises:
+            StorageError: another thread opened the ledger.
+        """
+        self.refuse_other_threads()
+        return self._journal
+
+    @property
+    def views(self) -> Views:
+        """What follows from them.
+
+        Raises:
+            StorageError: another thread opened the ledger.
+        """
+        self.refuse_other_threads()
+        return self._views
+
+    @property
+    def people(self) -> People:
+        """Who the players are. When it is first asked for, its two ends are compared with what the journal sealed.
+
+        Raises:
+            StorageError: it is the people file of another ledger, or one of the two rows was changed; or another
+                thread opened the ledger.
+        """
+        self.refuse_other_threads()
+        return self.names.people()
+
+    @property
+    def tokens(self) -> Tokens:
+        """What proves who acts, where tokens are set up, and the log of what was refused."""
+        return Tokens(beside(self.path, "tokens"), self.journal, self._issued, self._recorder)
+
+    def now_ms(self) -> int:
+        """What time it is, milliseconds since 1970."""
+        return int(self.clock().timestamp() * 1000)
+
+    # -- of one moment ---------------------------------------------------------------------------------------------
+
+    def level(self, progress: Progress = silent) -> None:
+        """Make sure that the views are level with the journal before questions are asked, as ``Views.level`` does."""
+        self.views.level(progress)
+
+    @contextmanager
+    def moment(self, progress: Progress = silent) -> Iterator[int]:
+        """Make all answers within the block answers of one moment, and give the journal's position that they are of.
+
+        The views are brought level first; then what others record meanwhile is not seen before the block ends. Every
+        answer is such a block by itself; whoever asks several that belong together asks them in one.
+
+        Raises:
+            StorageError: a file refuses.
+            CorruptError: the views are damaged, or are not of this journal.
+        """
+        self.level(progress)
+        with self.views.moment() as position:
+            yield position
+
+    @property
+    def journal_of_moment(self) -> Journal:
+        """The journal up to the entry that the present moment is of; outside of a moment all of it."""
+        # of what was known at an entry the journal ends there already, with the list that the question named
+        if self.views.is_read and not isinstance(self.journal, ScratchJournal):
+            position = self.views.position()
+            if position < self.journal.size():
+                return ScratchJournal(self.journal, position)
+        return self.journal
+
+    # -- what everybody asks ---------------------------------------------------------------------------------------
+
+    def first_scheme(self) -> SchemeAdopted:
+        """The adoption that the ledger was made with; StorageError where the journal does not begin with one."""
+        for bodies in self.journal.read(0, 1):
+            event = codec.decode(bodies[0]).event
+            if isinstance(event, SchemeAdopted):
+                return event
+        raise StorageError(str(self.path), "the journal does not begin with a scheme; it was never initialised")
+
+    def first_pool(self) -> str:
+        """The name of the ledger's first pool."""
+        return self.first_scheme().pool
+
+    def pool(self, name: str | None = None) -> Pool:
+        """A pool of the views; the ledger's first one by default.
+
+        Raises:
+            UnknownNameError: there is no such pool.
+        """
+        wanted = name or self.first_pool()
+        pools = {pool.name: pool for pool in self.pools()}
+        if wanted not in pools:
+            raise UnknownNameError("pool", wanted, choice_of(wanted, pools))
+        return pools[wanted]
+
+    def pools(self) -> list[Pool]:
+        """Every pool with its timeline, in order of their first schemes."""
+        with self.moment():
+            return self.views.pools()
+
+    def player(self, wanted: str | int) -> Person:
+        """The one player of that name, identity or number, compared with what the journal sealed.
+
+        Who was merged into another player is that one.
+
+        Raises:
+            UnknownNameError: nobody, or several: their identities are listed.
+            StorageError: the journal registered another name under that number.
+        """
+        called = self.player_as_told(str(wanted))
+        person = self.standing.person(called.player)
+        return called if person == called.player else self.player_as_told(str(person))
+
+    def player_as_told(self, wanted: str) -> Person:
+        """The same under the number that is meant, whoever that is after merges."""
+        return player_found(self.journal, self.names, wanted)
+
+    # -- recording -------------------------------------------------------------------------------------------------
+
+    def record(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
+        """Record facts in one transaction: all, or none when one is refused.
+
+        Raises:
+            RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
+        """
+        if not pasts.KINDS.isdisjoint(map(type, batch)) and any(map(pasts.may_be_late, batch)):
+            self.level()  # which games are rated only the views know
+        return self._noted(self._recorder.append_many(batch, actor))
+
+    def record_judged(self, gate: Gate, actor: str) -> list[Receipt]:
+        """Record facts that have a door of their own, as ``Recorder.append_judged`` says."""
+        self.refuse_other_threads()
+        return self._noted(self._recorder.append_judged(gate, actor))
+
+    def recorder_named(self, token: str | None, actor: str, unnamed: str = DEFAULT_ACTOR) -> str:
+        """Who records, by a token and the name that was given; refused for want of a right."""
+        return self.tokens.recorder(token, actor, unnamed)
+
+    def _noted(self, recorded: Recorded) -> list[Receipt]:
+        placed = zip(*recorded, strict=True)
+        if rules.OWN_DOORS.keys().isdisjoint(map(type, recorded.events)):  # of those it matters who recorded them
+            self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
+        return EarlyGames(self.views).noted(recorded)

@@ -1,0 +1,182 @@
+"""What would be: entries that nobody has recorded, folded into the views as ever, in a transaction that is rolled back.
+
+Whatever is asked within a trial is asked of the real tables by the ordinary questions, so what it answers is what the
+entries would bring. The journal is not touched; the writing lock of the views is held meanwhile, so that others read on
+and wait to write. Where it cannot be had (others write for long, nobody may write the folder, the views are read as of
+one moment) a copy of the views is tried on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from ledger.book.fresh import Fresh
+from ledger.book.game_book import GameBook
+from ledger.book.timeline import Pool
+from ledger.errors import StorageError
+from ledger.facts.codec import Entry
+from ledger.journal import Journal
+from ledger.journal.merkle import EMPTY_ROOT
+from ledger.ratings import telling_facts, views_file
+from ledger.ratings.fact_projector import FactProjector, ReadModel
+from ledger.ratings.history import HISTORY
+from ledger.ratings.player_rows import PlayerRows
+from ledger.ratings.projection import PoolProjections
+from ledger.ratings.side_tables import SideTable
+from ledger.ratings.views import Views
+from ledger.runtime import sqlite
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+PATIENCE = 2.0  # seconds for which others may write before a copy of the views is tried on
+
+
+class _OverError(Exception):
+    """A trial is over: what was written is rolled back."""
+
+
+@contextmanager
+def trial(views: Views) -> Iterator[Views]:
+    """Level views in which anything may be written that is gone after the block; a copy where these cannot be had.
+
+    Raises:
+        StorageError: the disk refuses.
+    """
+    with suppress(_OverError), ExitStack() as held:
+        yield held.enter_context(_held(views))
+        raise _OverError
+
+
+@contextmanager
+def _held(views: Views) -> Iterator[Views]:
+    """The views with their writing lock, or a copy where others have it or nobody here can write."""
+    with ExitStack() as held:
+        if views.can_be_written() and not views.is_read:
+            try:
+                held.enter_context(sqlite.immediate(views.connection, views.path, views_file.REBUILD, PATIENCE))
+            except StorageError:
+                pass  # others are writing, perhaps for long
+            else:
+                yield views
+                return
+        copy = held.enter_context(_copied(views))
+        held.enter_context(sqlite.immediate(copy.connection, copy.path))
+        yield copy
+
+
+@contextmanager
+def _copied(views: Views) -> Iterator[Views]:
+    with TemporaryDirectory(prefix="ledger-trial-") as folder:
+        copy = Views(Path(folder) / views.path.name, views.at_hand, views.journal)
+        with closing(sqlite.connect(copy.path)) as target, sqlite.storage_errors(copy.path):
+            views.connection.backup(target)
+        with closing(copy):
+            yield copy
+
+
+@contextmanager
+def undone(connection: sqlite3.Connection) -> Iterator[None]:
+    """Within a trial: what is written in the block is rolled back after it, and the trial goes on."""
+    connection.execute("SAVEPOINT as_it_stands")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK TO as_it_stands")
+        connection.execute("RELEASE as_it_stands")
+
+
+@attrs.frozen
+class RatedAgain:
+    """What entries let rate again in a pool.
+
+    Attributes:
+        start_ms: the first place in rating order of a game that was rated again, milliseconds.
+        games: how many were.
+        players: whose.
+    """
+
+    start_ms: int
+    games: int
+    players: frozenset[int]
+
+
+@attrs.frozen
+class Folded:
+    """Views in which entries took effect.
+
+    Attributes:
+        book: the game book.
+        again: by number of a pool, what was rated again.
+    """
+
+    book: GameBook
+    again: Mapping[int, RatedAgain]
+
+
+def fold_in(
+    views: Views, journal: Journal, entries: Sequence[Entry], read_models: Sequence[ReadModel] = ()
+) -> Folded:
+    """Let entries take effect within a trial.
+
+    Args:
+        views: in a trial.
+        journal: the entries that the views know, and those that are tried.
+        entries: these, with the next positions.
+        read_models: which tables follow, beside the history.
+
+    Raises:
+        CorruptError: the entries do not follow from what is there.
+    """
+    connection, seen = views.connection, views_file.position(views.connection)
+    of_facts = [made for made in read_models if isinstance(made, FactProjector)]
+    book, fresh = GameBook(connection, journal), Fresh(stood={} if of_facts else None)
+    book.take(entries, fresh)
+    views_file.note_schemes(connection, fresh.adopted)
+    watched: dict[int, _WatchedRows] = {}
+
+    def rows_of(connection: sqlite3.Connection, pool: Pool, tables: Sequence[SideTable]) -> PlayerRows:
+        return watched.setdefault(pool.pool, _WatchedRows(connection, pool, tables))
+
+    projections = PoolProjections(book, read_models, rows_of)
+    again = {}
+    for number, start_ms in sorted(fresh.start_ms.items()):
+        only = Fresh({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
+        games = projections.update(only, seen)
+        again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
+    telling_facts.tell(book, of_facts, seen, seen + len(entries), fresh)
+    views_file.set_checkpoint(connection, seen + len(entries), EMPTY_ROOT)  # no root is of what nobody recorded
+    return Folded(book, again)
+
+
+class _WatchedRows(PlayerRows):
+    """The rows of a pool that notes whose games are rated again."""
+
+    def __init__(self, connection: sqlite3.Connection, pool: Pool, tables: Sequence[SideTable]) -> None:
+        super().__init__(connection, pool, tables)
+        self.players: set[int] = set()
+
+    def write(self, table: SideTable, rows: Iterable[Sequence[Any]], *, replacing: bool = False) -> None:
+        """Note the players of the history's rows, and write them."""
+        super().write(table, self._noted(rows) if table.fold is HISTORY else rows, replacing=replacing)
+
+    def _noted(self, rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+        for row in rows:
+            self.players.add(row[1])
+            yield row
+
+    def stand_again(self, players: Iterable[int]) -> None:
+        """Note who was rated again and stands as before."""
+        self.players.update(players)
+
+    def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:
+        """Note who has no rated game any longer from there on."""
+        self.players.update(player for player, _ in bases)
+        super().restore_current(bases)

@@ -1,0 +1,378 @@
+"""The register of a ledger's players: who joins, with which past, and what is learnt of them later.
+
+What may be said is judged by the rules of the journal, and here by what the views tell of a player's games: what could
+no longer act is refused, never taken in silence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ledger.book import stored_merges
+from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
+from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
+from ledger.facts.instants import Precision, instant_ms, instant_text
+from ledger.facts.pasts import Past, name_faults, person_faults
+from ledger.facts.words import Receipt, Standing
+from ledger.journal import rules
+from ledger.journal.made_keys import is_plain
+from ledger.players import erasing, renaming
+from ledger.players.namesakes import Namesakes, namesakes
+from ledger.players.people import Person
+from ledger.players.renaming import Renamed
+from ledger.players.sealed_names import check_name
+from ledger.players.sealings import DECISIONS, commitment_to, registration_key
+from ledger.ratings import pasts, queries
+from ledger.ratings.open_ledger import OpenLedger
+from ledger.registering.lists import ListImport, PlayersReport
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+Appending = Callable[[Sequence[Event], str], list[Receipt]]
+
+
+@attrs.frozen
+class NewPlayer:
+    """A player who is to be registered.
+
+    Attributes:
+        identity: what the player is known by, such as ``fide:1503014``.
+        name: what the player is called.
+        standing: with the site.
+        declared_rating: the player's own word, points.
+        birth_year: year of birth.
+        joined: when the player joined, an instant up to now; now where it is not told.
+        past: what a list says.
+    """
+
+    identity: str
+    name: str
+    standing: Standing = Standing.FULL
+    declared_rating: int | None = None
+    birth_year: int | None = None
+    joined: str | None = None
+    past: Past | None = None
+
+
+@attrs.frozen
+class Learnt:
+    """What was recorded of a player.
+
+    Attributes:
+        player: the player's number.
+        recorded: the entries that are new.
+        acts_in: names of the pools in which a rating to begin with acts, or may.
+        passed_by: names of the pools in which it does not, for the first rated game was before it.
+        until: day of a later list whose rating holds from then on instead of the one that was recorded; None without.
+        name: where the player was renamed, what the player is called, whatever name was told.
+    """
+
+    player: int
+    recorded: int
+    acts_in: tuple[str, ...] = ()
+    passed_by: tuple[str, ...] = ()
+    until: str | None = None
+    name: str | None = None
+
+
+@attrs.frozen
+class Registry:
+    """The register of one ledger's players.
+
+    Attributes:
+        ledger: whose players they are.
+    """
+
+    ledger: OpenLedger
+
+    def add(
+        self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
+        birth_year: int | None = None, joined: str | None = None, past: Past | None = None, actor: str,
+        token: str | None = None,
+    ) -> Learnt:  # fmt: skip
+        """Register a player as ``add_many`` does."""
+        newcomer = NewPlayer(identity, name, standing, declared_rating, birth_year, joined, past)
+        return self.add_many([newcomer], actor=actor, token=token)[0]
+
+    def add_many(self, players: Sequence[NewPlayer], *, actor: str, token: str | None = None) -> list[Learnt]:
+        """Register players, each with a past where there is one, in one transaction: all, or none.
+
+        Who is registered already keeps number and name. A registered player must be told by the same name; one who was
+        renamed since may be told by any, for the first name is forgotten.
+
+        Raises:
+            MalformedError: a word or a number is none that the journal may hold; each is named.
+            RejectedError: an identity was registered with something else, or a past comes after the first game.
+            StorageError: the people file and the journal do not belong together.
+        """
+        actor = self.ledger.recorder_named(token, actor)
+        if not players:
+            return []
+        known = self.ledger.names.people().by_identity([player.identity for player in players])
+        if problems := self._faults(players, known.keys()):
+            raise MalformedError(problems)
+        now_ms = self.ledger.now_ms()
+        for player in players:
+            if player.identity in known:
+                self._refuse_other_past(player, known[player.identity])
+            if player.joined is not None and instant_ms(player.joined) > now_ms + rules.FUTURE_SLACK_MS:
+                message = f"nobody has joined on {player.joined} yet; check the date"
+                raise RejectedError("ended-in-the-future", player.identity, message)
+        persons, renamed = self._numbered(players, instant_text(now_ms))
+        batches = [self._registration(player, persons[player.identity], renamed) for player in players]
+        receipts = iter(self.ledger.record([event for events in batches for event in events], actor))
+        registered = []
+        for player, events in zip(players, batches, strict=True):
+            recorded = sum(not next(receipts).duplicate for _ in events)
+            person = persons[player.identity]
+            registered.append(Learnt(person.player, recorded, name=person.name if person.player in renamed else None))
+        return registered
+
+    def _refuse_other_past(self, player: NewPlayer, known: Person) -> None:
+        """Refuse what a registered player cannot have joined or brought along any more."""
+        if player.past is not None:
+            self._refuse_late(player.past.seed(known.player, self.ledger.first_pool()))
+        if player.joined is not None and known.joined_at != player.joined:
+            raise ConflictError(registration_key(known.player), "joined_at", known.joined_at, player.joined)
+
+    def _numbered(self, players: Sequence[NewPlayer], now: str) -> tuple[dict[str, Person], set[int]]:
+        """The persons behind the identities, newcomers with the next numbers, and the numbers of who was renamed."""
+        persons: dict[str, Person] = {}
+        renamed: set[int] = set()
+        for joined in dict.fromkeys(player.joined for player in players):
+            named = {player.identity: player.name for player in players if player.joined == joined}
+            numbered = self.ledger.names.number(named, joined or now, self.ledger.journal.find)
+            persons |= numbered.persons
+            renamed |= numbered.renamed
+        return persons, renamed
+
+    def _faults(self, players: Sequence[NewPlayer], known: Collection[str]) -> list[str]:
+        """What is wrong with the words and numbers of players; of several, with the place of each."""
+        problems: list[str] = []
+        names: dict[str, str] = {}
+        for place, player in enumerate(players, 1):
+            faults = person_faults(player.identity, player.name, is_new=player.identity not in known)
+            with _named(faults):
+                PlayerRegistered(
+                    player=1, joined_at=player.joined or "2000", standing=player.standing,
+                    declared_rating=player.declared_rating, birth_year=player.birth_year, commitment="0" * 64,
+                )  # fmt: skip
+            if player.past is not None:
+                with _named(faults):
+                    player.past.seed(1, self.ledger.first_pool())
+            if names.setdefault(player.identity, player.name) != player.name:
+                faults.append(f"{player.identity!r} is {names[player.identity]!r} before; correct one @ $.name")
+            problems += faults if len(players) == 1 else [f"player {place}: {fault}" for fault in faults]
+        return problems
+
+    def _registration(self, player: NewPlayer, person: Person, renamed: Collection[int]) -> list[Event]:
+        """What is to be recorded of a player who has a number.
+
+        Raises:
+            RejectedError: the identity was registered with another name.
+        """
+        sealed = commitment_to(person)
+        if person.player in renamed:  # the registration sealed a name that is forgotten
+            key = registration_key(person.player)
+            sealed = rules.facts_of(self.ledger.journal.find([key])[key])["commitment"]
+        else:
+            check_name(person, player.name)
+        event = PlayerRegistered(
+            player=person.player, joined_at=person.joined_at, standing=player.standing,
+            declared_rating=player.declared_rating, birth_year=player.birth_year, commitment=sealed,
+        )  # fmt: skip
+        return [event] if player.past is None else [event, player.past.seed(person.player, self.ledger.first_pool())]
+
+    def rename(self, player: int, name: str, *, actor: str, token: str | None = None) -> Renamed:
+        """Give a player another name: spelt right, or a first one where only a number was known.
+
+        The identity stays, and so do games and ratings. The earlier name is forgotten. A player who bears the name
+        already keeps it, and nothing is recorded.
+
+        Raises:
+            MalformedError: the name is none that a player may bear.
+            RejectedError: nobody is registered under the number, or who it was is erased.
+            StorageError: the people file and the journal do not belong together.
+        """
+        actor = self.ledger.recorder_named(token, actor)
+        if problems := name_faults(name):
+            raise MalformedError(problems)
+        ledger = self.ledger
+        return renaming.rename(
+            ledger.journal, ledger.names.file, player, name, actor=actor, clock_ms=ledger.now_ms
+        )
+
+    def same_person(self, player: int) -> list[int]:
+        """The numbers of the person who has this one, in their order: this one, and those merged with it."""
+        if next(self.ledger.journal.keys(*DECISIONS), None) is None:  # nobody was ever merged
+            return [player]
+        self.ledger.level()
+        return stored_merges.numbers_of(self.ledger.views.connection, player)
+
+    def keys_to_try(self, player: int) -> int:
+        """How many games of the person stand under keys against which names can be tried, whoever is erased.
+
+        An earlier release made those keys of names without a secret; they stay, as every fact does. The views are
+        brought level for it.
+        """
+        self.ledger.level()
+        numbers = json.dumps(self.same_person(player))
+        return sum(is_plain(row["key"]) for row in queries.dictionaries(
+            self.ledger.views.connection, queries.EVERY_KEY_OF, (numbers,)))  # fmt: skip
+
+    def erase(self, player: int, *, actor: str, token: str | None = None) -> bool:
+        """Forget who a player is, for good: identity, name and salt, under all numbers of the person.
+
+        Games and ratings stay under the numbers; the journal says that somebody was erased, never who.
+
+        Returns:
+            False where nothing was known of the numbers, or no longer; what is recorded already is not recorded again.
+
+        Raises:
+            RejectedError: this machine's clock is behind the journal; nobody was forgotten.
+            StorageError: a file refuses, another process reads the people file, or it still tells who it is.
+        """
+        actor = self.ledger.recorder_named(token, actor)
+        ledger, players = self.ledger, self.same_person(player)
+        return erasing.erase_all(ledger.journal, ledger.names.file, players, actor=actor, clock_ms=ledger.now_ms)
+
+    def learn(
+        self, player: int, *, standing: Standing | None = None, declared_rating: int | None = None,
+        birth_year: int | None = None, past: Past | None = None, since: str | None = None, actor: str,
+        token: str | None = None,
+    ) -> Learnt:  # fmt: skip
+        """Record what is learnt of a registered player later: all of it, or nothing where something is refused.
+
+        Args:
+            player: the number.
+            standing: with the site, from *since* on.
+            declared_rating: rating to begin with, points, from *since* on.
+            birth_year: year of birth; it holds for all games.
+            past: what a list says; it has an instant of its own.
+            since: an instant; today where none is given.
+            actor: who tells.
+            token: what proves it, where somebody holds the role of a recorder.
+
+        Raises:
+            MalformedError: a value is none that the journal may hold.
+            RejectedError: nobody is registered under the number, something else is known already, or the rating to
+                begin with holds from a day after the first game, so that it could not act.
+        """
+        actor = self.ledger.recorder_named(token, actor)
+        self.ledger.level()
+        since = since or instant_text(self.ledger.now_ms(), Precision.DAY)
+        problems, events = list[str](), list[Event]()
+        acting, until = list[pasts.Beginning](), None
+        with _named(problems):
+            if birth_year is not None and not self._is_born_in(player, birth_year):
+                events.append(BirthYearLearnt(player=player, birth_year=birth_year))
+        with _named(problems):
+            if standing is not None or declared_rating is not None:
+                change = self._change(player, standing, declared_rating, since)
+                events.append(change)
+                if declared_rating is not None:
+                    acting = self._declared_in(change)
+        with _named(problems):
+            if past is not None:
+                seed = past.seed(player, self.ledger.first_pool())
+                events.append(seed)
+                begin, until = self._refuse_late(seed)
+                acting = [*acting, begin]
+        if problems:
+            raise MalformedError(problems)
+        receipts = self.ledger.record(events, actor)
+        return Learnt(
+            player, sum(not receipt.duplicate for receipt in receipts),
+            tuple(begin.pool for begin in acting if begin.takes), tuple(b.pool for b in acting if not b.takes),
+            until,
+        )  # fmt: skip
+
+    def _change(self, player: int, standing: Standing | None, declared: int | None, since: str) -> PlayerChanged:
+        """A change from an instant on; the standing stays where none is given."""
+        found = standing or pasts.standing_at(self.ledger.views.connection, player, instant_ms(since))
+        word = Standing(found or Standing.FULL)
+        return PlayerChanged(player=player, effective_at=since, standing=word, declared_rating=declared)
+
+    def _declared_in(self, change: PlayerChanged) -> list[pasts.Beginning]:
+        """Where the player begins in each pool, and whether the declared rating acts there.
+
+        Raises:
+            RejectedError: ``after-the-first-game``: it acts nowhere.
+        """
+        return pasts.refuse_late(self.ledger.views.connection, self.ledger.pools(), change)
+
+    def _is_born_in(self, player: int, birth_year: int) -> bool:
+        """Whether the year of birth is known already.
+
+        Raises:
+            ConflictError: another one is.
+        """
+        known = pasts.birth_year(self.ledger.views.connection, player)
+        if known is not None and known != birth_year:
+            raise ConflictError(f"player:{player}", "birth_year", known, birth_year)
+        return known is not None
+
+    def _refuse_late(self, seed: RatingSeeded) -> tuple[pasts.Beginning, str | None]:
+        """Where a seed acts, and up to the day of which later list.
+
+        Raises:
+            RejectedError: ``after-the-first-game``: it could not act any more; ``unknown-pool``.
+        """
+        self.ledger.level()
+        pool = next((pool for pool in self.ledger.pools() if pool.name == seed.pool), None)
+        if pool is None:
+            message = f"no scheme was adopted for pool {seed.pool!r}; adopt one first"
+            raise RejectedError("unknown-pool", seed.key, message)
+        (begin,) = pasts.refuse_late(self.ledger.views.connection, [pool], seed)
+        return begin, pasts.next_list(self.ledger.views.connection, pool, seed)
+
+    def namesakes(self, newcomers: Sequence[tuple[str, str]]) -> list[Namesakes]:
+        """Of new players, told by identity and name, those who have a name of others and may be the same person."""
+        return namesakes(self.ledger.names.people(), newcomers)
+
+    def take_list(
+        self, frames: Iterable[DataFrame], *, pool: str | None = None, since: str | None = None,
+        source: str | None = None, actor: str, token: str | None = None,
+        faults_so_far: Callable[[], int] = lambda: 0, advance: Callable[[int], None] = lambda _: None,
+    ) -> PlayersReport:  # fmt: skip
+        """Register the players of a list with their pasts: all of them or, where there is a fault, nobody.
+
+        Args:
+            frames: players in the columns of ``player_schema()``.
+            pool: the pool that their ratings belong to; the ledger's first one by default.
+            since: from when these hold, where a row does not tell; None: from the beginning.
+            source: name of the list.
+            actor: who imports.
+            token: what proves it, where somebody holds the role of a recorder.
+            faults_so_far: how many faults the importer found.
+            advance: called with the number of players of each frame that was read.
+
+        Raises:
+            UnknownNameError: there is no such pool.
+            MalformedError: an instant or a name that no event may hold.
+            RejectedError: this machine's clock is behind the journal.
+            StorageError: the people file and the journal do not belong together.
+        """
+        actor = self.ledger.recorder_named(token, actor)
+        self.ledger.level()
+        wanted = pool or self.ledger.first_pool()
+        found = {known.name: known for known in self.ledger.pools()}
+        if wanted not in found:
+            raise UnknownNameError("pool", wanted, f"expected one of {sorted(found)}")
+        job = ListImport(self.ledger, found[wanted], since, source, actor)
+        return job.take(frames, faults_so_far, advance)
+
+
+@contextmanager
+def _named(problems: list[str]) -> Iterator[None]:
+    """Notes the ValueError of an event class, which names its field, as one more problem."""
+    try:
+        yield
+    except ValueError as error:
+        problems.append(str(error))

@@ -1,0 +1,132 @@
+"""Every answer can be asked as if a proposal were approved: it is the one that the approval brings."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from ledger.answers import explanations, highest, players, streaks, time_losses, upsets
+from ledger.answers.crosstables import crosstable, listing
+from ledger.answers.graphs import json_form, pages
+from ledger.answers.player_games import games
+from ledger.answers.rankings import Wanted, ranking_in_full
+from ledger.errors import ProposalError, StorageError
+from ledger.facts.changes import Change
+from ledger.facts.correction_events import Decision
+from ledger.imports.reading import frames
+from ledger.ledger import Ledger
+from ledger.ratings.projectors import BUILT_IN
+from ledger.runtime import sqlite
+from tests.kit.clubs import NOW
+from tests.kit.fact_plugins import WEEKDAYS
+from tests.kit.games import game_recorded, source_games
+from tests.kit.impacts import file_digests
+from tests.kit.plugins import WIN_STREAKS
+
+GAMES = 200
+READ_MODELS = (*BUILT_IN, WIN_STREAKS, WEEKDAYS)
+
+
+@pytest.fixture(name="base", scope="module", params=["chessworld", "glicko2", "fide"])
+def _base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp(str(request.param))
+    with Ledger.create(folder / "club.db", scheme=str(request.param), clock=lambda: NOW) as ledger:
+        cup = (game._replace(tournament="Cup", round=str(game.line % 9)) for game in source_games(GAMES))
+        ledger.import_games(frames(cup, GAMES))
+        ledger.append_many([
+            game_recorded(f"made-{number}", white=number, black=number + 1, ended_at="2015-03", half_moves=50)
+            for number in range(1, 5)
+        ])  # fmt: skip
+    with Ledger.open(folder / "club.db", projectors=READ_MODELS, clock=lambda: NOW) as ledger:
+        ledger.level()
+    return folder
+
+
+@pytest.fixture(name="asked_as_if")
+def _asked_as_if(base: Path, tmp_path: Path) -> Iterator[Ledger]:
+    shutil.copytree(base, tmp_path / "copy")
+    with Ledger.open(tmp_path / "copy" / "club.db", projectors=READ_MODELS, clock=lambda: NOW) as ledger:
+        yield ledger
+
+
+CHANGES: dict[str, Callable[[Ledger], Change]] = {
+    "result": lambda ledger: ledger.corrections.drafts.replace("game:made-1", {"outcome": "black"}),
+    "day": lambda ledger: ledger.corrections.drafts.replace("game:made-2", {"ended_at": "2009-05-04"}),
+    "void": lambda ledger: ledger.corrections.drafts.annul("game:made-3"),
+    "late": lambda ledger: ledger.corrections.drafts.add(game_recorded("late", ended_at="2014-03", half_moves=50)),
+    "merge": lambda ledger: ledger.corrections.drafts.merge(2, 5),
+    "close": lambda ledger: ledger.corrections.drafts.close_account(4, "2015"),
+}
+
+
+def answers(ledger: Ledger) -> dict[str, Any]:
+    """What everybody may ask about three players, the ranking and the tournament; without the journal's position."""
+    who = [ledger.player(number) for number in (1, 3, 4)]
+    rows = {name: list(ledger.rows(name)) for name in ("win_streaks", "weekdays", "history", "games", "current")}
+    return {
+        **rows,
+        "show": [players.summary(ledger, person) for person in who],
+        "games": [games(ledger, person, last=20) for person in who],
+        "explain": explanations.explain(ledger, ledger.player(3), "game:made-3")
+        if any(row["key"] == "made-3" and row["reason"] is None for row in rows["games"]) else None,
+        "ratings": ranking_in_full(ledger, Wanted(min_games=1)),
+        "graph": [json_form.as_json(attrs.evolve(pages.page(ledger, person), position=1)) for person in who],
+        "best": [highest.achievements(ledger, person) for person in who],
+        "streaks": [streaks.streaks(ledger, person) for person in who],
+        "upsets": upsets.upsets(ledger, limit=20),
+        "time losses": time_losses.everybody(ledger),
+        "tournaments": listing.tournaments(ledger),
+        "crosstable": attrs.evolve(crosstable.crosstable(ledger, "Cup"), position=1),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_answer_as_if_is_that_which_the_approval_brings(name: str, asked_as_if: Ledger) -> None:
+    ledger = asked_as_if
+    before = answers(ledger)
+    number = ledger.propose([CHANGES[name](ledger)], reason="because", by="eve").proposal
+    ledger.level()
+    files = file_digests(ledger.path.parent)
+    with ledger.as_if(number) as would_be:
+        tried = answers(would_be)
+        with pytest.raises(StorageError, match="takes no entries while something is tried out"):
+            would_be.append(game_recorded("another", ended_at="2021-06"))
+    assert file_digests(ledger.path.parent) == files
+    assert answers(ledger) == before
+    ledger.decide(number, Decision.APPROVED, by="adam")
+    assert tried == answers(ledger)
+    assert tried != before or (name == "close" and not before["ratings"])  # FIDE lists nobody who met no rated player
+
+
+def test_what_may_not_be_approved_is_refused_and_the_ledger_goes_on(asked_as_if: Ledger) -> None:
+    ledger = asked_as_if
+    with pytest.raises(ProposalError), ledger.as_if(7):
+        pass
+    ledger.append(game_recorded("after", ended_at="2021-06"))
+    assert any(row["key"] == "after" for row in ledger.rows("games"))
+
+
+def test_an_error_within_leaves_nothing_behind(asked_as_if: Ledger) -> None:
+    ledger = asked_as_if
+    before = answers(ledger)
+    with pytest.raises(KeyError), ledger.as_if([CHANGES["void"](ledger)]):
+        raise KeyError
+    assert answers(ledger) == before
+
+
+def test_others_read_on_and_a_copy_is_tried_on_while_they_write(asked_as_if: Ledger) -> None:
+    ledger, change = asked_as_if, CHANGES["void"](asked_as_if)
+    with ledger.as_if([change]) as would_be, Ledger.open(ledger.path, clock=lambda: NOW) as other:
+        assert other.rows("current")
+        expected = list(would_be.rows("current"))
+    with Ledger.open(ledger.path, clock=lambda: NOW) as other:
+        other.level()
+        with sqlite.immediate(other.views.connection, other.views.path), ledger.as_if([change]) as would_be:
+            assert list(would_be.rows("current")) == expected
+    with ledger.moment(), ledger.as_if([change]) as would_be:
+        assert list(would_be.rows("current")) == expected

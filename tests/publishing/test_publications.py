@@ -1,0 +1,375 @@
+"""Lists that are published: frozen whatever becomes known later, original and revised side by side, and known then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ledger import PublicationError, RejectedError, UnknownNameError
+from ledger.answers import players, publications, rating_lists
+from ledger.facts.words import Outcome
+from ledger.journal.kept_lists import ListRow
+from ledger.ledger import Ledger
+from ledger.publishing.publications import Publication, Published
+from ledger.runtime import arith
+from ledger.schemes import named
+from tests.kit.clubs import NAME, NOW, record_game
+from tests.kit.games import game_recorded, run_closed, seeded
+from tests.kit.tampering import edit
+
+Made = Callable[..., Ledger]
+NAMES = ("Ann", "Bob", "Carl", "Dora")
+
+
+@pytest.fixture(name="make_club")
+def _club(tmp_path: Path) -> Iterator[Made]:
+    opened: list[Ledger] = []
+
+    def make(scheme: str = "elo", **settings: Any) -> Ledger:
+        path = tmp_path / f"{len(opened)}.db"
+        ledger = Ledger.create(path, scheme=scheme, settings=settings, clock=lambda: NOW)
+        opened.append(ledger)
+        for name in NAMES:
+            ledger.register(f"name:{name.lower()}", name, declared_rating=1500)
+        return ledger
+
+    yield make
+    for ledger in opened:
+        ledger.close()
+
+
+def publish(ledger: Ledger, as_of: str, **given_options: Any) -> Published:
+    return ledger.publications.publish(as_of, actor="eve", **given_options)
+
+
+def kept(ledger: Ledger, publication: Publication) -> list[ListRow]:
+    return list(ledger.publications.rows(publication))
+
+
+def listed(ledger: Ledger, on: str) -> list[tuple[int, int, float, int, str | None]]:
+    """What the list in force on a day says now, in the order of the player numbers."""
+    rows = rating_lists.list_on(ledger, on)
+    return sorted((row["player"], row["place"], row["rating"], row["games"], row["last_game"]) for row in rows)
+
+
+def as_listed(rows: list[ListRow]) -> list[tuple[int, int, float, int, str | None]]:
+    return [(row.player, row.rank, row.rating, row.games, row.last_game) for row in rows]
+
+
+# --- publishing -------------------------------------------------------------------------------------------------
+
+
+def test_a_published_list_says_what_was_in_force_and_what_it_follows_from(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
+    head = ledger.head()
+    done = publish(ledger, "2021-01-31")
+    event = done.publication.event
+    assert (done.recorded, done.complaints) == (True, ())
+    assert (event.pool, event.as_of, event.edition, event.players) == ("standard", "2021-01-31", 1, 2)
+    assert (event.head, event.root) == (head.size, head.root.hex())
+    assert (event.scheme, event.scheme_version, event.arithmetic) == ("elo", named("elo").version, arith.VERSION)
+    assert (done.publication.name, done.publication.actor) == ("standard@2021-01-31/1", "eve")
+    assert done.publication.position == head.size + 1 == ledger.journal.size()
+    assert as_listed(kept(ledger, done.publication)) == listed(ledger, "2021-01-31")
+
+
+def test_the_shown_rating_is_the_one_to_the_nearest_point(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10", outcome=Outcome.DRAW)
+    record_game(ledger, "g2", "2021-01-11")
+    for row in kept(ledger, publish(ledger, "2021-01").publication):
+        assert f"{row.rating:.0f}" == str(row.shown)
+
+
+def test_a_list_that_says_the_same_is_not_published_twice(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
+    first = publish(ledger, "2021-01-31")
+    size = ledger.journal.size()
+    again = publish(ledger, "2021-01-31")
+    assert (again.recorded, again.publication) == (False, first.publication)
+    assert ledger.journal.size() == size
+
+
+def test_a_list_that_says_something_else_by_now_gets_the_next_edition(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
+    first = publish(ledger, "2021-01-31").publication
+    before = kept(ledger, first)
+    record_game(ledger, "late", "2021-01-05", 2, 1)
+    second = publish(ledger, "2021-01-31").publication
+    assert second.name == "standard@2021-01-31/2"
+    assert kept(ledger, first) == before != kept(ledger, second)
+    assert ledger.publications.found("standard@2021-01-31") == second
+    assert ledger.publications.found("standard@2021-01") == second, "the same moment in other words"
+    assert ledger.publications.found("standard@2021-01-31/1") == first
+    assert ledger.publications.found(first.event.key) == first
+
+
+def test_a_list_of_an_empty_pool_has_nobody(make_club: Made) -> None:
+    ledger = make_club()
+    ledger.level()
+    done = publish(ledger, "2021-01-31")
+    assert (done.publication.event.players, kept(ledger, done.publication)) == (0, [])
+    assert publications.rows(ledger, done.publication) == []
+
+
+def test_a_list_of_the_future_is_refused(make_club: Made) -> None:
+    ledger = make_club()
+    for as_of in ("2022-01", "2022-01-03", "2023"):
+        with pytest.raises(RejectedError, match=f"ended-in-the-future: the list is of {as_of}"):
+            publish(ledger, as_of)
+    assert publish(ledger, "2022-01-01").recorded, "a day that is not over yet"
+    with pytest.raises(ValueError, match="29 February"):
+        publish(ledger, "29 February")
+    with pytest.raises(UnknownNameError, match="no pool 'rapid'"):
+        publish(ledger, "2021", pool="rapid")
+
+
+def test_an_unknown_list_is_named_beside_those_there_are(make_club: Made) -> None:
+    ledger = make_club()
+    with pytest.raises(UnknownNameError, match="none is published yet"):
+        ledger.publications.found("standard@2021-01-31")
+    publish(ledger, "2021-01-31")
+    for word in ("standard@2021-02-28", "rapid@2021-01-31", "standard@2021-01-31/2", "standard", "", "@", "x@/"):
+        with pytest.raises(UnknownNameError, match="standard@2021-01-31/1"):
+            ledger.publications.found(word)
+
+
+def test_somebody_who_records_in_between_is_on_the_list(make_club: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list is worked out before the write lock is taken; where another was faster, once more under it."""
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
+    with Ledger.open(ledger.path, clock=lambda: NOW) as other:
+        drafts: list[int] = []
+        draft = type(ledger.publications).draft
+
+        def watched(self: Any, as_of: str, pool: str | None = None) -> Any:
+            found = draft(self, as_of, pool)
+            drafts.append(found.head)
+            if len(drafts) == 1:
+                other.append(game_recorded("g2", white=3, black=4, ended_at="2021-01-12", half_moves=60))
+            return found
+
+        monkeypatch.setattr(type(ledger.publications), "draft", watched)
+        event = publish(ledger, "2021-01-31").publication.event
+    assert drafts == [event.head - 1, event.head]
+    assert (event.players, event.head) == (4, ledger.journal.size() - 1)
+    assert event.root == ledger.journal.root_at(event.head).hex()
+
+
+# --- what looks wrong -------------------------------------------------------------------------------------------
+
+
+def complaints_of(ledger: Ledger, as_of: str) -> list[tuple[str, tuple[int, ...]]]:
+    size = ledger.journal.size()
+    with pytest.raises(PublicationError) as refused:
+        publish(ledger, as_of)
+    assert (refused.value.rule, ledger.journal.size()) == ("list-looks-wrong", size)
+    assert ledger.publications.all() == [] or refused.value.key.startswith("list:standard@")
+    return [(complaint.what, complaint.players) for complaint in refused.value.complaints]
+
+
+def test_jumps_and_names_that_stand_twice_are_complained_of_and_may_be_published(make_club: Made) -> None:
+    ledger = make_club("chessworld")
+    record_game(ledger, "g1", "2021-01-10", outcome=Outcome.DRAW)
+    assert publish(ledger, "2021-01-31").recorded
+    twin = ledger.register("fide:7", "ANN")
+    record_game(ledger, "g2", "2021-02-10", 3, twin, Outcome.DRAW)
+    record_game(ledger, "g3", "2021-02-11", 1, 2)
+    assert complaints_of(ledger, "2021-02-28") == [("name-twice", (1, twin)), ("jump", (1,)), ("jump", (2,))]
+    done = publish(ledger, "2021-02-28", despite_complaints=True)
+    assert done.recorded
+    assert [complaint.what for complaint in done.complaints] == ["name-twice", "jump", "jump"]
+
+
+def test_a_jump_beyond_the_limit_of_the_policy_is_complained_of(make_club: Made) -> None:
+    ledger = make_club()
+    ledger.policies.set("publishing", {"largest_jump": 15}, actor="eve")
+    ledger.policies.set("publishing", {"largest_jump": 40}, effective_from="2021-03", actor="eve")
+    record_game(ledger, "g1", "2021-01-10")
+    publish(ledger, "2021-01-31")
+    record_game(ledger, "g2", "2021-02-10", 2, 1)
+    assert complaints_of(ledger, "2021-02-28") == [("jump", (1,)), ("jump", (2,))]
+    assert publish(ledger, "2021-03-01").complaints == (), "another limit holds by then"
+    record_game(ledger, "g3", "2021-02-11", 1, 2)
+    assert publish(ledger, "2021-02-28").complaints == ()
+
+
+def test_who_vanished_since_the_last_list_is_complained_of(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
+    publish(ledger, "2021-01-31")
+    real = type(ledger.publications).draft
+
+    def without_bob(self: Any, as_of: str, pool: str | None = None) -> Any:
+        found = real(self, as_of, pool)
+        rows = {player: row for player, row in found.rows.items() if player != 2}
+        return attrs.evolve(found, rows=rows, kept=type(found.kept)("0" * 64, ()))
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(type(ledger.publications), "draft", without_bob)
+        assert complaints_of(ledger, "2021-02-28") == [("vanished", (2,))]
+
+
+def test_two_numbers_of_one_register_are_two_people_of_one_name_which_is_only_noted(make_club: Made) -> None:
+    ledger = make_club()
+    first, second = ledger.register("fide:1", "Eve Lund"), ledger.register("fide:2", "Eve  lund")
+    record_game(ledger, "g1", "2021-01-10", first, second)
+    done = publish(ledger, "2021-01-31")
+    assert done.recorded
+    assert [(complaint.what, complaint.players) for complaint in done.complaints] == [("name-shared", (first, second))]
+
+
+# --- original and revised ---------------------------------------------------------------------------------------
+
+
+def test_the_list_of_a_day_shows_the_published_number_beside_the_present_one(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
+    assert {row["revised"] for row in rating_lists.list_on(ledger, "2021-01-31")} == {False}
+    publication = publish(ledger, "2021-01-31").publication
+    record_game(ledger, "g9", "2021-01-11", 3, 4)
+    original = {row.player: row.rating for row in kept(ledger, publication)}
+    rows = {row["player"]: row for row in rating_lists.list_on(ledger, "2021-01-31")}
+    assert {player: row["published"] for player, row in rows.items()} == {3: None, 4: None, **original}
+    assert {player for player, row in rows.items() if row["revised"]} == {3, 4}
+    assert {row["published"] for row in rating_lists.list_on(ledger, "2021-01-30")} == {None}, "another list"
+
+
+def test_a_player_is_shown_with_what_was_published(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
+    columns = ("published_list", "published_rating", "revised_rating", "revised")
+
+    def said(at: str | None = None) -> tuple[Any, ...]:
+        summary = players.summary(ledger, ledger.player("Ann"), at=at)
+        return tuple(summary[column] for column in columns)
+
+    assert said() == (None, None, None, False)
+    publish(ledger, "2021-01-31")
+    assert said() == ("standard@2021-01-31/1", 1516.0, 1516.0, False)
+    record_game(ledger, "late", "2021-01-05", 2, 1)
+    name, published, revised, is_revised = said()
+    assert (name, published, is_revised) == ("standard@2021-01-31/1", 1516.0, True)
+    assert revised == players.summary(ledger, ledger.player("Ann"), at="2021-01-31")["rating_then"] != published
+    assert said("2021-01-30") == (None, None, None, False)
+    pool = ledger.pool()
+    (found,) = publications.originals(ledger, pool, 1)
+    assert (found.published, found.revised, found.is_revised) == (published, revised, True)
+    (stranger,) = publications.originals(ledger, pool, 4)
+    assert (stranger.published, stranger.revised, stranger.is_revised) == (None, None, False)
+
+
+def test_of_many_players_the_same_is_said_as_of_few(
+    make_club: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
+    publish(ledger, "2021-01-31")
+    record_game(ledger, "late", "2021-01-05", 3, 1)
+    few = rating_lists.list_on(ledger, "2021-01-31")
+    monkeypatch.setattr(publications, "FEW_PLAYERS", 0)
+    assert rating_lists.list_on(ledger, "2021-01-31") == few
+
+
+@pytest.mark.parametrize(("scheme", "chosen"), [("ecf-monthly", {}), ("fide", {"start": "1800", "floor": "1000"})])
+def test_a_scheme_by_lists_publishes_its_list(make_club: Made, scheme: str, chosen: dict[str, Any]) -> None:
+    ledger = make_club(scheme, **chosen)
+    for n in range(12):
+        record_game(ledger, f"g{n}", f"2021-0{1 + n // 4}-1{n % 4}", 1 + n % 2, 3 + n % 2)
+    publication = publish(ledger, "2021-02-28").publication
+    rows = kept(ledger, publication)
+    assert as_listed(rows) == listed(ledger, "2021-02-28")
+    assert rows
+    record_game(ledger, "late", "2021-01-20", 2, 3)
+    assert kept(ledger, publication) == rows
+    assert as_listed(rows) != listed(ledger, "2021-02-28")
+    runs = rating_lists.runs(ledger)
+    assert [row["published"] for row in runs].count(publication.name) == 1
+
+
+def test_runs_name_the_list_published_of_them(make_club: Made) -> None:
+    ledger = make_club("playchess", by_runs=True)
+    record_game(ledger, "g1", "2021-01-10")
+    record_game(ledger, "g2", "2021-02-10")
+    for day in ("2021-01-31", "2021-02-28"):
+        ledger.append(run_closed(day))
+    publish(ledger, "2021-01-31")
+    ledger.level()
+    assert [row["published"] for row in rating_lists.runs(ledger)] == ["standard@2021-01-31/1", None]
+
+
+# --- whatever becomes known -------------------------------------------------------------------------------------
+
+played = st.sampled_from([Outcome.WHITE, Outcome.DRAW, Outcome.BLACK])
+late_games = st.lists(
+    st.tuples(st.integers(1, 28), st.permutations([1, 2, 3, 4]), played), min_size=1, max_size=4
+)
+
+
+@settings(max_examples=10, deadline=None)
+@given(late_games)
+def test_late_games_change_the_revised_list_and_never_the_original(
+    tmp_path_factory: pytest.TempPathFactory, late: list[tuple[int, list[int], Outcome]]
+) -> None:
+    path = tmp_path_factory.mktemp("late") / NAME
+    with Ledger.create(path, scheme="elo", clock=lambda: NOW) as ledger:
+        for name in NAMES:
+            ledger.register(f"name:{name.lower()}", name)
+        record_game(ledger, "g1", "2021-01-10")
+        record_game(ledger, "g2", "2021-01-20", 3, 4)
+        publication = publish(ledger, "2021-01-31").publication
+        original = kept(ledger, publication)
+    for n, (day, (white, black, *_), outcome) in enumerate(late):
+        with Ledger.open(path, clock=lambda: NOW) as ledger:  # a restart between any two
+            record_game(ledger, f"late{n}", f"2021-01-{day:02}", white, black, outcome)
+    with Ledger.open(path, clock=lambda: NOW) as ledger:
+        ledger.level()
+        assert kept(ledger, publication) == original
+        assert as_listed(original) != listed(ledger, "2021-01-31")
+        with ledger.known_at(publication.event.head) as then:
+            assert as_listed(original) == listed(then, "2021-01-31")
+
+
+# --- kept rows that are gone ------------------------------------------------------------------------------------
+
+
+def test_kept_rows_that_are_gone_are_worked_out_again(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
+    publication = publish(ledger, "2021-01-31").publication
+    rows = kept(ledger, publication)
+    record_game(ledger, "late", "2021-01-05", 2, 1)
+    size = ledger.journal.size()
+    edit(ledger.path, "DELETE FROM texts")
+    with pytest.raises(Exception, match="restore it from a copy, or work it out again by 'lists DB LIST --restore"):
+        kept(ledger, publication)
+    ledger.publications.restore_rows(publication, actor="eve")
+    assert (kept(ledger, publication), ledger.journal.size()) == (rows, size)
+
+
+def test_rows_that_do_not_follow_are_not_kept(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
+    publication = publish(ledger, "2021-01-31").publication
+    edit(ledger.path, "DELETE FROM texts")
+    other = attrs.evolve(publication, event=attrs.evolve(publication.event, digest="0" * 64))
+    with pytest.raises(Exception, match="published rows with the digest 0000"):
+        ledger.publications.restore_rows(other, actor="eve")
+    assert ledger.journal.text(bytes.fromhex(publication.event.digest)) is None
+
+
+def test_a_player_with_a_past_stands_on_the_list_of_its_day(make_club: Made) -> None:
+    ledger = make_club()
+    ledger.append(seeded(4, "2100.5", effective_at="2021-01-01"))
+    ledger.level()
+    (row,) = kept(ledger, publish(ledger, "2021-01-31").publication)
+    assert row == ListRow(4, 1, 2100, 2100.5, 0, None)

@@ -1,0 +1,74 @@
+"""The register of players from Python: all or nothing, and what could act no longer is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
+from ledger.facts.pasts import Past
+from ledger.imports.files import open_source
+from ledger.imports.players import formats
+from ledger.ledger import Ledger
+from ledger.registering.registry import NewPlayer
+from tests.kit.clubs import NOW
+from tests.kit.games import game_recorded
+
+
+@pytest.fixture(name="pair_of_players")
+def _pair_of_players(tmp_path: Path) -> Iterator[Ledger]:
+    """Ann and Bob, who have played on 1 May 2020."""
+    with Ledger.create(tmp_path / "club.db", clock=lambda: NOW) as ledger:
+        ledger.register_many([("id:1", "Ann"), ("id:2", "Bob")])
+        ledger.append(game_recorded("g", ended_at="2020-05-01", half_moves=40))
+        yield ledger
+
+
+def test_of_several_players_one_fault_keeps_all_out_and_every_fault_is_named(pair_of_players: Ledger) -> None:
+    head = pair_of_players.head()
+    players = [NewPlayer("id:3", "Cid"), NewPlayer("4", "Dan"), NewPlayer("id:5", "E\tva")]
+    with pytest.raises(MalformedError) as error:
+        pair_of_players.registry.add_many(players, actor="eve")
+    assert {fault.split(":")[0] for fault in error.value.problems} == {"player 2", "player 3"}
+    assert pair_of_players.head() == head
+
+
+def test_who_is_registered_keeps_number_and_name(pair_of_players: Ledger) -> None:
+    players = [NewPlayer("id:1", "Ann"), NewPlayer("id:3", "Cid")]
+    (again, fresh) = pair_of_players.registry.add_many(players, actor="eve")
+    assert (again.player, again.recorded, fresh.player, fresh.recorded) == (1, 0, 3, 1)
+    with pytest.raises(RejectedError):
+        pair_of_players.registry.add("id:1", "Anna", actor="eve")
+
+
+def test_nobody_joins_on_another_day_than_before_or_in_the_future(pair_of_players: Ledger) -> None:
+    joined = pair_of_players.player("Ann").joined_at
+    with pytest.raises(ConflictError, match="joined_at"):
+        pair_of_players.registry.add("id:1", "Ann", joined="2001-02-03", actor="eve")
+    assert pair_of_players.player("Ann").joined_at == joined
+    with pytest.raises(RejectedError, match="nobody has joined on 2999"):
+        pair_of_players.registry.add("id:9", "Ivy", joined="2999", actor="eve")
+
+
+def test_a_rating_that_could_act_no_longer_is_refused_with_all_that_came_with_it(pair_of_players: Ledger) -> None:
+    head = pair_of_players.head()
+    late = Past(rating="2100", pool="standard", since="2021")
+    with pytest.raises(RejectedError, match="after-the-first-game"):
+        pair_of_players.registry.learn(1, birth_year=1990, past=late, actor="eve")
+    assert pair_of_players.head() == head
+    early = Past(rating="2100", pool="standard", since="2019")
+    learnt = pair_of_players.registry.learn(1, birth_year=1990, past=early, actor="eve")
+    assert (learnt.recorded, learnt.acts_in) == (2, ("standard",))
+
+
+def test_a_list_of_a_pool_that_is_none_registers_nobody(pair_of_players: Ledger, tmp_path: Path) -> None:
+    path = tmp_path / "players.csv"
+    path.write_text("id,name,rating\nid:7,Gil,1800\n", "utf-8")
+    with open_source(str(path)) as source:
+        players = formats.frames(source, "csv", "standard", None)
+        with pytest.raises(UnknownNameError, match="blitz"):
+            pair_of_players.registry.take_list(players, pool="blitz", actor="eve")
+    with pytest.raises(UnknownNameError):
+        pair_of_players.player("Gil")
