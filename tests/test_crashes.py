@@ -6,7 +6,6 @@ Kill -9 stands for every way to stop without warning. How often is set by LEDGER
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import subprocess
 import time
@@ -33,7 +32,7 @@ from tests.kit.crashes import (
     facts,
     identities,
 )
-from tests.kit.disks import COMPILES_NOTHING, mounted, remount
+from tests.kit.disks import mounted, remount
 from tests.kit.games import source_games
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
@@ -176,11 +175,7 @@ def test_a_file_that_may_not_grow_loses_nothing(
 ) -> None:
     expected, *_ = undisturbed("import, then a first build")
     options = ("--games", "3000", "--batch", batch)
-
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))  # Python ignores SIGXFSZ: writes fail instead
-
-    done = driven(tmp_path, *options, preexec_fn=limited, env={**os.environ, **COMPILES_NOTHING})
+    done = driven(tmp_path, *options, largest_file=limit)
     assert_one_clear_line(done, "full", "space", "disk", "too large")
     if (tmp_path / "club.db").exists():
         check_journal(tmp_path)

@@ -303,8 +303,14 @@ class SchemeContract:
         began = [float(round(ended) - 11 * (game % 7)) for game, ended in enumerate(day)]  # some before the last batch
         return Rateable(white, black, score, day, starts, period, closing, began)
 
-    def _cases(self, numbers: Any) -> Iterator[Case]:
-        """Players in games and batches as they come up, those of newcomers among them."""
+    def _cases(self, numbers: Any) -> Sequence[Case]:
+        """Players in games and batches as they come up, those of newcomers among them; six tests ask for the same."""
+        asked = (self.make(), numbers, tuple(self.birth_years), tuple(self.batches))
+        if asked not in _CASES:
+            _CASES[asked] = tuple(self._played(numbers))
+        return _CASES[asked]
+
+    def _played(self, numbers: Any) -> Iterator[Case]:
         scheme = self.make()
         fields, games, state = len(scheme.state), self._games(4), self._start(numbers)
         batches = list(itertools.pairwise(games.starts)) or [(game, game + 1) for game in range(GAMES)]
@@ -339,6 +345,9 @@ class Case(NamedTuple):
     side: Side
     meetings: tuple[Meeting, ...]
     when: When
+
+
+_CASES: dict[object, Sequence[Case]] = {}  # by scheme, its settings, and whom and what the games are between
 
 
 def _stands(scheme: Scheme, rated: float, day: float, numbers: Any) -> bool:

@@ -29,8 +29,8 @@ def command(folder: Path, *options: str) -> list[str]:
     return [sys.executable, "-m", "tests.kit.crash_driver", str(folder), *options]
 
 
-def driven(folder: Path, *options: str, **popen: Any) -> subprocess.CompletedProcess[str]:
-    return run_module("tests.kit.crash_driver", folder, *options, **popen)
+def driven(folder: Path, *options: str, largest_file: int | None = None) -> subprocess.CompletedProcess[str]:
+    return run_module("tests.kit.crash_driver", folder, *options, largest_file=largest_file)
 
 
 def completed(folder: Path, *options: str) -> None:
@@ -70,9 +70,19 @@ def check_views(folder: Path, aside: Path) -> None:
         expected.close()
 
 
+_TRUE: set[str] = set()  # digests of ledgers that were found true
+
+
 def audited(folder: Path) -> tuple[object, ...]:
-    """What the auditor finds false."""
-    return tuple(audit(folder / "club.db", progress=lambda *_: None).falsehoods)
+    """What the auditor finds false; of files that are byte for byte those of a ledger that was found true, nothing."""
+    files = [(path.name, path.read_bytes()) for path in sorted(folder.glob("club*"))]
+    digest = sha256(repr(files).encode()).hexdigest()
+    if digest in _TRUE:
+        return ()
+    falsehoods = tuple(audit(folder / "club.db", progress=lambda *_: None).falsehoods)
+    if not falsehoods:
+        _TRUE.add(digest)
+    return falsehoods
 
 
 def identities(folder: Path) -> dict[int, str]:

@@ -1,19 +1,119 @@
-"""Running a module in a process of its own."""
+"""Running a driver of the kit in a process of its own, which is forked from one that has loaded the program.
+
+Loading takes two seconds, the fork some hundredths of one: whoever kills processes at many places starts many.
+"""
 
 from __future__ import annotations
 
+import atexit
+import gc
+import importlib
+import json
+import os
+import resource
+import signal
+import socket
 import subprocess
 import sys
-from typing import Any
+import traceback
+from collections.abc import Callable
+from functools import cache
+from tempfile import TemporaryFile
+from typing import NoReturn
 
+from ledger.runtime.kernels import compiled
+from ledger.runtime.lazy import cattrs_gen, ed25519, filelock, np, pl
+from ledger.schemes import named
+from ledger.schemes.scheme import never
 from tests.kit.places import ROOT
+from tools import cli, commands
 
 HANGS = 1_800  # seconds after which a process counts as hung, however busy the machine is
+REQUEST = 1 << 16  # bytes of one, at most
 
 
-def run_module(module: str, *words: object, **popen: Any) -> subprocess.CompletedProcess[str]:
-    """Run ``python -m module`` in the checkout to its end; its output as text."""
-    return subprocess.run(
-        [sys.executable, "-m", module, *map(str, words)],
-        cwd=ROOT, capture_output=True, text=True, timeout=HANGS, check=False, **popen,
-    )  # fmt: skip
+def run_module(module: str, *words: object, largest_file: int | None = None) -> subprocess.CompletedProcess[str]:
+    """Run ``main()`` of a module as ``python -m module`` would in the checkout, to its end; its output as text.
+
+    With *largest_file* no file that it writes may grow beyond so many bytes.
+    """
+    command = [module, *map(str, words)]
+    with TemporaryFile() as out, TemporaryFile() as err:
+        server = _server()
+        socket.send_fds(server, [json.dumps([command, largest_file]).encode()], [out.fileno(), err.fileno()])
+        code = int(server.recv(REQUEST))
+        said = []
+        for stream in (out, err):
+            stream.seek(0)
+            said.append(stream.read().decode())
+    return subprocess.CompletedProcess(command, code, *said)
+
+
+@cache
+def _server() -> socket.socket:
+    """The way to the process that forks; it ends when this one does."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    command = [sys.executable, "-m", __name__, str(theirs.fileno())]
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
+    theirs.close()
+
+    def end() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(end)
+    return ours
+
+
+def _load() -> None:
+    """Load what commands load when they need it, and make the compiler ready; Polars' threads begin with its work."""
+    for place in cli.COMMANDS.values():
+        importlib.import_module(f"{commands.__name__}.{place.partition('.')[0]}")
+    lazily = (cattrs_gen.override, ed25519.Ed25519PrivateKey, filelock.FileLock, np.ma.array, pl.DataFrame)
+    assert all(map(callable, lazily))
+    assert not compiled(never)(np.zeros(1), 0, named("elo").numbers_from({}))
+
+
+def _serve(asking: socket.socket) -> None:
+    _load()
+    gc.freeze()
+    while True:
+        asked, streams, *_ = socket.recv_fds(asking, REQUEST, 2)
+        if not asked:
+            return
+        command, largest_file = json.loads(asked)
+        main = importlib.import_module(command[0]).main
+        child = os.fork()
+        if not child:
+            asking.close()
+            os.dup2(streams[0], 1)
+            os.dup2(streams[1], 2)
+            sys.argv = command
+            signal.alarm(HANGS)
+            if largest_file is not None:  # half of a module that is compiled would be left to all that come after
+                sys.dont_write_bytecode, os.environ["PYTHONDONTWRITEBYTECODE"] = True, "1"
+                resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+            _end_with(main)
+        for stream in streams:
+            os.close(stream)
+        _, status = os.waitpid(child, 0)
+        asking.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def _end_with(main: Callable[[], int | None]) -> NoReturn:
+    """End this process as the interpreter would after ``sys.exit(main())``."""
+    code = 1
+    try:
+        code = main() or 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:  # noqa: BLE001  # the process ends here whatever it was
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import cache
+from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from random import Random
@@ -190,6 +191,7 @@ def images(recorded: Sequence[Recorded], numbers: Sequence[int]) -> list[Image]:
 
 def findings(chosen: Sequence[Image], truth: Truth) -> Iterator[Finding]:
     """What does not hold in these images."""
+    judged: dict[str, list[str]] = {}  # by the bytes of all files, which two of three images share with one before
     ordered = sorted(chosen, key=lambda image: (image.recorded.command.name, image.cut))
     for _, alike in groupby(ordered, key=lambda image: image.recorded.command.name):
         disk: Disk | None = None
@@ -202,7 +204,8 @@ def findings(chosen: Sequence[Image], truth: Truth) -> Iterator[Finding]:
             then = image.recorded.spoken_before(image.cut)
             found = disk.after_power_cut(image.loss, Random(f"what {image.number}"))  # noqa: S311  # as above
             _put(found, image.recorded.folder)
-            wrong = [*_not_forgotten(image, then, found), *_unmade(image, disk, found), *_opened(image, then, truth)]
+            wrong = [*_not_forgotten(image, then, found), *_unmade(image, disk, found)]
+            wrong += _opened(image, then, truth, judged)
             yield from (Finding(image.name, (" ".join(image.recorded.command.words),), what) for what in wrong)
 
 
@@ -232,8 +235,8 @@ def _unmade(image: Image, disk: Disk, found: dict[str, bytes | None]) -> Iterato
         )  # fmt: skip
 
 
-def _opened(image: Image, then: State, truth: Truth) -> Iterator[str]:
-    """Open an image as the program does, and judge what it is then."""
+def _opened(image: Image, then: State, truth: Truth, judged: dict[str, list[str]]) -> Iterator[str]:
+    """Open an image as the program does, and judge what it is then, if no image before it became the same."""
     club = image.recorded.club
     is_again = not club.exists()
     try:
@@ -246,8 +249,17 @@ def _opened(image: Image, then: State, truth: Truth) -> Iterator[str]:
     except LedgerError as error:
         yield f"it cannot be opened: {type(error).__name__}: {error}"
         return
-    yield from truth.faults(club)
     yield from _lost(image, then, is_again=is_again)
+    files = [(str(path), path.read_bytes()) for path in sorted(club.parent.rglob("*")) if path.is_file()]
+    digest = sha256(repr(files).encode()).hexdigest()
+    if digest not in judged:
+        judged[digest] = list(_false(club, truth))
+    yield from judged[digest]
+
+
+def _false(club: Path, truth: Truth) -> Iterator[str]:
+    """What does not follow in a ledger, by the truth and by an audit."""
+    yield from truth.faults(club)
     verdict = audit(club)
     yield from (f"the audit says FALSE {falsehood}" for falsehood in verdict.falsehoods[:1])
     yield from (f"the audit compares not {omission}" for omission in verdict.not_compared if omission.failed)
