@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from ..wording import counted
 from .bounds import BOUNDS, Bound
 from .table import Line, as_json, number
 
@@ -77,7 +78,7 @@ def _runs(sections: Mapping[str, Any]) -> Iterator[str]:
         measured = [name for name, section in sections.items() if section["run"]["began"] == began]
         minutes = sum(sections[name]["seconds"] for name in measured) / 60
         yield (
-            f"Run of {began}, size `{run['size']}`, {run['rounds']} rounds, {run['cores']} cores, "
+            f"Run of {began}, size `{run['size']}`, {counted(run['rounds'], 'round')}, {run['cores']} cores, "
             f"Python {run['python']}, {minutes:.0f} minutes: {', '.join(measured)}."
         )
     if not runs:
