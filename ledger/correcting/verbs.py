@@ -7,7 +7,7 @@ of their field; the change itself is written by ``drafts``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
 
@@ -31,6 +31,7 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.pasts import Past
 from ledger.facts.words import Brings, Carry, Outcome, Standing, Termination
 from ledger.imports.csv.values import result
+from ledger.journal.made_keys import MadeKeys
 from ledger.runtime.nearest import choice_of
 
 Words = Mapping[str, str]
@@ -226,15 +227,29 @@ class Verbs:
         outcome, termination, half_moves = _ending(words)
         pool, round_ = self._pool(words), words.get("round")
         white, black = self._number(words["white"]), self._number(words["black"])
-        sealed = json.dumps([pool, white, black, outcome.value, words["ended"], words.get("tournament"), round_])
+        facts = [outcome.value, words["ended"], words.get("tournament"), round_]
         return self.drafts.add(
             GameRecorded(
-                game=words.get("key") or f"late:{sha256(sealed.encode()).hexdigest()[:16]}", pool=pool, white=white,
+                game=words.get("key") or self._late_key(pool, (white, black), facts), pool=pool, white=white,
                 black=black, outcome=outcome, termination=termination, half_moves=half_moves,
                 started_at=words.get("started"), ended_at=words["ended"], tournament=words.get("tournament"),
                 round=round_, rated=True,
             )
         )
+
+    def _late_key(self, pool: str, players: tuple[int, int], facts: Sequence[str | None]) -> str:
+        """The key of a late game that was given none: of the players' identities, so that other ledgers give the same.
+
+        Earlier releases made it of their numbers, which differ between ledgers; a game that stands so keeps its key.
+        """
+        ledger = self.drafts.ledger
+        old = f"late:{_hash([pool, *players, *facts])[:16]}"
+        if ledger.journal.find([f"game:{old}"]):
+            return old
+        known = ledger.people.by_number(players)
+        identities = [known[player].identity or player if player in known else player for player in players]
+        plain = f"late:{_hash([pool, *identities, *facts])[:24]}"
+        return MadeKeys(ledger.journal, ledger.names.file.secret).keys([plain], ledger.journal.find)[0]
 
     def _bye(self, words: Words) -> Change:
         brings = words["brings"]
@@ -342,6 +357,10 @@ class Verbs:
 
     def _number(self, wanted: str) -> int:
         return self.drafts.ledger.player_as_told(wanted).player
+
+
+def _hash(facts: Sequence[str | int | None]) -> str:
+    return sha256(json.dumps(facts).encode()).hexdigest()
 
 
 def _ending(words: Words) -> tuple[Outcome, Termination, int | None]:

@@ -18,7 +18,7 @@ from ledger.facts.correction_events import Decision
 from ledger.facts.events import RatingSeeded
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import places
+from ledger.ratings import places, trials
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.games import game_recorded, run_closed, scheme_adopted, seeded, source_games
@@ -144,6 +144,16 @@ def test_no_byte_of_any_file_changes(verb: str, many: Ledger) -> None:
     many.preview(number)
     many.preview(VERBS["void"](many))
     assert file_digests(many.path.parent) == before
+
+
+def test_asked_again_of_the_same_entries_a_preview_tries_nothing(four: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = four.propose([four.corrections.drafts.annul("game:g1")], reason="because", by="eve").proposal
+    impact = four.preview(number)
+    with monkeypatch.context() as patched:
+        patched.setattr(trials, "fold_in", None)
+        assert four.preview(number) is impact
+    four.append(game_recorded("later", ended_at="2026-11-10", half_moves=40))
+    assert four.preview(number).seen == impact.seen + 1
 
 
 def test_others_write_meanwhile(four: Ledger) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from ledger.facts import codec
 from ledger.facts.events import BirthYearLearnt, Event, GameRecorded, PlayerChanged, RatingSeeded, SchemeAdopted
 from ledger.facts.words import Outcome, Standing
 from ledger.ledger import Ledger
+from tests.kit.clubs import NOW
 from tests.kit.corrections import (
     ANN,
     BOB,
@@ -157,6 +160,25 @@ def test_a_made_key_of_a_late_game_is_the_same_for_the_same_facts(four: Ledger) 
     first, second = (ask(four, "late", **words, half_moves=moves) for moves in ("30", "31"))
     assert first.fact == second.fact
     assert str(first.fact).startswith("game:late:")
+
+
+def test_a_made_key_of_a_late_game_is_the_same_in_every_ledger_of_one_secret(tmp_path: Path) -> None:
+    keys = []
+    for place, names in enumerate((("Ann", "Bob"), ("Zoe", "Bob", "Ann"))):
+        path, first = tmp_path / f"{place}.db", tmp_path / "0.db"
+        with Ledger.create(path, secret_of=first if place else None, clock=lambda: NOW) as ledger:
+            ledger.register_many([(f"id:{name}", name) for name in names])
+            words = {"white": "Ann", "black": "Bob", "to": "1-0", "ended": "2021-11-03"}
+            keys.append(ask(ledger, "late", **words).fact)
+    assert keys[0] == keys[1]
+
+
+def test_a_late_game_of_an_earlier_release_keeps_its_key(four: Ledger) -> None:
+    words = {"white": "Cleo", "black": "Bob", "to": "1-0", "ended": "2026-11-03"}
+    sealed = json.dumps(["standard", CLEO, BOB, "white", "2026-11-03", None, None])
+    old = f"late:{sha256(sealed.encode()).hexdigest()[:16]}"
+    four.append(game_recorded(old, white=CLEO, black=BOB, ended_at="2026-11-03", half_moves=30))
+    assert ask(four, "late", **words).fact == f"game:{old}"
 
 
 def test_merged_players_are_one_person_and_parted_ones_are_two(four: Ledger) -> None:
