@@ -17,8 +17,8 @@ import orjson
 from ledger import schemes
 from ledger.correcting.corrections import Corrections, Proposed
 from ledger.correcting.game_log import GameLog
-from ledger.correcting.previews import Impact, Previews
-from ledger.errors import StorageError
+from ledger.correcting.previews import Impact, Previews, check_wanted
+from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
@@ -161,11 +161,17 @@ class Ledger(OpenLedger):
                 default the same.
             keep: whether the views of then may be kept beside the journal for the next question, and kept ones used.
             progress: told how far they are built.
+
+        Raises:
+            UnknownNameError: the journal has no so many entries, or none were known.
         """
         journal = self.journal
+        if type(position) is not int or not 1 <= position <= journal.size():
+            raise UnknownNameError("entry", str(position), f"the journal holds entries 1 to {journal.size()}")
         with past_views.known_at(self.path, self.views.kept(), journal, position, progress, keep=keep) as past:
             then = ScratchJournal(journal, position if listed is None else listed)
-            yield Ledger(self.path, then, self.names.file, past, self.clock)
+            with _Borrowed(self.path, then, self.names.file, past, self.clock) as ledger:
+                yield ledger
 
     # -- writing ---------------------------------------------------------------------------------------------------
 
@@ -340,9 +346,13 @@ class Ledger(OpenLedger):
         Raises:
             ProposalError: it may not be approved, or they may not be proposed; all faults are listed.
         """
+        check_wanted(wanted)
         self.level()
-        with Previews(self).as_if(wanted) as (views, journal):
-            yield Ledger(self.path, journal, self.names.file, views, self.clock)
+        with (
+            Previews(self).as_if(wanted) as (views, journal),
+            _Borrowed(self.path, journal, self.names.file, views, self.clock) as ledger,
+        ):
+            yield ledger
 
     def decide(
         self, proposal: int, decision: Decision, *, by: str | None = None, token: str | None = None,
@@ -430,6 +440,23 @@ class Ledger(OpenLedger):
     def movetext(self, sha256: str) -> str | None:
         """The movetext kept under a game's ``text``, or None."""
         return listing.movetext(self.journal, sha256)
+
+
+class _Borrowed(Ledger):
+    """A ledger that answers as of another state for the length of a block; its files are closed by who opened them."""
+
+    _is_over = False
+
+    def close(self) -> None:
+        """Answer no longer."""
+        self._is_over = True
+
+    def refuse_other_threads(self) -> None:
+        """As of every ledger; and after the block nothing is answered."""
+        super().refuse_other_threads()
+        if self._is_over:
+            message = "is as it was known, or as it would be, within the block alone, which is over"
+            raise StorageError(str(self.path), message)
 
 
 def _secret_of(path: Path) -> bytes:

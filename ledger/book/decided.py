@@ -15,6 +15,7 @@ from ledger.book.corrections import Acting, Undoing, root, undone_by
 from ledger.errors import CorruptError
 from ledger.facts.changes import Change, Verb, change_of
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
+from ledger.facts.event_fields import MAX_WHOLE
 
 if TYPE_CHECKING:
     import sqlite3
@@ -180,6 +181,8 @@ class Decided:
 
     def proposal(self, number: int) -> Proposal | None:
         """A proposal, or None."""
+        if not 0 < number <= MAX_WHOLE:  # above, no journal has one, and SQLite cannot be asked
+            return None
         row = self._connection.execute("SELECT * FROM proposals WHERE proposal = ?", (number,)).fetchone()
         return None if row is None else Proposal(*row)
 

@@ -18,7 +18,7 @@ from ledger.book.proposal_gate import ProposalGate
 from ledger.book.stored_policies import broken_by
 from ledger.correcting import entries
 from ledger.correcting.drafts import Drafts
-from ledger.correcting.previews import Impact, Previews
+from ledger.correcting.previews import Impact, Previews, check_wanted
 from ledger.correcting.verbs import Verbs
 from ledger.errors import ProposalError, Refusal, UnknownNameError
 from ledger.facts import codec
@@ -221,6 +221,7 @@ class Corrections:
         Raises:
             ProposalError: it may not be approved, or proposed; all faults are listed.
         """
+        check_wanted(wanted)
         self.ledger.level()
         return Previews(self.ledger).of(wanted)
 

@@ -18,7 +18,7 @@ from ledger.book.four_eyes import Party
 from ledger.book.proposal_gate import ProposalGate
 from ledger.book.stored_policies import broken_by
 from ledger.correcting import entries
-from ledger.errors import ProposalError, Refusal
+from ledger.errors import MalformedError, ProposalError, Refusal
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry
 from ledger.facts.correction_events import CorrectionDecided, Decision
@@ -124,6 +124,18 @@ class _Tried(NamedTuple):
     since: int
     changes: Sequence[Change]
     entries: Sequence[Entry]
+
+
+def check_wanted(wanted: object) -> None:
+    """Refuse what is neither the number of a proposal nor changes.
+
+    Raises:
+        MalformedError: saying what it is.
+    """
+    if type(wanted) is int or (isinstance(wanted, Sequence) and all(isinstance(each, Change) for each in wanted)):
+        return
+    expected = "the number of a proposal, or a list of changes as 'drafts' makes them"
+    raise MalformedError([f"expected {expected}; got {wanted!r}"])
 
 
 @attrs.frozen

@@ -10,7 +10,9 @@ facts are found is ``telling_facts``'.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import attrs
@@ -18,7 +20,8 @@ import orjson
 
 from ledger.errors import LedgerError, ProjectionError, one_line
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
-from ledger.facts.events import Event, GameSupplemented
+from ledger.facts.event_fields import NAME_PATTERN
+from ledger.facts.events import EVENTS, Event, GameSupplemented
 from ledger.ratings.projector import Kept, Projector
 
 if TYPE_CHECKING:
@@ -30,6 +33,13 @@ NO_FACTS = (GameSupplemented, CorrectionProposed, CorrectionDecided)  # they say
 WAITING = 20_000  # keys that are changed in memory before they are written
 
 Value = int | float | str | None
+_FITS: Mapping[str, Callable[[Value], bool]] = {
+    "INTEGER": lambda value: type(value) is int and -(2**63) <= value < 2**63,
+    "REAL": lambda value: type(value) is int or (type(value) is float and isfinite(value)),
+    "TEXT": lambda value: type(value) is str and "?" not in value.replace("?", "").encode(errors="replace").decode(),
+}
+_TAKES = {"INTEGER": "whole numbers of 64 bits", "REAL": "finite numbers", "TEXT": "plain text"}
+
 Stand = Callable[["FactRows", int, Event | None, Event | None], None]
 
 
@@ -64,12 +74,19 @@ class FactProjector:
     settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
 
     def __attrs_post_init__(self) -> None:
-        if not self.kinds:
-            raise ProjectionError(self.name, "names no kind of event: nobody would tell it anything")
+        for name in (self.name, *(column.name for column in (*self.key, *self.columns))):
+            if not isinstance(name, str) or not re.fullmatch(NAME_PATTERN, name) or name.lower().startswith("sqlite"):
+                message = f"a name of a table or column matches {NAME_PATTERN} and is none of SQLite's, got {name!r}"
+                raise ProjectionError(str(self.name), message)
+        if type(self.version) is not int or self.version < 1:
+            raise ProjectionError(self.name, f"its version is a whole number from 1 on, got {self.version!r}")
+        if type(self.kinds) is not tuple or not self.kinds or not all(kind in EVENTS for kind in self.kinds):
+            message = f"names no kinds of event, a tuple of classes such as GameRecorded, to be told of: {self.kinds!r}"
+            raise ProjectionError(self.name, message)
         if acts := sorted(kind.KIND for kind in self.kinds if issubclass(kind, NO_FACTS)):
             message = f"{acts} say how other facts stand, which it is told of these; name the kinds of the facts"
             raise ProjectionError(self.name, message)
-        names = [column.name for column in (*self.key, *self.columns)]
+        names = [column.name.lower() for column in (*self.key, *self.columns)]  # SQLite's names know no cases
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ProjectionError(self.name, f"two columns of its table would be called {twice}; give them other names")
         if odd := [column.name for column in (*self.key, *self.columns) if column.type not in TYPES]:
@@ -160,9 +177,17 @@ class FactRows:
         if sums is not made.sums:
             words = "adds to sums, and its rows are none" if sums else "puts in or takes out rows of a table of sums"
             raise ProjectionError(made.name, words)
-        if len(key) != len(made.key) or (values is not None and len(values) != len(made.columns)):
+        fits = not isinstance(key, str) and len(key) == len(made.key)
+        if not fits or (values is not None and len(values) != len(made.columns)):
             asked = f"{[column.name for column in made.key]} and {[column.name for column in made.columns]}"
             raise ProjectionError(made.name, f"tells {key!r} and {values!r}, where its columns are {asked}")
+        columns = [*zip(made.key, key, strict=True), *zip(made.columns, values or (), strict=values is not None)]
+        for place, (column, value) in enumerate(columns):
+            if value is None and place >= len(made.key) and not sums:
+                continue
+            if not _FITS[column.type](value):
+                message = f"column {column.name!r} takes {_TAKES[column.type]}, got {value!r}"
+                raise ProjectionError(made.name, message)
 
     def stand(self, position: int, before: Event | None, now: Event | None) -> None:
         """Tell the projector of a fact.

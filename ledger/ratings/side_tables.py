@@ -121,8 +121,8 @@ def facts_wanted(tables: Iterable[SideTable]) -> tuple[str, ...]:
 
 def refuse_taken_names(projectors: Sequence[ReadModel], taken: Iterable[str]) -> None:
     """Raise ProjectionError for a projector whose table would be another one's."""
-    known = {*taken, HISTORY.name}
+    known = {name.lower() for name in (*taken, HISTORY.name)}  # SQLite's names know no cases
     for projector in projectors:
-        if projector.name in known:
+        if projector.name.lower() in known:
             raise ProjectionError(projector.name, "takes the name of a table of the ledger or of another projector")
-        known.add(projector.name)
+        known.add(projector.name.lower())

@@ -2,8 +2,8 @@
 
 Whatever is asked within a trial is asked of the real tables by the ordinary questions, so what it answers is what the
 entries would bring. The journal is not touched; the writing lock of the views is held meanwhile, so that others read on
-and wait to write. Where it cannot be had (others write for long, nobody may write the folder, the views are read as of
-one moment) a copy of the views is tried on.
+and wait to write. Where it cannot be had (others write, or try, for long; nobody may write the folder) a copy of the
+views is tried on.
 """
 
 from __future__ import annotations
@@ -57,27 +57,32 @@ def trial(views: Views) -> Iterator[Views]:
 
 @contextmanager
 def _held(views: Views) -> Iterator[Views]:
-    """The views with their writing lock, or a copy where others have it or nobody here can write."""
+    """The views by a connection of its own that has their writing lock, or a copy where nobody here can have it."""
+    if views.is_of_a_trial:  # one within another
+        with undone(views.connection):
+            yield views
+        return
     with ExitStack() as held:
-        if views.can_be_written() and not views.is_read:
-            try:
-                held.enter_context(sqlite.immediate(views.connection, views.path, views_file.REBUILD, PATIENCE))
-            except StorageError:
-                pass  # others are writing, perhaps for long
-            else:
-                yield views
-                return
-        copy = held.enter_context(_copied(views))
-        held.enter_context(sqlite.immediate(copy.connection, copy.path))
-        yield copy
+        tried = views.for_trials() if views.can_be_written() else held.enter_context(_copied(views))
+        try:
+            held.enter_context(sqlite.immediate(tried.connection, tried.path, views_file.REBUILD, PATIENCE))
+        except StorageError:  # others are writing, perhaps for long
+            tried = held.enter_context(_copied(views))
+            held.enter_context(sqlite.immediate(tried.connection, tried.path))
+        held.enter_context(views.being_tried_on())
+        yield tried
 
 
 @contextmanager
 def _copied(views: Views) -> Iterator[Views]:
     with TemporaryDirectory(prefix="ledger-trial-") as folder:
-        copy = Views(Path(folder) / views.path.name, views.at_hand, views.journal)
-        with closing(sqlite.connect(copy.path)) as target, sqlite.storage_errors(copy.path):
-            views.connection.backup(target)
+        copy = views.elsewhere(Path(folder) / views.path.name)
+        with (
+            sqlite.storage_errors(copy.path),
+            closing(sqlite.connect(views.path, read_only=True)) as source,
+            closing(sqlite.connect(copy.path)) as target,
+        ):
+            source.backup(target)
         with closing(copy):
             yield copy
 

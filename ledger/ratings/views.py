@@ -61,6 +61,9 @@ class Views:
         refuse_taken_names(self.at_hand.all, views_file.OWN_TABLES)
         self.journal = journal
         self._aside: TemporaryDirectory[str] | None = None
+        self.is_of_a_trial = False  # what is written here is rolled back
+        self._trials: Views | None = None  # the same file by another connection, for trials
+        self._is_tried_on = False
         self._connection: sqlite3.Connection | None = None
         self._inode = 0  # of the open file
         self._current: tuple[sqlite3.Connection, int, int] | None = None  # as the views were when they were compared
@@ -123,9 +126,43 @@ class Views:
     def close(self) -> None:
         """Release the file; it is opened again when it is asked."""
         self._book = None
+        if self._trials is not None and not self._is_tried_on:
+            self._trials.close()
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def elsewhere(self, path: Path) -> Views:
+        """Views for trials in a file: a copy of this one, or this one by another connection."""
+        tried = Views(path, self.at_hand, self.journal)
+        tried.is_of_a_trial = True
+        return tried
+
+    def for_trials(self) -> Views:
+        """The same views by a connection that is kept for trials, so that this one answers as they stand meanwhile."""
+        if self._trials is None:
+            self._trials = self.elsewhere(self.path)
+        self._trials._is_there()  # opened anew where another file was put in the place of this one
+        return self._trials
+
+    @contextmanager
+    def being_tried_on(self) -> Iterator[None]:
+        """For the length of the block nothing can be folded in here: it would wait for the trial, which waits for it.
+
+        Raises:
+            StorageError: something is tried already by this very object.
+        """
+        self._refuse_within_a_trial()
+        self._is_tried_on = True
+        try:
+            yield
+        finally:
+            self._is_tried_on = False
+
+    def _refuse_within_a_trial(self) -> None:
+        if self._is_tried_on:
+            message = "something is tried on the views until the block of 'as_if' ends: bring them level after it"
+            raise StorageError(str(self.path), message)
 
     def close_for_good(self) -> None:
         """Release the file, and take away what was built aside."""
@@ -249,6 +286,7 @@ class Views:
             self._build(progress, until)
 
     def _refuse_within_a_moment(self) -> None:
+        self._refuse_within_a_trial()
         if self.is_read:
             message = "is read as of one moment until the block of 'moment' ends: bring the views level after it"
             raise StorageError(str(self.path), message)

@@ -15,7 +15,7 @@ from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.graphs import json_form, pages
 from ledger.answers.player_games import games
 from ledger.answers.rankings import Wanted, ranking_in_full
-from ledger.errors import ProposalError, StorageError
+from ledger.errors import MalformedError, ProposalError, StorageError, UnknownNameError
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
 from ledger.imports.reading import frames
@@ -117,6 +117,62 @@ def test_an_error_within_leaves_nothing_behind(asked_as_if: Ledger) -> None:
     with pytest.raises(KeyError), ledger.as_if([CHANGES["void"](ledger)]):
         raise KeyError
     assert answers(ledger) == before
+
+
+def test_the_ledger_itself_answers_as_it_stands_and_is_not_brought_level_within(asked_as_if: Ledger) -> None:
+    ledger, change = asked_as_if, CHANGES["void"](asked_as_if)
+    before = list(ledger.rows("current"))
+    with ledger.as_if([change]) as would_be:
+        assert list(would_be.rows("current")) != before
+        assert list(ledger.rows("current")) == before
+        ledger.append(game_recorded("meanwhile", ended_at="2021-06"))
+        with pytest.raises(StorageError, match="something is tried on the views until the block of 'as_if' ends"):
+            ledger.level()
+        would_be.close()
+    with pytest.raises(StorageError, match="within the block alone, which is over"):
+        would_be.rows("current")
+    assert any(row["key"] == "meanwhile" for row in ledger.rows("games"))
+
+
+def test_a_trial_within_a_trial_goes_on_from_it(asked_as_if: Ledger) -> None:
+    ledger = asked_as_if
+    first, second = CHANGES["void"](ledger), CHANGES["day"](ledger)
+    with ledger.as_if([first, second]) as both:
+        expected = list(both.rows("current"))
+    with ledger.as_if([first]) as one, one.as_if([second]) as two:
+        assert list(two.rows("current")) == expected
+    with ledger.as_if([first]) as one:
+        stands = list(one.rows("current"))
+        assert one.preview([second]).games > 0
+        assert list(one.rows("current")) == stands
+
+
+@pytest.mark.parametrize("wanted", ["1", 1.0, True, [1], None])
+def test_what_is_neither_a_proposal_nor_changes_is_refused(wanted: Any, asked_as_if: Ledger) -> None:
+    with pytest.raises(MalformedError, match="expected the number of a proposal"), asked_as_if.as_if(wanted):
+        pass
+    with pytest.raises(MalformedError, match="expected the number of a proposal"):
+        asked_as_if.preview(wanted)
+
+
+@pytest.mark.parametrize("position", [0, -1, 10**9, 2**63, "400", None, 1.0, True])
+def test_a_position_that_is_none_is_refused(position: Any, asked_as_if: Ledger) -> None:
+    with pytest.raises(UnknownNameError, match="entry"), asked_as_if.known_at(position):
+        pass
+
+
+def test_a_number_that_sqlite_does_not_know_is_no_proposal(asked_as_if: Ledger) -> None:
+    with pytest.raises(ProposalError), asked_as_if.as_if(2**63):
+        pass
+
+
+def test_what_was_known_ends_with_its_block(asked_as_if: Ledger) -> None:
+    with asked_as_if.known_at(100) as then:
+        games_then = len(list(then.rows("games")))
+        then.close()
+    assert 0 < games_then < len(list(asked_as_if.rows("games")))
+    with pytest.raises(StorageError, match="which is over"):
+        then.rows("games")
 
 
 def test_others_read_on_and_a_copy_is_tried_on_while_they_write(asked_as_if: Ledger) -> None:

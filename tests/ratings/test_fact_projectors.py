@@ -184,7 +184,17 @@ COLUMN = Kept("n", "INTEGER", 0, "a number")
 
 
 @pytest.mark.parametrize(("fields", "message"), [
-    ({"kinds": ()}, "names no kind of event"),
+    ({"kinds": ()}, "names no kinds of event"),
+    ({"kinds": [GameRecorded]}, "names no kinds of event"),
+    ({"kinds": (int,)}, "names no kinds of event"),
+    ({"kinds": GameRecorded}, "names no kinds of event"),
+    ({"name": ""}, "a name of a table or column matches"),
+    ({"name": None}, "a name of a table or column matches"),
+    ({"name": "sqlite_x"}, "a name of a table or column matches"),
+    ({"name": 'a"; --'}, "a name of a table or column matches"),
+    ({"version": 0}, "a whole number from 1 on"),
+    ({"version": "1"}, "a whole number from 1 on"),
+    ({"columns": (COLUMN._replace(name="N"),)}, r"two columns of its table would be called \['n'"),
     ({"kinds": (CorrectionProposed,)}, "say how other facts stand"),
     ({"columns": (COLUMN,)}, r"two columns of its table would be called \['n'\]"),
     ({"key": (COLUMN._replace(type="BLOB"),)}, "none of the types"),
@@ -206,6 +216,18 @@ def puts_too_much(rows: FactRows, position: int, *_: Event | None) -> None:
     rows.put((position, position))
 
 
+def puts_text(rows: FactRows, *_: Any) -> None:
+    rows.put(("two",))
+
+
+def puts_nothing(rows: FactRows, *_: Any) -> None:
+    rows.put((None,))
+
+
+def puts_a_letter(rows: FactRows, *_: Any) -> None:
+    rows.put("a")
+
+
 def fails(_rows: FactRows, position: int, *_: Event | None) -> None:
     raise KeyError(f"entry {position}")
 
@@ -213,6 +235,9 @@ def fails(_rows: FactRows, position: int, *_: Event | None) -> None:
 @pytest.mark.parametrize(("stand", "message"), [
     (adds_to_rows, "adds to sums, and its rows are none"),
     (puts_too_much, r"tells \(2, 2\) and \(\), where its columns are \['n'\] and \[\]"),
+    (puts_text, "column 'n' takes whole numbers of 64 bits, got 'two'"),
+    (puts_nothing, "column 'n' takes whole numbers of 64 bits, got None"),
+    (puts_a_letter, "tells 'a' and "),
     (fails, r"cannot take entry 2 \(KeyError: 'entry 2'\)"),
 ])  # fmt: skip
 def test_what_a_projector_does_wrong_is_named_and_leaves_the_views_as_they_were(
@@ -237,7 +262,22 @@ def test_a_table_of_sums_takes_no_rows(little_club: Path) -> None:
         ledger.level()
 
 
+@pytest.mark.parametrize("amount", [0.5, True, 2**63, None, "1"])
+def test_a_sum_takes_whole_numbers_alone(amount: Any, little_club: Path) -> None:
+    def adds(rows: FactRows, _position: int, *_: Event | None) -> None:
+        rows.add(("2020",), amount)
+
+    odd = attrs.evolve(JOINERS, name="odd", stand=adds)
+    with Ledger.open(little_club, projectors=(odd,)) as ledger, pytest.raises(ProjectionError, match="takes whole"):
+        ledger.level()
+
+
+def test_a_table_of_a_built_in_read_model_is_not_taken_by_one_of_facts(little_club: Path) -> None:
+    with pytest.raises(ProjectionError, match="takes the name of an installed projector of another kind"):
+        Ledger.open(little_club, projectors=(attrs.evolve(WEEKDAYS, name="streaks"),))
+
+
 def test_two_of_one_name_or_of_a_table_s_name_are_refused(little_club: Path) -> None:
-    for made in ((WEEKDAYS, WEEKDAYS), (attrs.evolve(WEEKDAYS, name="games"),)):
+    for made in ((WEEKDAYS, WEEKDAYS), (attrs.evolve(WEEKDAYS, name="Games"),)):
         with pytest.raises(ProjectionError, match="takes the name of a table"):
             Ledger.open(little_club, projectors=made)

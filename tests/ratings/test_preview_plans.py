@@ -79,7 +79,7 @@ def test_no_statement_of_a_preview_reads_a_whole_table(previewed_ledger: Ledger)
         ask(ledger, "void", game=game["key"]),
         ask(ledger, "annul", player=str(game["white"]), which="all"),
     ]
-    connection = ledger.views.connection
+    connection = ledger.views.for_trials().connection
     connection.set_trace_callback(asked.append)
     for change in changes:
         assert ledger.preview([change]).moves

@@ -140,6 +140,7 @@ def _then(ledger: Ledger, known_at: str | None, as_if: int | None, *, keep: bool
             yield then
     elif as_if is not None:
         with ledger.as_if(as_if) as would_be:
+            output.remark(f"as if proposal {as_if} were approved; nothing is recorded")
             yield would_be
     else:
         yield ledger

@@ -67,6 +67,10 @@ def at_hand(projectors: Sequence[ReadModel] | None = None) -> AtHand:
     Raises:
         ProjectionError: two have one name.
     """
+    kinds = {made.name: type(made) for made in available()}
+    for made in projectors or ():
+        if kinds.get(made.name, type(made)) is not type(made):
+            raise ProjectionError(made.name, "takes the name of an installed projector of another kind")
     return AtHand(BUILT_IN if projectors is None else projectors, available(), broken())
 
 
