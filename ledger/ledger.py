@@ -17,7 +17,7 @@ import orjson
 from ledger import schemes
 from ledger.correcting.corrections import Corrections, Proposed
 from ledger.correcting.game_log import GameLog
-from ledger.correcting.previews import Impact, Previews, check_wanted
+from ledger.correcting.previews import Impact, Previews
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
@@ -346,8 +346,6 @@ class Ledger(OpenLedger):
         Raises:
             ProposalError: it may not be approved, or they may not be proposed; all faults are listed.
         """
-        check_wanted(wanted)
-        self.level()
         with (
             Previews(self).as_if(wanted) as (views, journal),
             _Borrowed(self.path, journal, self.names.file, views, self.clock) as ledger,

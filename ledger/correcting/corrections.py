@@ -18,7 +18,7 @@ from ledger.book.proposal_gate import ProposalGate
 from ledger.book.stored_policies import broken_by
 from ledger.correcting import entries
 from ledger.correcting.drafts import Drafts
-from ledger.correcting.previews import Impact, Previews, check_wanted
+from ledger.correcting.previews import Impact, Previews
 from ledger.correcting.verbs import Verbs
 from ledger.errors import ProposalError, Refusal, UnknownNameError
 from ledger.facts import codec
@@ -103,8 +103,7 @@ class Corrections:
 
     def refusals(self, changes: Sequence[Change]) -> list[Refusal]:
         """Why these changes may not be proposed, as the facts stand; empty where they may. Nothing is recorded."""
-        self.ledger.level()
-        with self.ledger.views.moment():
+        with self.ledger.moment():
             return self._judging(self.ledger.now_ms()).refusals(changes)
 
     def _judging(self, now_ms: int) -> ProposalGate:
@@ -221,8 +220,6 @@ class Corrections:
         Raises:
             ProposalError: it may not be approved, or proposed; all faults are listed.
         """
-        check_wanted(wanted)
-        self.ledger.level()
         return Previews(self.ledger).of(wanted)
 
     def recorded_since(self, number: int) -> tuple[int, int]:
@@ -230,8 +227,7 @@ class Corrections:
 
         Other proposals do not count, for they move nothing; 0 where there is no such proposal.
         """
-        self.ledger.level()
-        with self.ledger.views.moment() as known:
+        with self.ledger.moment() as known:
             return Decided(self.ledger.views.connection).recorded_since(number, known), known
 
     def erase_reasons(self, number: int, *, by: str | None = None, token: str | None = None) -> int:
@@ -251,8 +247,7 @@ class Corrections:
             StorageError: a file refuses, or another process reads the people file and keeps the old bytes in its log.
         """
         self.ledger.tokens.who(token, by, Role.APPROVER, f"erase the reasons of proposal {number}")
-        self.ledger.level()
-        with self.ledger.views.moment():
+        with self.ledger.moment():
             known = list(Decided(self.ledger.views.connection).proposals(open_only=False, numbers=[number]))
         for proposal in known:
             sealed = filter(None, (proposal.reason, proposal.decision_reason))
@@ -276,8 +271,7 @@ class Corrections:
             open_only: only those that nobody has decided.
             numbers: only these.
         """
-        self.ledger.level()
-        with self.ledger.views.moment():
+        with self.ledger.moment():
             return iter(list(self._shown(open_only=open_only, numbers=numbers)))
 
     def _shown(self, *, open_only: bool, numbers: Sequence[int] | None) -> Iterator[ShownProposal]:

@@ -62,8 +62,7 @@ class GameLog:
         Raises:
             UnknownNameError: no such game, or several.
         """
-        self.ledger.level()
-        with self.ledger.views.moment():
+        with self.ledger.moment():
             return self._entries(game)
 
     def _entries(self, game: str) -> list[dict[str, Any]]:
@@ -101,8 +100,7 @@ class GameLog:
             UnknownNameError: no such game, or several.
         """
         key, stored = game_found(self.ledger.journal_of_moment, game)
-        self.ledger.level()
-        with self.ledger.views.moment():
+        with self.ledger.moment():
             connection = self.ledger.views.connection
             if connection.execute("SELECT 1 FROM proposals LIMIT 1").fetchone() is None:
                 return {}

@@ -7,7 +7,7 @@ those that the approval will give, to the last bit, as long as nothing else is r
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, cast
 
@@ -33,7 +33,6 @@ from ledger.players.people import Person
 from ledger.publishing.publications import Publications
 from ledger.ratings import previews, trials
 from ledger.ratings.list_previews import ListMove
-from ledger.ratings.listing import closed_at
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.previews import Figures, Preview
 from ledger.ratings.views import Views
@@ -43,6 +42,11 @@ _SOMEBODY, _ANOTHER = "somebody", "somebody else"
 _NO_REASON = "0" * 64  # the seal of a reason that nobody has given
 _OF_GAMES = {Verb.ANNUL_GAMES, Verb.ANNUL_TOURNAMENT, Verb.RESTORE_TOURNAMENT}
 KEPT = 16  # impacts of proposals that are remembered
+# Whether an account is closed or opened, or a rating of a list begins to hold, after one instant and up to another.
+_BETWEEN = """
+SELECT EXISTS(SELECT 1 FROM changes WHERE effective_ms > ?1 AND effective_ms <= ?2)
+  OR EXISTS(SELECT 1 FROM seeds WHERE effective_ms > ?1 AND effective_ms <= ?2)
+"""
 _SECONDS_APIECE = 1.3  # an approval folds the read models, too, which takes about a third more
 
 
@@ -126,18 +130,6 @@ class _Tried(NamedTuple):
     entries: Sequence[Entry]
 
 
-def check_wanted(wanted: object) -> None:
-    """Refuse what is neither the number of a proposal nor changes.
-
-    Raises:
-        MalformedError: saying what it is.
-    """
-    if type(wanted) is int or (isinstance(wanted, Sequence) and all(isinstance(each, Change) for each in wanted)):
-        return
-    expected = "the number of a proposal, or a list of changes as 'drafts' makes them"
-    raise MalformedError([f"expected {expected}; got {wanted!r}"])
-
-
 @attrs.frozen
 class Previews:
     """What tells the impact of corrections of one ledger.
@@ -153,31 +145,35 @@ class Previews:
 
         Raises:
             ProposalError: it may not be approved, or they may not be proposed.
+            MalformedError: *wanted* is neither.
         """
-        began, kept, key = time.perf_counter(), self.ledger.impacts, self._key(wanted)
-        if key is not None and key in kept:
-            return cast("Impact", kept[key])
+        began, now_ms = time.perf_counter(), self.ledger.now_ms()
+        if (impact := self._remembered(wanted, now_ms)) is not None:
+            return impact
         with trials.trial(self.ledger.views) as views:
             tried = self._tried(views, wanted)
             everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
             published = Publications(self.ledger).last_editions()
             found = previews.preview(
                 views, self._journal(tried), tried.entries, published, everybody=everybody,
-                now_ms=self.ledger.now_ms(),
+                now_ms=now_ms,
             )  # fmt: skip
         impact = self._impact(tried, found, began)
-        if key is not None and tried.seen == key[1]:
-            if len(kept) >= KEPT:
-                kept.clear()
-            kept[key] = impact
+        if type(wanted) is int:
+            if len(self.ledger.impacts) >= KEPT:
+                self.ledger.impacts.clear()
+            self.ledger.impacts[wanted, tried.seen] = now_ms, impact
         return impact
 
-    def _key(self, wanted: int | Sequence[Change]) -> tuple[int, int, Hashable] | None:
-        """What the impact of a proposal follows from: its number, the entries, and whose accounts are closed today."""
-        if not isinstance(wanted, int):
-            return None
+    def _remembered(self, wanted: int | Sequence[Change], now_ms: int) -> Impact | None:
+        """What was worked out for a proposal, where nothing is recorded since and time has changed nothing."""
         with self.ledger.moment() as position:
-            return wanted, position, closed_at(self.ledger.views.connection, self.ledger.now_ms())
+            kept = self.ledger.impacts.get((wanted, position)) if type(wanted) is int else None
+            if kept is None:
+                return None
+            then_ms, impact = kept
+            (has_changed,) = self.ledger.views.connection.execute(_BETWEEN, sorted((then_ms, now_ms))).fetchone()
+            return None if has_changed else cast("Impact", impact)
 
     @contextmanager
     def as_if(self, wanted: int | Sequence[Change]) -> Iterator[tuple[Views, Journal]]:
@@ -185,6 +181,7 @@ class Previews:
 
         Raises: as ``of``.
         """
+        self.ledger.level()
         with trials.trial(self.ledger.views) as views:
             tried = self._tried(views, wanted)
             journal = self._journal(tried)
@@ -195,7 +192,12 @@ class Previews:
         return ScratchJournal(self.ledger.journal, tried.seen, tried.entries)
 
     def _tried(self, views: Views, wanted: int | Sequence[Change]) -> _Tried:
-        return self._proposal(views, wanted) if isinstance(wanted, int) else self._changes(views, wanted)
+        if type(wanted) is int:
+            return self._proposal(views, wanted)
+        if isinstance(wanted, Sequence) and all(isinstance(each, Change) for each in wanted):
+            return self._changes(views, wanted)
+        expected = "the number of a proposal, or a list of changes as 'drafts' makes them"
+        raise MalformedError([f"expected {expected}; got {wanted!r}"])
 
     def _proposal(self, views: Views, number: int) -> _Tried:
         """The entries of the approval of an open proposal."""

@@ -19,7 +19,7 @@ from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import distribution, keeping, views_file
-from ledger.ratings.fact_projector import FactProjector, ReadModel
+from ledger.ratings.fact_projector import ReadModel, of_facts
 from ledger.ratings.pool_build import PoolBuild
 from ledger.ratings.side_tables import facts_wanted, side_tables
 from ledger.ratings.telling_facts import tell_all
@@ -92,8 +92,8 @@ class Build:
                         self._write(writers.aside(), number, build.write(writers.aside(), progress))
             with sqlite.immediate(connection, self._path):
                 views_file.create_indexes(connection, self._projectors)
-                if of_facts := [made for made in self._projectors if isinstance(made, FactProjector)]:
-                    tell_all(book, of_facts, target, progress)
+                if told := of_facts(self._projectors):
+                    tell_all(book, told, target, progress)
                 distribution.begin(connection)
                 views_file.set_checkpoint(connection, target, self._journal.root_at(target))
                 keeping.remember(connection, missing)

@@ -11,7 +11,7 @@ facts are found is ``telling_facts``'.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ Value = int | float | str | None
 _FITS: Mapping[str, Callable[[Value], bool]] = {
     "INTEGER": lambda value: type(value) is int and -(2**63) <= value < 2**63,
     "REAL": lambda value: type(value) is int or (type(value) is float and isfinite(value)),
-    "TEXT": lambda value: type(value) is str and "?" not in value.replace("?", "").encode(errors="replace").decode(),
+    "TEXT": lambda value: type(value) is str and not any("\ud800" <= letter <= "\udfff" for letter in value),
 }
 _TAKES = {"INTEGER": "whole numbers of 64 bits", "REAL": "finite numbers", "TEXT": "plain text"}
 
@@ -74,7 +74,7 @@ class FactProjector:
     settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
 
     def __attrs_post_init__(self) -> None:
-        for name in (self.name, *(column.name for column in (*self.key, *self.columns))):
+        for name in (self.name, *(column.name for column in self.every_column)):
             if not isinstance(name, str) or not re.fullmatch(NAME_PATTERN, name) or name.lower().startswith("sqlite"):
                 message = f"a name of a table or column matches {NAME_PATTERN} and is none of SQLite's, got {name!r}"
                 raise ProjectionError(str(self.name), message)
@@ -86,10 +86,10 @@ class FactProjector:
         if acts := sorted(kind.KIND for kind in self.kinds if issubclass(kind, NO_FACTS)):
             message = f"{acts} say how other facts stand, which it is told of these; name the kinds of the facts"
             raise ProjectionError(self.name, message)
-        names = [column.name.lower() for column in (*self.key, *self.columns)]  # SQLite's names know no cases
+        names = [column.name.lower() for column in self.every_column]  # SQLite's names know no cases
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ProjectionError(self.name, f"two columns of its table would be called {twice}; give them other names")
-        if odd := [column.name for column in (*self.key, *self.columns) if column.type not in TYPES]:
+        if odd := [column.name for column in self.every_column if column.type not in TYPES]:
             raise ProjectionError(self.name, f"columns {odd} are of none of the types {list(TYPES)}")
         if not self.key or (self.sums and not self.columns):
             raise ProjectionError(self.name, "its rows need a key, and sums something that is added up")
@@ -98,12 +98,17 @@ class FactProjector:
             raise ProjectionError(self.name, message)
 
     @property
+    def every_column(self) -> tuple[Kept, ...]:
+        """The columns of its table, in their order."""
+        return (*self.key, *self.columns)
+
+    @property
     def create(self) -> str:
         """The statement that makes its table."""
         must = {column.name for column in self.key} | ({column.name for column in self.columns} if self.sums else set())
         columns = ", ".join(
             f'"{column.name}" {column.type}{" NOT NULL" if column.name in must else ""}'
-            for column in (*self.key, *self.columns)
+            for column in self.every_column
         )
         key = ", ".join(f'"{column.name}"' for column in self.key)
         return f'CREATE TABLE "{self.name}"({columns}, PRIMARY KEY({key})) STRICT, WITHOUT ROWID'
@@ -112,17 +117,16 @@ class FactProjector:
     def identity(self) -> str:
         """Name, version, settings, kinds and columns: when this changes, the table is built anew."""
         columns = [FACTS, *(kind.KIND for kind in self.kinds), "sums" if self.sums else ""]
-        columns += [f"{column.name} {column.type}" for column in (*self.key, *self.columns)]
+        columns += [f"{column.name} {column.type}" for column in self.every_column]
         identity = [self.name, self.version, dict(self.settings), [*columns, len(self.key)]]
         return orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()
 
-    @property
-    def follows_ratings(self) -> bool:
-        """Whether its rows may be others though no fact stands otherwise: never."""
-        return False
-
-
 ReadModel = Projector | FactProjector
+
+
+def of_facts(read_models: Iterable[ReadModel]) -> list[FactProjector]:
+    """Those that are told facts."""
+    return [made for made in read_models if isinstance(made, FactProjector)]
 
 
 def is_of_facts(identity: str) -> bool:

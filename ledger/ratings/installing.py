@@ -14,7 +14,7 @@ import orjson
 from ledger.book.parts import Parts
 from ledger.book.timeline import Pool
 from ledger.ratings import engine, keeping, views_file
-from ledger.ratings.fact_projector import FactProjector
+from ledger.ratings.fact_projector import of_facts
 from ledger.ratings.history import HISTORY
 from ledger.ratings.keeping import AtHand, Plan
 from ledger.ratings.listing import listed_flags
@@ -66,14 +66,14 @@ def fit(
         if name in stored:
             views_file.drop_table(connection, name)
         keeping.level_again(connection, name)
-    of_facts = [made for made in (*plan.make, *plan.mend) if isinstance(made, FactProjector)]
-    for made in of_facts:  # one that was left behind, too: what it makes of each fact is told anew in little time
+    anew = of_facts((*plan.make, *plan.mend))
+    for made in anew:  # one that was left behind, too: what it makes of each fact is told anew in little time
         if made.name in stored:
             views_file.drop_table(connection, made.name)
         views_file.add_table(connection, made, made.create)
         keeping.level_again(connection, made.name)
-    if of_facts:
-        tell_all(book, of_facts, known, progress)
+    if anew:
+        tell_all(book, anew, known, progress)
     for projector in plan.make:
         if isinstance(projector, Projector):
             if projector.name in stored:

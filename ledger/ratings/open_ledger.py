@@ -5,7 +5,7 @@ It opens nothing, and knows no command, correction or publication; those take it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -49,7 +49,7 @@ class OpenLedger:
         standing: how facts stand by now.
         clock: what time it is, in UTC.
         checkpoints: the heads that were signed: to make them, and to be held against when the ledger is opened.
-        impacts: what proposals would move, by what that follows from: asking again costs nothing.
+        impacts: by proposal and entries, when it was asked what it would move, milliseconds since 1970, and the answer.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class OpenLedger:
         self.names = SealedNames(journal, people, LikeGames(views).highest_registered)
         self.standing = StandingGames(journal, views)
         self.checkpoints = Checkpoints(path, journal)
-        self.impacts: dict[Hashable, object] = {}
+        self.impacts: dict[tuple[int, int], tuple[int, object]] = {}
         self._issued = IssuedTokens(journal)
         self._recorder = Recorder(journal, self.now_ms, self.standing)
 

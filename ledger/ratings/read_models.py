@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ledger.book.table_docs import BOOK, MS, NUMBER, PLAYER, POINTS, POOL, POSITION, YES_NO, ColumnDoc, TableDoc
 from ledger.ratings import tournament_performance
-from ledger.ratings.fact_projector import FactProjector, ReadModel
+from ledger.ratings.fact_projector import ReadModel, of_facts
 from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import CHANGES, EACH_GAME, SIDE_COLUMNS, TOURNAMENT, Kept, Projector
 from ledger.ratings.projector import PLAYER as PLAYER_FOLD
@@ -105,10 +105,9 @@ def described(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] 
     for table in others:
         doc = _OF_PROJECTOR.format(_ROWS[table.fold.rows, table.fold.by], table.name)
         found[table.name] = TableDoc(doc, _side_columns(table.fold, ()))
-    for made in projectors:
-        if isinstance(made, FactProjector):
-            columns = {kept.name: ColumnDoc(kept.doc, _unit(kept)) for kept in (*made.key, *made.columns)}
-            found[made.name] = TableDoc(_OF_FACTS.format(made.name), columns)
+    for made in of_facts(projectors):
+        columns = {kept.name: ColumnDoc(kept.doc, _unit(kept)) for kept in made.every_column}
+        found[made.name] = TableDoc(_OF_FACTS.format(made.name), columns)
     found[tournament_performance.NAME] = tournament_performance.DOC
     found.update(_OWN)
     return found

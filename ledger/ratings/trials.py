@@ -24,7 +24,7 @@ from ledger.facts.codec import Entry
 from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import telling_facts, views_file
-from ledger.ratings.fact_projector import FactProjector, ReadModel
+from ledger.ratings.fact_projector import ReadModel, of_facts
 from ledger.ratings.history import HISTORY
 from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.projection import PoolProjections
@@ -141,8 +141,8 @@ def fold_in(
         CorruptError: the entries do not follow from what is there.
     """
     connection, seen = views.connection, views_file.position(views.connection)
-    of_facts = [made for made in read_models if isinstance(made, FactProjector)]
-    book, fresh = GameBook(connection, journal), Fresh(stood={} if of_facts else None)
+    told = of_facts(read_models)
+    book, fresh = GameBook(connection, journal), Fresh(stood={} if told else None)
     book.take(entries, fresh)
     views_file.note_schemes(connection, fresh.adopted)
     watched: dict[int, _WatchedRows] = {}
@@ -156,7 +156,7 @@ def fold_in(
         only = Fresh({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
         games = projections.update(only, seen)
         again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
-    telling_facts.tell(book, of_facts, seen, seen + len(entries), fresh)
+    telling_facts.tell(book, told, seen, seen + len(entries), fresh)
     views_file.set_checkpoint(connection, seen + len(entries), EMPTY_ROOT)  # no root is of what nobody recorded
     return Folded(book, again)
 

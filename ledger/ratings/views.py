@@ -25,7 +25,7 @@ from ledger.facts.codec import decode
 from ledger.journal import Journal
 from ledger.ratings import installing, keeping, telling_facts, tournament_performance, views_file
 from ledger.ratings.building import Build
-from ledger.ratings.fact_projector import FactProjector, ReadModel
+from ledger.ratings.fact_projector import FactProjector, ReadModel, of_facts
 from ledger.ratings.keeping import AtHand, Plan
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.side_tables import refuse_taken_names
@@ -376,7 +376,7 @@ class Views:
     def _fit(self, book: GameBook, known: int, progress: Progress) -> None:
         """Make, mend and drop the tables of read models as the ledger keeps them."""
         self._plan = installing.fit(book, self.at_hand, known, progress)
-        self._of_facts = [made for made in self._plan.kept if isinstance(made, FactProjector)]
+        self._of_facts = of_facts(self._plan.kept)
         self._rule_at = keeping.rule_position(book.connection)
         self._pools = PoolProjections(book, self._plan.kept)
 

@@ -30,7 +30,7 @@ from ledger.book import tables
 from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameError, one_line
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import distribution, tournament_performance
-from ledger.ratings.fact_projector import FactProjector, ReadModel
+from ledger.ratings.fact_projector import ReadModel, of_facts
 from ledger.ratings.history import HISTORY
 from ledger.ratings.side_tables import side_tables
 from ledger.runtime import arith, sqlite
@@ -87,9 +87,8 @@ def create(path: str | Path, projectors: Sequence[ReadModel]) -> sqlite3.Connect
             connection.execute("INSERT INTO progress VALUES (1, 0, ?)", (EMPTY_ROOT,))
             for table in side_tables(projectors, ()):
                 add_table(connection, table.fold, table.create)
-            for made in projectors:
-                if isinstance(made, FactProjector):
-                    add_table(connection, made, made.create)
+            for made in of_facts(projectors):
+                add_table(connection, made, made.create)
             connection.execute("INSERT INTO projections VALUES (?, ?)", _ARITHMETIC)
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version={LAYOUT}")
@@ -258,9 +257,8 @@ def check_tables(connection: sqlite3.Connection, projectors: Sequence[ReadModel]
     """
     for table in side_tables(projectors, ())[1:]:
         _check_columns(connection, table.name, table.columns)
-    for made in projectors:
-        if isinstance(made, FactProjector):
-            _check_columns(connection, made.name, [(column.name, column.type) for column in (*made.key, *made.columns)])
+    for made in of_facts(projectors):
+        _check_columns(connection, made.name, [(column.name, column.type) for column in made.every_column])
 
 
 def _check_columns(connection: sqlite3.Connection, table: str, columns: Iterable[tuple[str, str]]) -> None:

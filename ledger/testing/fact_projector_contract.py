@@ -10,9 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import closing
-from itertools import pairwise
 from pathlib import Path
-from random import Random
 from typing import Any
 from unittest.mock import patch
 
@@ -27,7 +25,8 @@ from ledger.facts.words import Outcome, Standing
 from ledger.ratings import queries, views
 from ledger.ratings.fact_projector import FactProjector
 from ledger.ratings.views import Views
-from ledger.testing.games import club, record, shuffled
+from ledger.testing.following import WAYS, fresh, slicings, take
+from ledger.testing.games import club, shuffled
 from ledger.testing.memory import MemoryJournal
 from ledger.testing.rows import Row, in_terms_of_facts, table_rows
 
@@ -76,13 +75,10 @@ class FactProjectorContract:
     def test_any_slicing_gives_the_rows_of_all_at_once(self, tmp_path: Path) -> None:
         facts = self.facts()
         expected = self._rows(tmp_path / "whole", [facts])
-        for seed in self.seeds:
-            random = Random(seed)  # noqa: S311
-            cuts = sorted({0, len(facts), *(random.randrange(len(facts)) for _ in range(8))})
-            slices = [facts[first:last] for first, last in pairwise(cuts)]
-            for name, forced in (("FEW_ENTRIES", 2_000), ("FEW_ENTRIES", 0), ("BUILD_FROM", 60)):
+        for seed, slices in slicings(facts, self.seeds):
+            for name, forced in WAYS:
                 with patch.object(views, name, forced):
-                    assert self._rows(tmp_path / f"{seed}-{name}-{forced}", slices) == expected, (cuts, name, forced)
+                    assert self._rows(tmp_path / f"{seed}-{name}-{forced}", slices) == expected, (seed, name, forced)
 
     def test_the_order_of_the_facts_changes_nothing(self, tmp_path: Path) -> None:
         facts = self.facts()
@@ -113,11 +109,11 @@ class FactProjectorContract:
 
     def test_it_touches_its_own_table_only(self, tmp_path: Path) -> None:
         facts, made = self.facts(), self.make()
-        with closing(Views(_fresh(tmp_path / "with"), (made,), MemoryJournal())) as kept:
-            _take(kept, [facts])
+        with closing(Views(fresh(tmp_path / "with"), (made,), MemoryJournal())) as kept:
+            take(kept, [facts])
             with_it = {table: table_rows(kept.connection, table) for table in queries.tables(kept.connection)}
-        with closing(Views(_fresh(tmp_path / "without"), (), MemoryJournal())) as bare:
-            _take(bare, [facts])
+        with closing(Views(fresh(tmp_path / "without"), (), MemoryJournal())) as bare:
+            take(bare, [facts])
             without = {table: table_rows(bare.connection, table) for table in queries.tables(bare.connection)}
         assert with_it.keys() - without.keys() == {made.name}
         assert {name: rows for name, rows in with_it.items() if name in without and name != "projections"} == {
@@ -126,13 +122,13 @@ class FactProjectorContract:
 
     def test_installed_late_or_left_behind_it_is_told_of_all_that_stands(self, tmp_path: Path) -> None:
         facts, made = self.facts(), self.make()
-        journal, path = MemoryJournal(), _fresh(tmp_path / "late")
+        journal, path = MemoryJournal(), fresh(tmp_path / "late")
         with closing(Views(path, (), journal)) as before:
-            _take(before, [facts[: len(facts) // 2]])
+            take(before, [facts[: len(facts) // 2]])
         with closing(Views(path, (made,), journal)) as late:
             late.catch_up()
         with closing(Views(path, (), journal)) as without:
-            _take(without, [facts[len(facts) // 2 :]])
+            take(without, [facts[len(facts) // 2 :]])
         with closing(Views(path, (made,), journal)) as again:
             again.catch_up()
             assert self._told(again) == self._rows(tmp_path / "whole", [facts])
@@ -140,8 +136,8 @@ class FactProjectorContract:
     # -- how -------------------------------------------------------------------------------------------------------
 
     def _rows(self, folder: Path, slices: Sequence[Sequence[Event]]) -> list[Row]:
-        with closing(Views(_fresh(folder), (self.make(),), MemoryJournal())) as kept:
-            _take(kept, slices)
+        with closing(Views(fresh(folder), (self.make(),), MemoryJournal())) as kept:
+            take(kept, slices)
             return self._told(kept)
 
     def _told(self, kept: Views) -> list[Row]:
@@ -185,15 +181,3 @@ def _approved(number: int, changes: Sequence[Change]) -> list[Event]:
         proposal=number, part=1, parts=1, changes=tuple(changes), reason=_REASON, proven=False
     )
     return [proposed, CorrectionDecided(proposal=number, decision=Decision.APPROVED, proven=False)]
-
-
-def _fresh(folder: Path) -> Path:
-    folder.mkdir()
-    return folder / "club.views.db"
-
-
-def _take(kept: Views, slices: Sequence[Sequence[Event]]) -> None:
-    """Record each slice and catch up after it."""
-    for facts in slices:
-        record(kept.journal, facts)
-        assert kept.catch_up() == kept.journal.size()

@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,6 +31,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np
 from ledger.testing.expect import bits
+from ledger.testing.following import WAYS, fresh, slicings, take
 from ledger.testing.games import club, record, shuffled
 from ledger.testing.memory import MemoryJournal
 from ledger.testing.rows import Row, in_terms_of_facts, table_rows
@@ -137,14 +137,11 @@ class ProjectorContract:
     def test_any_slicing_gives_the_rows_of_one_rebuild(self, tmp_path: Path) -> None:
         facts = self.facts()
         expected = self._rebuilt(tmp_path / "whole", facts)
-        for seed in self.seeds:
-            random = Random(seed)  # noqa: S311
-            cuts = sorted({0, len(facts), *(random.randrange(len(facts)) for _ in range(8))})
-            slices = [facts[first:last] for first, last in pairwise(cuts)]
-            for name, forced in (("FEW_ENTRIES", 2_000), ("FEW_ENTRIES", 0), ("BUILD_FROM", 60)):
+        for seed, slices in slicings(facts, self.seeds):
+            for name, forced in WAYS:
                 folder = tmp_path / f"{seed}-{name}-{forced}"
                 with patch.object(views, name, forced):
-                    assert self._live(folder, slices) == expected, (cuts, name, forced)
+                    assert self._live(folder, slices) == expected, (seed, name, forced)
 
     def test_game_by_game_gives_the_rows_of_one_rebuild(self, tmp_path: Path) -> None:
         facts = self.facts()
@@ -160,18 +157,18 @@ class ProjectorContract:
     def test_the_order_of_arrival_changes_nothing(self, tmp_path: Path) -> None:
         facts, name = self.facts(), self.make().name
         with self._views(tmp_path / "whole") as whole:
-            _take(whole, [facts])
+            take(whole, [facts])
             expected = in_terms_of_facts(whole.connection)[name]
         for seed in self.seeds:
             late = shuffled(facts, seed)
             with self._views(tmp_path / str(seed)) as updated:
-                _take(updated, [late[i : i + 17] for i in range(0, len(late), 17)])
+                take(updated, [late[i : i + 17] for i in range(0, len(late), 17)])
                 assert in_terms_of_facts(updated.connection)[name] == expected, seed
 
     def test_rating_again_from_any_place_writes_the_same_rows(self, tmp_path: Path) -> None:
         facts = self.facts()
         with self._views(tmp_path / "views") as updated:
-            _take(updated, [facts])
+            take(updated, [facts])
             expected = self._all_rows(updated)
             connection = updated.connection
             ends = [ms for (ms,) in connection.execute("SELECT DISTINCT ended_ms FROM games ORDER BY ended_ms")]
@@ -190,10 +187,10 @@ class ProjectorContract:
         if not self.projectors():
             return  # it is the ledger's own history, without which there are no views
         with self._views(tmp_path / "with") as updated:
-            _take(updated, slices)
+            take(updated, slices)
             with_it = in_terms_of_facts(updated.connection)
-        without = Views(_fresh(tmp_path / "without"), (), MemoryJournal())
-        _take(without, slices)
+        without = Views(fresh(tmp_path / "without"), (), MemoryJournal())
+        take(without, slices)
         expected = in_terms_of_facts(without.connection)
         without.close()
         assert with_it.keys() - expected.keys() == {made.name}
@@ -205,9 +202,9 @@ class ProjectorContract:
         if not self.projectors():
             return
         for size in (installing.BLOCK, 7):
-            journal, path = MemoryJournal(), _fresh(tmp_path / f"late-{size}")
+            journal, path = MemoryJournal(), fresh(tmp_path / f"late-{size}")
             before = Views(path, (), journal)
-            _take(before, [facts])
+            take(before, [facts])
             stood = {table: table_rows(before.connection, table) for table in queries.tables(before.connection)}
             before.close()
             late = Views(path, (made,), journal)
@@ -247,9 +244,9 @@ class ProjectorContract:
 
     def _of_facts(self, folder: Path, facts: Sequence[Event], *kept: Projector) -> list[dict[str, Any]]:
         """The rows of one projector, in the order of players and games."""
-        built = Views(_fresh(folder), kept if self.projectors() else (), MemoryJournal())
+        built = Views(fresh(folder), kept if self.projectors() else (), MemoryJournal())
         try:
-            _take(built, [facts])
+            take(built, [facts])
             query = f'SELECT * FROM "{self.make().name}" ORDER BY pool, player, n'
             return list(queries.dictionaries(built.connection, query))
         finally:
@@ -257,7 +254,7 @@ class ProjectorContract:
 
     @contextmanager
     def _views(self, folder: Path, journal: MemoryJournal | None = None) -> Iterator[Views]:
-        opened = Views(_fresh(folder), self.projectors(), journal or MemoryJournal())
+        opened = Views(fresh(folder), self.projectors(), journal or MemoryJournal())
         try:
             yield opened
         finally:
@@ -268,7 +265,7 @@ class ProjectorContract:
 
     def _live(self, folder: Path, slices: Sequence[Sequence[Event]]) -> dict[str, list[Row]]:
         with self._views(folder) as updated:
-            _take(updated, slices)
+            take(updated, slices)
             return self._all_rows(updated)
 
     def _rebuilt(self, folder: Path, facts: Sequence[Event]) -> dict[str, list[Row]]:
@@ -277,18 +274,6 @@ class ProjectorContract:
         with self._views(folder, journal) as built:
             built.rebuild()
             return self._all_rows(built)
-
-
-def _fresh(folder: Path) -> Path:
-    folder.mkdir()
-    return folder / "club.views.db"
-
-
-def _take(updated: Views, slices: Sequence[Sequence[Event]]) -> None:
-    """Record each slice and catch up after it."""
-    for facts in slices:
-        record(updated.journal, facts)
-        assert updated.catch_up() == updated.journal.size()
 
 
 def _sides(projector: Projector, seed: int) -> tuple[list[int], tuple[list[float], ...]]:

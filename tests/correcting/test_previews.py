@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from math import floor
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from ledger.answers.rankings import Wanted, ranking_in_full
 from ledger.errors import ProposalError
 from ledger.facts.changes import Change, Which
 from ledger.facts.correction_events import Decision
-from ledger.facts.events import RatingSeeded
+from ledger.facts.events import PlayerChanged, RatingSeeded
+from ledger.facts.words import Standing
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import places, trials
@@ -154,6 +156,17 @@ def test_asked_again_of_the_same_entries_a_preview_tries_nothing(four: Ledger, m
         assert four.preview(number) is impact
     four.append(game_recorded("later", ended_at="2026-11-10", half_moves=40))
     assert four.preview(number).seen == impact.seen + 1
+
+
+def test_a_remembered_preview_is_tried_anew_once_an_account_is_closed_by_then(four: Ledger) -> None:
+    four.append(PlayerChanged(player=3, effective_at="2026-12-01", standing=Standing.CLOSED))
+    number = four.propose([four.corrections.drafts.annul("game:g1")], reason="because", by="eve").proposal
+    first = four.preview(number)
+    before = four.clock
+    four.clock = lambda: before() + timedelta(hours=1)
+    assert four.preview(number) is first
+    four.clock = lambda: before() + timedelta(days=60)
+    assert four.preview(number) is not first
 
 
 def test_others_write_meanwhile(four: Ledger) -> None:
