@@ -92,8 +92,8 @@ class Build:
                         self._write(writers.aside(), number, build.write(writers.aside(), progress))
             with sqlite.immediate(connection, self._path):
                 views_file.create_indexes(connection, self._projectors)
-                if told := of_facts(self._projectors):
-                    tell_all(book, told, target, progress)
+                if listeners := of_facts(self._projectors):
+                    tell_all(book, listeners, target, progress)
                 distribution.begin(connection)
                 views_file.set_checkpoint(connection, target, self._journal.root_at(target))
                 keeping.remember(connection, missing)

@@ -141,8 +141,8 @@ def fold_in(
         CorruptError: the entries do not follow from what is there.
     """
     connection, seen = views.connection, views_file.position(views.connection)
-    told = of_facts(read_models)
-    book, fresh = GameBook(connection, journal), Fresh(stood={} if told else None)
+    listeners = of_facts(read_models)
+    book, fresh = GameBook(connection, journal), Fresh(stood={} if listeners else None)
     book.take(entries, fresh)
     views_file.note_schemes(connection, fresh.adopted)
     watched: dict[int, _WatchedRows] = {}
@@ -156,7 +156,7 @@ def fold_in(
         only = Fresh({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
         games = projections.update(only, seen)
         again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
-    telling_facts.tell(book, told, seen, seen + len(entries), fresh)
+    telling_facts.tell(book, listeners, seen, seen + len(entries), fresh)
     views_file.set_checkpoint(connection, seen + len(entries), EMPTY_ROOT)  # no root is of what nobody recorded
     return Folded(book, again)
 
