@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
     from sqlite_utils import Database
 
+
 def utc_now() -> datetime:
     """What time it is: the only look at a clock in the library."""
     return datetime.now(UTC)
@@ -69,10 +70,16 @@ class Ledger(OpenLedger):
 
     @classmethod
     def create(
-        cls, path: str | Path, *, pool: str = "standard", scheme: str = "chessworld",
-        settings: Mapping[str, int | bool | str] | None = None, actor: str = DEFAULT_ACTOR,
-        clock: Callable[[], datetime] = utc_now, secret_of: str | Path | None = None,
-    ) -> Ledger:  # fmt: skip
+        cls,
+        path: str | Path,
+        *,
+        pool: str = "standard",
+        scheme: str = "chessworld",
+        settings: Mapping[str, int | bool | str] | None = None,
+        actor: str = DEFAULT_ACTOR,
+        clock: Callable[[], datetime] = utc_now,
+        secret_of: str | Path | None = None,
+    ) -> Ledger:
         """Make a new ledger whose first pool is rated by *scheme* from the beginning.
 
         Args:
@@ -116,9 +123,13 @@ class Ledger(OpenLedger):
 
     @classmethod
     def open(
-        cls, path: str | Path, *, projectors: Sequence[ReadModel] | None = None, read_only: bool = False,
+        cls,
+        path: str | Path,
+        *,
+        projectors: Sequence[ReadModel] | None = None,
+        read_only: bool = False,
         clock: Callable[[], datetime] = utc_now,
-    ) -> Ledger:  # fmt: skip
+    ) -> Ledger:
         """Open an existing ledger; for reading only, with a warning, where its last checkpoint does not fit it.
 
         Args:
@@ -144,9 +155,13 @@ class Ledger(OpenLedger):
 
     @classmethod
     def _over(
-        cls, path: Path, journal: SqliteJournal, people: People, projectors: Sequence[ReadModel] | AtHand,
+        cls,
+        path: Path,
+        journal: SqliteJournal,
+        people: People,
+        projectors: Sequence[ReadModel] | AtHand,
         clock: Callable[[], datetime],
-    ) -> Ledger:  # fmt: skip
+    ) -> Ledger:
         return cls(path, journal, people, Views(beside(path, "views"), projectors, journal), clock)
 
     @contextmanager
@@ -206,9 +221,16 @@ class Ledger(OpenLedger):
         return self.standing.told_round_now(event) if isinstance(event, RoundWithoutGame) else event
 
     def register(
-        self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
-        birth_year: int | None = None, actor: str = DEFAULT_ACTOR, token: str | None = None,
-    ) -> int:  # fmt: skip
+        self,
+        identity: str,
+        name: str,
+        *,
+        standing: Standing = Standing.FULL,
+        declared_rating: int | None = None,
+        birth_year: int | None = None,
+        actor: str = DEFAULT_ACTOR,
+        token: str | None = None,
+    ) -> int:
         """Register a player and return the player number; one who is registered already keeps it.
 
         Raises:
@@ -217,14 +239,23 @@ class Ledger(OpenLedger):
             StorageError: the people file and the journal do not belong together.
         """
         return self.registry.add(
-            identity, name, standing=standing, declared_rating=declared_rating, birth_year=birth_year, actor=actor,
+            identity,
+            name,
+            standing=standing,
+            declared_rating=declared_rating,
+            birth_year=birth_year,
+            actor=actor,
             token=token,
         ).player
 
     def register_many(
-        self, players: Iterable[tuple[str, str]], *, standing: Standing = Standing.FULL, actor: str = DEFAULT_ACTOR,
+        self,
+        players: Iterable[tuple[str, str]],
+        *,
+        standing: Standing = Standing.FULL,
+        actor: str = DEFAULT_ACTOR,
         token: str | None = None,
-    ) -> list[int]:  # fmt: skip
+    ) -> list[int]:
         """Register players in one transaction, all or none, and return their numbers in the same order.
 
         Args:
@@ -267,11 +298,19 @@ class Ledger(OpenLedger):
         return self.registry.erase(player, actor=actor, token=token)
 
     def import_games(
-        self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
-        record_alike: bool = False, keep_differences: bool = False, actor: str = "import", token: str | None = None,
-        faults_so_far: Callable[[], int] = lambda: 0, advance: Callable[[int], None] = lambda _: None,
+        self,
+        frames: Iterable[DataFrame],
+        *,
+        choice: PoolChoice | None = None,
+        strict: bool = False,
+        record_alike: bool = False,
+        keep_differences: bool = False,
+        actor: str = "import",
+        token: str | None = None,
+        faults_so_far: Callable[[], int] = lambda: 0,
+        advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
-    ) -> ImportReport:  # fmt: skip
+    ) -> ImportReport:
         """Record games that importers read, frame by frame; frames of one call are one file.
 
         Args:
@@ -301,9 +340,19 @@ class Ledger(OpenLedger):
         pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
         standing = self.standing
         job = GameImport(
-            self.names, self.made_keys, pools, first, actor, self.now_ms, alike, notes_of, standing.standing,
-            keep_differences, self.erased_sides(), standing.told_round,
-        )  # fmt: skip
+            self.names,
+            self.made_keys,
+            pools,
+            first,
+            actor,
+            self.now_ms,
+            alike,
+            notes_of,
+            standing.standing,
+            keep_differences,
+            self.erased_sides(),
+            standing.told_round,
+        )
         take_frames(
             self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
         )
@@ -353,9 +402,15 @@ class Ledger(OpenLedger):
             yield ledger
 
     def decide(
-        self, proposal: int, decision: Decision, *, by: str | None = None, token: str | None = None,
-        reason: str | None = None, seen: int | None = None,
-    ) -> list[Receipt]:  # fmt: skip
+        self,
+        proposal: int,
+        decision: Decision,
+        *,
+        by: str | None = None,
+        token: str | None = None,
+        reason: str | None = None,
+        seen: int | None = None,
+    ) -> list[Receipt]:
         """Decide a proposal, as ``Corrections.decide`` says; a checkpoint follows."""
         receipts = self.corrections.decide(proposal, decision, by=by, token=token, reason=reason, seen=seen)
         if decision is Decision.APPROVED:

@@ -114,7 +114,7 @@ WILD: dict[str, st.SearchStrategy[Any]] = {
     "text": strategies.hashes() | st.sampled_from(["A" * 64, "a" * 63, "a" * 65, "", "a" * 64 + "\n"]),
     "white_rating": st.sampled_from([-1, 0, 5000, 5001]) | st.integers(-(2**63), 2**63 - 1),
     "black_rating": st.sampled_from([-1, 0, 5000, 5001]) | st.integers(-(2**63), 2**63 - 1),
-}  # fmt: skip
+}
 
 
 @st.composite
@@ -167,7 +167,7 @@ def test_an_absent_value_is_refused_just_where_the_class_refuses_it(name: str) -
         ("pool", "a b", "pool must be text matching [A-Za-z0-9][A-Za-z0-9_-]{0,31}, got 'a b'"),
         ("round", "e\u0301", "characters of NFC text without controls or outer blanks, got 'e\u0301'"),
     ],
-)  # fmt: skip
+)
 def test_a_fault_says_which_field_what_is_wanted_and_what_was_given(name: str, value: object, fault: str) -> None:
     (found,) = faults([{**GOOD, name: value}])
     assert found is not None

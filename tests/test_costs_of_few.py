@@ -59,17 +59,21 @@ ASKED: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 RECORDED: dict[str, tuple[str, ...]] = {
     "record": ("record", DB, "--white", P, "--black", Q, "--result", "1-0", "--ended", "2025-02-01"),
-    "import": ("import", DB, "one.csv"), "dry run": ("import", DB, "one.csv", "--dry-run"),
-    "player add": ("player", "add", DB, "name:new", "New"), "players import": ("players", "import", DB, "list.csv"),
-    "player set": ("player", "set", DB, P, "--born", "1990"), "void": ("correct", DB, "void", GAME, *WHY),
+    "import": ("import", DB, "one.csv"),
+    "dry run": ("import", DB, "one.csv", "--dry-run"),
+    "player add": ("player", "add", DB, "name:new", "New"),
+    "players import": ("players", "import", DB, "list.csv"),
+    "player set": ("player", "set", DB, P, "--born", "1990"),
+    "void": ("correct", DB, "void", GAME, *WHY),
     "another end": ("correct", DB, "game", GAME, "--field", "ended_at", "--to", "2025-01-04", *WHY),
     "late": ("correct", DB, "late", P, Q, "--to", "1-0", "--ended", "2025-01-04", *WHY),
     "merge": ("correct", DB, "merge", P, "--into", "boris 7", *WHY),
     "bye": ("bye", DB, "b Open 1", P, "--round", "40"),
     "open-tournament": ("open-tournament", DB, "Cup", "--start", "2025-06-01", "--end", "2025-06-02"),
-    "policy": ("policy", "set", DB, "upsets", "margin=250"), "rename": ("player", "rename", DB, P, "Peter"),
+    "policy": ("policy", "set", DB, "upsets", "margin=250"),
+    "rename": ("player", "rename", DB, P, "Peter"),
     "token": ("token", "add", DB, "eve", "--role", "corrector"),
-}  # fmt: skip
+}
 
 
 def run(*words: str) -> str:

@@ -105,10 +105,12 @@ def views_ahead(scene: ClubOfTwo) -> None:
 def entry_gone(scene: ClubOfTwo) -> None:
     """Another copy of the journal is put in the place of the open one, which it may not notice by its name."""
     run_sql(
-        scene.path, "DROP TRIGGER journal_never_deletes", "DELETE FROM journal WHERE position = 4",
+        scene.path,
+        "DROP TRIGGER journal_never_deletes",
+        "DELETE FROM journal WHERE position = 4",
         "CREATE TRIGGER journal_never_deletes BEFORE DELETE ON journal\n"
         "BEGIN SELECT raise(ABORT, 'the journal is append-only: void a fact by a new entry'); END;",
-    )  # fmt: skip
+    )
     scene.ledger.append(game_recorded("r2"))
 
 
@@ -145,10 +147,15 @@ def closed(scene: ClubOfTwo) -> None:
     """Every door of a closed ledger is closed in the same words."""
     scene.ledger.close()
     doors: list[Callable[[], object]] = [
-        scene.ledger.head, scene.ledger.level, scene.ledger.catch_up, lambda: scene.ledger.player("Ann"),
-        lambda: scene.ledger.register("name:carl", "Carl"), lambda: scene.ledger.import_games([]),
-        lambda: list(scene.ledger.entries()), lambda: scene.ledger.erase(1),
-    ]  # fmt: skip
+        scene.ledger.head,
+        scene.ledger.level,
+        scene.ledger.catch_up,
+        lambda: scene.ledger.player("Ann"),
+        lambda: scene.ledger.register("name:carl", "Carl"),
+        lambda: scene.ledger.import_games([]),
+        lambda: list(scene.ledger.entries()),
+        lambda: scene.ledger.erase(1),
+    ]
     for door in doors:
         with pytest.raises(errors.StorageError, match="closed database: open the ledger again by"):
             door()
@@ -264,7 +271,7 @@ CATALOGUE: dict[str, Provoke] = {
     "storage-moved": moved,
     "storage-other-reason": lambda scene: changed_reason(scene.ledger),
     "storage-foreign-trigger": after(
-        "CREATE TRIGGER \"o'hara \"\"x\"\"\" AFTER INSERT ON journal BEGIN SELECT raise(IGNORE); END"
+        'CREATE TRIGGER "o\'hara ""x""" AFTER INSERT ON journal BEGIN SELECT raise(IGNORE); END'
     ),
     "storage-foreign-index": after("CREATE INDEX by_name ON people(name)", "club.people.db"),
     "storage-missing-guard": after("DROP TRIGGER journal_never_updates"),
@@ -286,7 +293,7 @@ CATALOGUE: dict[str, Provoke] = {
         [Change(do=Verb.UNDO, proposal=7), Change(do=Verb.MERGE, player=1, into=9)], reason="", by="eve"
     ),
     "unknown-name-kind": lambda scene: scene.ledger.entries("clock"),
-}  # fmt: skip
+}
 
 
 def provoked(name: str, scene: ClubOfTwo) -> LedgerError:

@@ -280,14 +280,20 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
 def drawn_source_games(draw: st.DrawFn, number: int) -> SourceGame:
     white, black = draw(st.permutations("ABCDE"))[:2]
     return source_game(
-        f"made:{draw(st.sampled_from('zyxab'))}{number}", white, black, line=number + 1, white_id=f"name:{white}",
+        f"made:{draw(st.sampled_from('zyxab'))}{number}",
+        white,
+        black,
+        line=number + 1,
+        white_id=f"name:{white}",
         black_id=f"name:{black}",
         outcome=draw(st.sampled_from(("white", "draw", "black"))),
         termination=draw(st.sampled_from(("time", "checkmate", "unknown", "unplayed"))),
-        half_moves=draw(st.sampled_from((None, 3, 40))), ended_at=draw(st.sampled_from(MOMENTS)),
-        round=draw(st.sampled_from((None, "1", "10", "2"))), speed=draw(st.sampled_from(("blitz", "rapid"))),
+        half_moves=draw(st.sampled_from((None, 3, 40))),
+        ended_at=draw(st.sampled_from(MOMENTS)),
+        round=draw(st.sampled_from((None, "1", "10", "2"))),
+        speed=draw(st.sampled_from(("blitz", "rapid"))),
         text=draw(st.sampled_from((None, "e4 e5"))),
-    )  # fmt: skip
+    )
 
 
 @examples

@@ -41,7 +41,8 @@ HOT_PLANS = {
     "graph": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
     "games of a player": [BY_PLAYER.format("mine"), BY_POSITION.format("games")],
     "numbers of games": [
-        "SEARCH mine USING PRIMARY KEY (pool=? AND player=? AND n<?)", BY_GAME_NUMBER.format("theirs"),
+        "SEARCH mine USING PRIMARY KEY (pool=? AND player=? AND n<?)",
+        BY_GAME_NUMBER.format("theirs"),
     ],
     "opposite sides": [BY_PLAYER.format("mine"), BY_GAME_NUMBER.format("theirs")],
     "waiting games": ["SEARCH h USING PRIMARY KEY (pool=? AND player=? AND n>?)", BY_POSITION.format("games")],
@@ -84,7 +85,9 @@ HOT_PLANS = {
     "placed sides": [BY_PLAYER.format("history"), BY_POSITION.format("games")],
     "any proposal": ["SCAN proposals"],
     "page of a graph": [
-        A_RANGE_OF_GAMES.format("mine"), BY_POSITION.format("games"), BY_GAME_NUMBER.format("theirs"),
+        A_RANGE_OF_GAMES.format("mine"),
+        BY_POSITION.format("games"),
+        BY_GAME_NUMBER.format("theirs"),
         BY_PLAYER.format("now"),
     ],
     "opponents of a page": [A_RANGE_OF_GAMES.format("mine"), BY_GAME_NUMBER.format("theirs")],
@@ -96,9 +99,15 @@ IN_A_POOL = "SEARCH games USING INDEX games_in_rating_order (pool=?)"
 FROM_A_PLACE = "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"
 OF_NUMBERS = "SCAN json_each VIRTUAL TABLE INDEX 1:"
 BY_SIDES = [  # each player by itself: never all games
-    "LEFT", OF_NUMBERS, "SEARCH games USING COVERING INDEX games_of_white (white=?)", "USE TEMP B-TREE FOR ORDER BY",
-    "RIGHT", OF_NUMBERS, "SEARCH games USING COVERING INDEX games_of_black (black=?)", "USE TEMP B-TREE FOR ORDER BY",
-]  # fmt: skip
+    "LEFT",
+    OF_NUMBERS,
+    "SEARCH games USING COVERING INDEX games_of_white (white=?)",
+    "USE TEMP B-TREE FOR ORDER BY",
+    "RIGHT",
+    OF_NUMBERS,
+    "SEARCH games USING COVERING INDEX games_of_black (black=?)",
+    "USE TEMP B-TREE FOR ORDER BY",
+]
 OF_THESE = ["SCAN theirs", BY_POSITION.format("games")]
 POOL_PLANS = {
     "ORDER_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
@@ -253,8 +262,10 @@ def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_momen
 def test_closed_accounts_are_looked_up_each_by_itself(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         assert plan(ledger.views.connection, listing.CLOSED_AMONG) == [
-            BY_PLAYER.format("current"), "LIST SUBQUERY 1", "SCAN json_each VIRTUAL TABLE INDEX 1:",
-        ]  # fmt: skip
+            BY_PLAYER.format("current"),
+            "LIST SUBQUERY 1",
+            "SCAN json_each VIRTUAL TABLE INDEX 1:",
+        ]
 
 
 def test_who_came_with_a_list_and_has_not_played_is_read_from_an_index_best_first(path: Path) -> None:
@@ -303,10 +314,12 @@ def test_a_players_rows_at_a_cut_are_found_by_player_and_position(path: Path) ->
     ("statement", "expected"),
     [
         (sqlite_store._FIND_ONE, ["SEARCH journal USING INDEX sqlite_autoindex_journal_1 (key=?)"]),
-        ("SELECT body FROM journal WHERE position > ? AND position <= ? ORDER BY position",
-         ["SEARCH journal USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"]),
+        (
+            "SELECT body FROM journal WHERE position > ? AND position <= ? ORDER BY position",
+            ["SEARCH journal USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_journal_is_asked_by_its_keys(statement: str, expected: list[str], path: Path) -> None:
     with closing(sqlite.connect(path)) as connection:
         assert plan(connection, statement) == expected
@@ -348,9 +361,7 @@ def periods_and_events(ledger: Ledger) -> None:
         RatingRunClosed(pool="runs", as_of="2018"),
         RatingRunClosed(pool="runs", as_of="2015-06"),
         TournamentClosed(pool="events", tournament="Café Kök", ended_at="2021"),
-        SchemeAdopted(
-            pool="runs", scheme=BY_EVENT.name, settings={}, effective_from="2016", carry=Carry.RESTART
-        ),
+        SchemeAdopted(pool="runs", scheme=BY_EVENT.name, settings={}, effective_from="2016", carry=Carry.RESTART),
     ):
         ledger.append(event)
         ledger.catch_up()

@@ -145,10 +145,15 @@ def test_one_more_game_is_recorded_and_rated(released_club: Path, told_by_the_re
         pool = ledger.first_scheme().pool
         known = ledger.people.by_number([1])[1]
     game = {
-        "key": "made:later", "white": {"id": known.identity, "name": known.name},
-        "black": {"id": "made:later", "name": "Later"}, "outcome": "white", "termination": "checkmate",
-        "half_moves": 40, "ended_at": "2024-12-31T20:00:00Z", "rated": True,
-    }  # fmt: skip
+        "key": "made:later",
+        "white": {"id": known.identity, "name": known.name},
+        "black": {"id": "made:later", "name": "Later"},
+        "outcome": "white",
+        "termination": "checkmate",
+        "half_moves": 40,
+        "ended_at": "2024-12-31T20:00:00Z",
+        "rated": True,
+    }
     file = released_club.with_name("later.jsonl")
     file.write_text(json.dumps(game) + "\n", encoding="utf-8")
     done = run("import", released_club, file, "--pool", pool)

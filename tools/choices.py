@@ -24,8 +24,9 @@ def pools_of_the_ledger(context: click.Context, _parameter: click.Parameter, beg
     path = context.params.get("db_path") or next((word for word in context.args if not word.startswith("-")), None)
     if path is not None:
         with (
-            suppress(LedgerError, OSError), warnings.catch_warnings(action="ignore"),
+            suppress(LedgerError, OSError),
+            warnings.catch_warnings(action="ignore"),
             Ledger.open(path, projectors=(), read_only=True) as ledger,
-        ):  # fmt: skip
+        ):
             return [name for name in pool_names(ledger.journal) if name.startswith(begun)]
     return []

@@ -25,7 +25,9 @@ from .groups import Suggesting
 # What people come for -> command -> file in ``commands`` and name there, in the order in which one meets them.
 TASKS = {
     "Begin and record": {
-        "init": "writing.init", "import": "import_command.import_", "record": "recording.record",
+        "init": "writing.init",
+        "import": "import_command.import_",
+        "record": "recording.record",
     },
     "Register players": {"player": "players.player", "players": "players.players"},
     "Ask": {

@@ -32,8 +32,13 @@ def option(in_a_table: int, rows: str) -> Callable[[Command], Command]:
     def with_option(command: Command) -> Command:
         for flag, hidden in (("--last", True), ("--limit", False)):
             command = click.option(
-                flag, "limit", type=click.IntRange(0), metavar="N", help=text, hidden=hidden,
-            )(command)  # fmt: skip
+                flag,
+                "limit",
+                type=click.IntRange(0),
+                metavar="N",
+                help=text,
+                hidden=hidden,
+            )(command)
         return command
 
     return with_option

@@ -174,9 +174,12 @@ def undelivered() -> OSError | None:
 def format_options(command: Command) -> Command:
     """The options ``--nl --csv --tsv -t`` as one argument *fmt*, and ``--raw``, which ``write`` looks up."""
     command = click.option(
-        "--raw", is_flag=True, expose_value=False, callback=_keep_raw,
+        "--raw",
+        is_flag=True,
+        expose_value=False,
+        callback=_keep_raw,
         help="CSV and TSV without apostrophes before what a spreadsheet would run.",
-    )(command)  # fmt: skip
+    )(command)
     for flag, short, text in (
         ("table", "-t", "as a table for people"),
         ("tsv", None, "as TSV"),

@@ -101,16 +101,31 @@ def _words(figure: Figure, compared: Comparison, looks: list[Look]) -> None:
 def _calibration(axes: Axes, schemes: tuple[Figures, ...], looks: list[Look]) -> None:
     axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1.2, zorder=1)
     axes.text(
-        0.05, 0.03, "as predicted", rotation=45, rotation_mode="anchor", transform_rotates_text=True, va="top",
-        color="#777777", fontsize=8.5,
-    )  # fmt: skip
+        0.05,
+        0.03,
+        "as predicted",
+        rotation=45,
+        rotation_mode="anchor",
+        transform_rotates_text=True,
+        va="top",
+        color="#777777",
+        fontsize=8.5,
+    )
     for scheme, look in zip(schemes, looks, strict=True):
         seen = [bin_ for bin_ in scheme.calibration if bin_.games >= FEWEST_GAMES]
         expected, scored = [bin_.predicted or 0.0 for bin_ in seen], [bin_.scored or 0.0 for bin_ in seen]
         axes.plot(
-            expected, scored, color=look.colour, marker=look.marker, linestyle=look.line,
-            linewidth=1.6, markersize=5.5, markeredgecolor="white", markeredgewidth=0.6, zorder=3,
-        )  # fmt: skip
+            expected,
+            scored,
+            color=look.colour,
+            marker=look.marker,
+            linestyle=look.line,
+            linewidth=1.6,
+            markersize=5.5,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            zorder=3,
+        )
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="expected score of White", ylabel="actual score of White")
     axes.set_title("Calibration")
 
@@ -127,13 +142,22 @@ def _loss(axes: Axes, compared: Comparison, looks: list[Look]) -> None:
         axes.plot(bar, [row, row], color=look.colour, linewidth=thick, solid_capstyle="butt", zorder=2)
         if scheme.log_loss <= end:
             axes.plot(
-                [scheme.log_loss], [row], color=look.colour, marker=look.marker, markersize=thick + 3,
-                markeredgewidth=0, zorder=3,
-            )  # fmt: skip
+                [scheme.log_loss],
+                [row],
+                color=look.colour,
+                marker=look.marker,
+                markersize=thick + 3,
+                markeredgewidth=0,
+                zorder=3,
+            )
         axes.annotate(
-            f"{scheme.log_loss:.4f}", (min(scheme.log_loss, compared.even), row), xytext=(-12, 0),
-            textcoords="offset points", ha="right", va="center_baseline",
-        )  # fmt: skip
+            f"{scheme.log_loss:.4f}",
+            (min(scheme.log_loss, compared.even), row),
+            xytext=(-12, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center_baseline",
+        )
     axes.axvline(compared.even, color=INK, linewidth=1.0, zorder=4)
     axes.set(xlim=(best - 0.28 * (end - best), end), ylim=(len(compared.schemes) - 0.4, -0.6))
     axes.set_yticks(range(len(compared.schemes)), [visible(scheme.scheme) for scheme in compared.schemes])
@@ -155,9 +179,17 @@ def _years(axes: Axes, schemes: tuple[Figures, ...], looks: list[Look]) -> None:
         low, high = [mean - spread for _, mean, spread in seen], [mean + spread for _, mean, spread in seen]
         axes.fill_between(years, low, high, color=look.colour, alpha=pale, linewidth=0, zorder=1)
         axes.plot(
-            years, means, color=look.colour, marker=look.marker, linestyle=look.line, linewidth=1.6, markersize=4.5,
-            markeredgecolor="white", markeredgewidth=0.5, zorder=3,
-        )  # fmt: skip
+            years,
+            means,
+            color=look.colour,
+            marker=look.marker,
+            linestyle=look.line,
+            linewidth=1.6,
+            markersize=4.5,
+            markeredgecolor="white",
+            markeredgewidth=0.5,
+            zorder=3,
+        )
     axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True, nbins=14))
     axes.margins(x=0.01)
     axes.set(xlabel="year (each with 1 % or more of the players of the busiest one)", ylabel="rating")

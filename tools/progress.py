@@ -54,9 +54,14 @@ class ReadingBar:
         self._reading = reading
         self._games = 0
         self._bar = tqdm.tqdm(
-            total=size, desc=visible(reading.name), unit="B", unit_scale=True, file=sys.stderr, leave=False,
+            total=size,
+            desc=visible(reading.name),
+            unit="B",
+            unit_scale=True,
+            file=sys.stderr,
+            leave=False,
             disable=not sys.stderr.isatty(),
-        )  # fmt: skip
+        )
 
     def advance(self, games: int) -> None:
         """Note *games* more games."""

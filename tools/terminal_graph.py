@@ -18,9 +18,15 @@ ASCII: dict[str, str] = dict(zip(DRAWN, " .:-=+*%#|+-xc", strict=True))
 
 
 def draw(
-    ratings: Sequence[float], width: int = 64, height: int = 8, changes: Sequence[int] = (), *,
-    corrected: Sequence[int] = (), first: int = 1, in_ascii: bool = False,
-) -> str:  # fmt: skip
+    ratings: Sequence[float],
+    width: int = 64,
+    height: int = 8,
+    changes: Sequence[int] = (),
+    *,
+    corrected: Sequence[int] = (),
+    first: int = 1,
+    in_ascii: bool = False,
+) -> str:
     """A graph of *ratings* in time order, at most *width* columns and *height* lines, with a scale in points.
 
     Each of *changes* is the place of a rating that begins another system, each of *corrected* that of a game that was

@@ -24,8 +24,7 @@ CROWD = 50  # identities of alike names from which on a name says nothing of the
 _SEARCHED = CROWD  # names that share a word and all first letters, from which on an initial says nothing
 
 _BORN = (
-    "SELECT player, birth_year FROM players "
-    "WHERE player IN (SELECT value FROM json_each(?)) AND birth_year IS NOT NULL"
+    "SELECT player, birth_year FROM players WHERE player IN (SELECT value FROM json_each(?)) AND birth_year IS NOT NULL"
 )
 _OPPONENTS = (
     "SELECT DISTINCT white, black FROM games "
@@ -118,9 +117,7 @@ def _words(name: FoldedName) -> int:
     return len(name.words)
 
 
-def _by_name(
-    every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, str]
-) -> tuple[list[list[int]], int]:  # fmt: skip
+def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, str]) -> tuple[list[list[int]], int]:
     """Groups of players of one name, with those of names that fit its initials; how many names are left out."""
     groups: list[list[int]] = []
     covered: set[int] = set()
@@ -175,9 +172,13 @@ class _Facts:
     """What keeps players of alike names apart."""
 
     def __init__(
-        self, ledger: Ledger, players: Collection[int], identities: dict[int, str], every: Sequence[_Bearers],
+        self,
+        ledger: Ledger,
+        players: Collection[int],
+        identities: dict[int, str],
+        every: Sequence[_Bearers],
         fitting: Fitting,
-    ) -> None:  # fmt: skip
+    ) -> None:
         connection, listed = ledger.views.connection, json.dumps(sorted(players))
         rows = queries.dictionaries(connection, _BORN, (listed,))
         self.born: dict[int, int] = {row["player"]: row["birth_year"] for row in rows}

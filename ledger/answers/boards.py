@@ -37,8 +37,13 @@ class FinalBoard(NamedTuple):
     def as_row(self) -> dict[str, Any]:
         """The answer as plain values."""
         last = self.moves[-1]
-        return {"game": self.game, "title": self.title, "half_moves": len(self.moves), "last_move": last,
-                "fen": self.position.fen}  # fmt: skip
+        return {
+            "game": self.game,
+            "title": self.title,
+            "half_moves": len(self.moves),
+            "last_move": last,
+            "fen": self.position.fen,
+        }
 
 
 class KeptGame(NamedTuple):

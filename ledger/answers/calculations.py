@@ -27,12 +27,21 @@ _ENOUGH = (10, 20, 30, 50, 60, 100, 200, 1_000)  # games of who is taken for est
 _SHOWN = ("games", "rd", "volatility", "h", "events")  # what a rating is told with
 # Values with which it shows whether a scheme asks for a fact at all.
 _PROBES: Mapping[str, tuple[float, ...]] = {
-    "games": (0, 1, 5, 29, 100), "deviation": (40, 90), "volatility": (0.03, 0.09), "highest": (9_000,),
-    "k_factor": (10, 20, 40), "birth_year": (1900, 2020), "h": (0, 9_000),
-}  # fmt: skip
+    "games": (0, 1, 5, 29, 100),
+    "deviation": (40, 90),
+    "volatility": (0.03, 0.09),
+    "highest": (9_000,),
+    "k_factor": (10, 20, 40),
+    "birth_year": (1900, 2020),
+    "h": (0, 9_000),
+}
 _CALLED = {
-    "deviation": "RD", "k_factor": "K-factor", "birth_year": "year of birth", "highest": "highest rating", "h": "H",
-}  # fmt: skip
+    "deviation": "RD",
+    "k_factor": "K-factor",
+    "birth_year": "year of birth",
+    "highest": "highest rating",
+    "h": "H",
+}
 
 
 @attrs.frozen(kw_only=True)
@@ -113,25 +122,37 @@ class _Calculator:
         """The player before and after the period in which all the games are rated, and the games."""
         count, width, noted = len(others), len(own), len(self.scheme.work)
         games = Rateable(
-            [0] * count, list(range(1, count + 1)), list(scores), [self.day] * count, [0, count],
-            [self.when.period], [self.when.day],
-        )  # fmt: skip
+            [0] * count,
+            list(range(1, count + 1)),
+            list(scores),
+            [self.day] * count,
+            [0, count],
+            [self.when.period],
+            [self.when.day],
+        )
         flat = [value for state in (own, *others) for value in state]
         before, after, work = engine.rate_one_batch(self.scheme, self.numbers, games, flat)
         meetings = [
             Meeting(
-                tuple(before[i * width : (i + 1) * width]), score, 0, tuple(work[i * noted : (i + 1) * noted]),
+                tuple(before[i * width : (i + 1) * width]),
+                score,
+                0,
+                tuple(work[i * noted : (i + 1) * noted]),
                 self.when.day,
             )
             for i, score in enumerate(scores, 1)
-        ]  # fmt: skip
+        ]
         return Side(tuple(before[:width]), tuple(after[:width]), tuple(work[:noted])), meetings
 
 
 def calculate(
-    scheme: Scheme, settings: Mapping[str, int | bool | str], own: Known, opponents: Sequence[Known],
-    scores: Sequence[float], on: str,
-) -> dict[str, Any]:  # fmt: skip
+    scheme: Scheme,
+    settings: Mapping[str, int | bool | str],
+    own: Known,
+    opponents: Sequence[Known],
+    scores: Sequence[float],
+    on: str,
+) -> dict[str, Any]:
     """What games bring, with the formula and its numbers.
 
     Args:
@@ -178,9 +199,10 @@ def _refuse_useless(calculator: _Calculator, own: Known, opponents: Sequence[Kno
     problems = [
         f"scheme {calculator.scheme.name!r} begins with no {_CALLED.get(fact, fact)} of a player: leave it out"
         for fact in _PROBES
-        if any(getattr(player, fact) is not None and not calculator.asks_for(player, fact)
-               for player in (own, *opponents))
-    ]  # fmt: skip
+        if any(
+            getattr(player, fact) is not None and not calculator.asks_for(player, fact) for player in (own, *opponents)
+        )
+    ]
     if problems:
         raise MalformedError(problems)
 
@@ -217,9 +239,7 @@ def _brought(calculator: _Calculator, states: Sequence[tuple[float, ...]], score
     own, *others = states
     if scheme.rhythm is Rhythm.GAME:
         sides = calculator.one_by_one(own, others, scores)
-        parts = [
-            (side, [Meeting(other, score)]) for side, other, score in zip(sides, others, scores, strict=True)
-        ]
+        parts = [(side, [Meeting(other, score)]) for side, other, score in zip(sides, others, scores, strict=True)]
     else:
         parts = [calculator.together(own, others, scores)]
     last = parts[-1][0].after
@@ -234,24 +254,28 @@ def _brought(calculator: _Calculator, states: Sequence[tuple[float, ...]], score
 
 
 def _games(
-    calculator: _Calculator, others: Sequence[tuple[float, ...]], scores: Sequence[float],
+    calculator: _Calculator,
+    others: Sequence[tuple[float, ...]],
+    scores: Sequence[float],
     parts: Sequence[tuple[Side, list[Meeting]]],
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     found = []
     for place, (other, score) in enumerate(zip(others, scores, strict=True)):
         side = parts[place][0] if len(parts) == len(others) else parts[0][0]
         by_itself = calculator.scheme.rhythm is Rhythm.GAME
         before, after = side.before[0], _listed(calculator, side.after)
         expected = engine.expected(calculator.scheme, calculator.numbers, side.before, other, calculator.when)
-        found.append({
-            "game": place + 1,
-            "opponent": other[0],
-            "result": RESULTS[score],
-            "expected": expected,
-            "before": before,
-            "after": after if by_itself else None,
-            "change": _change(before, after) if by_itself else None,
-        })  # fmt: skip
+        found.append(
+            {
+                "game": place + 1,
+                "opponent": other[0],
+                "result": RESULTS[score],
+                "expected": expected,
+                "before": before,
+                "after": after if by_itself else None,
+                "change": _change(before, after) if by_itself else None,
+            }
+        )
     return found
 
 

@@ -123,9 +123,7 @@ def standing(connection: sqlite3.Connection, player: Player, at_ms: int | None =
     states = PlayerStates(connection, pool)
     state = states.now(player.number, player.today_ms) if at_ms is None else states.at(player.number, at_ms)
     batches = {
-        place: batch
-        for place, batch in _batches(connection, pool, player.number)
-        if at_ms is None or place[0] <= at_ms
+        place: batch for place, batch in _batches(connection, pool, player.number) if at_ms is None or place[0] <= at_ms
     }
     held = Fraction(state.state[0]) if isfinite(state.state[0]) else None
     return Standing(state.in_force, held, batches)

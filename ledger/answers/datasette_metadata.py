@@ -73,19 +73,24 @@ OF_VIEWS: Mapping[str, Question] = {
 # Of an export: pools are names, instants are text.
 OF_EXPORTS: Mapping[str, Question] = {
     "ranking": _question(
-        "Ranking", "The ranking now.",
+        "Ranking",
+        "The ranking now.",
         "SELECT rank() OVER (ORDER BY rating DESC) AS rank, * FROM players WHERE listed ORDER BY rating DESC, player",
         "players",
     ),
     "graph": _question(
-        "Rating graph", "The ratings of a player after each rated game, newest first.",
-        "SELECT * FROM history WHERE player = :player ORDER BY pool, n DESC", "history",
+        "Rating graph",
+        "The ratings of a player after each rated game, newest first.",
+        "SELECT * FROM history WHERE player = :player ORDER BY pool, n DESC",
+        "history",
     ),
     "tournament": _question(
-        "Games of a tournament", "The games of a tournament, in the order in which they ended.",
-        "SELECT * FROM games WHERE tournament = :tournament ORDER BY ended, key", "games",
+        "Games of a tournament",
+        "The games of a tournament, in the order in which they ended.",
+        "SELECT * FROM games WHERE tournament = :tournament ORDER BY ended, key",
+        "games",
     ),
-}  # fmt: skip
+}
 
 
 @of_one_moment

@@ -124,9 +124,7 @@ def differences(
         ``cause``, ``before`` and ``after``. Who only changed places because others moved is unchanged.
     """
     changed = [
-        player
-        for player in {**second.rows, **first.rows}
-        if not same(first.rows.get(player), second.rows.get(player))
+        player for player in {**second.rows, **first.rows} if not same(first.rows.get(player), second.rows.get(player))
     ]
     why = _why(ledger, first, second, changed, progress)
     players = sorted(second.rows.values(), key=_in_order)

@@ -160,10 +160,15 @@ def _of_batch(
     state = [value for player, ms in first.items() for value in states.into_batch(player, *place, number, ms)]
     when = pool.when(number, row["rated_ms"], last_ms)
     rateable = Rateable(
-        [roster[game["white"]] for game in games], [roster[game["black"]] for game in games],
-        [game["score"] for game in games], [game["ended_ms"] / DAY_MS for game in games], [0, len(games)],
-        [when.period], [when.day], _beginnings(games) if _by_event(era) else (),
-    )  # fmt: skip
+        [roster[game["white"]] for game in games],
+        [roster[game["black"]] for game in games],
+        [game["score"] for game in games],
+        [game["ended_ms"] / DAY_MS for game in games],
+        [0, len(games)],
+        [when.period],
+        [when.day],
+        _beginnings(games) if _by_event(era) else (),
+    )
     return _meetings(era, rateable, state, list(first), roster[side_row["player"]], when)
 
 
@@ -177,13 +182,12 @@ def _beginnings(games: list[dict[str, Any]]) -> list[float]:
     return beginnings(
         [game["ended_ms"] for game in games],
         [OWN_DAY if game["began_ms"] is None else game["began_ms"] for game in games],
-        [game["tournament"] for game in games], [0] * len(games),
-    )  # fmt: skip
+        [game["tournament"] for game in games],
+        [0] * len(games),
+    )
 
 
-def _meetings(
-    era: Era, games: Rateable, state: list[float], numbers: list[int], player: int, when: When
-) -> _Part:
+def _meetings(era: Era, games: Rateable, state: list[float], numbers: list[int], player: int, when: When) -> _Part:
     scheme = era.scheme
     before, after, work = engine.rate_one_batch(scheme, era.numbers, games, state)
     width, noted = len(scheme.state), len(scheme.work)

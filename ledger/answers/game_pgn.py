@@ -28,10 +28,13 @@ _UNKNOWN = "?"
 _MOVES_AND_CLOCKS = re.compile(r"([^\s{}]+)(?:\s+(\{\[%clk [0-9:.]+\]\}))?")
 # PGN 9.8.1; what is decided by playing, resigning or agreeing is "normal".
 _ENDINGS = {
-    Termination.TIME: "time forfeit", Termination.ABANDONMENT: "abandoned", Termination.UNPLAYED: "abandoned",
-    Termination.ADJUDICATION: "adjudication", Termination.RULES_INFRACTION: "rules infraction",
+    Termination.TIME: "time forfeit",
+    Termination.ABANDONMENT: "abandoned",
+    Termination.UNPLAYED: "abandoned",
+    Termination.ADJUDICATION: "adjudication",
+    Termination.RULES_INFRACTION: "rules infraction",
     Termination.UNKNOWN: "",
-}  # fmt: skip
+}
 
 
 @of_one_moment

@@ -68,10 +68,18 @@ class ImportPreview:
         self._secret = cache(ledger.people.secret_to_try)
 
     def import_games(
-        self, frames: Iterable[DataFrame], *, choice: PoolChoice, strict: bool = False, record_alike: bool = False,
-        keep_differences: bool = False, actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,
-        advance: Callable[[int], None] = lambda _: None, rounds: Callable[[], Sequence[SourceRound]] = tuple,
-    ) -> ImportReport:  # fmt: skip
+        self,
+        frames: Iterable[DataFrame],
+        *,
+        choice: PoolChoice,
+        strict: bool = False,
+        record_alike: bool = False,
+        keep_differences: bool = False,
+        actor: str = "import",
+        faults_so_far: Callable[[], int] = lambda: 0,
+        advance: Callable[[int], None] = lambda _: None,
+        rounds: Callable[[], Sequence[SourceRound]] = tuple,
+    ) -> ImportReport:
         """What ``Ledger.import_games`` would report; arguments and errors are those of it."""
         ledger = self._ledger
         first = schemes.in_full(ledger.first_scheme(), stored=True)
@@ -80,9 +88,19 @@ class ImportPreview:
         notes_of = EarlyGames(ledger.views).of_frame
         keys = MadeKeys(self._journal, self._secret)
         job = GameImport(
-            self._names, keys, choice, first, actor, ledger.now_ms, alike, notes_of, standing.standing,
-            keep_differences, ledger.erased_sides(keys), standing.told_round,
-        )  # fmt: skip
+            self._names,
+            keys,
+            choice,
+            first,
+            actor,
+            ledger.now_ms,
+            alike,
+            notes_of,
+            standing.standing,
+            keep_differences,
+            ledger.erased_sides(keys),
+            standing.told_round,
+        )
         take_frames(
             self._journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
         )

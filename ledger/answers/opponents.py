@@ -30,9 +30,13 @@ Row = dict[str, Any]
 COLOURS = ("white", "black")  # by the code of the history
 # By how many points the opponent's rating was higher than the player's: the lower ends of the bands, and their names.
 _BANDS = (
-    (200.0, "200 or more above"), (100.0, "100 to 199 above"), (0.0, "0 to 99 above"), (-100.0, "1 to 100 below"),
-    (-200.0, "101 to 200 below"), (float("-inf"), "more than 200 below"),
-)  # fmt: skip
+    (200.0, "200 or more above"),
+    (100.0, "100 to 199 above"),
+    (0.0, "0 to 99 above"),
+    (-100.0, "1 to 100 below"),
+    (-200.0, "101 to 200 below"),
+    (float("-inf"), "more than 200 below"),
+)
 UNKNOWN = "unknown"
 
 
@@ -69,14 +73,16 @@ def batches(ledger: Ledger, person: Person, pool: str | None = None, *, at: str 
     rows = []
     for start in range(0, len(played), PAGE):
         batch = played[start : start + PAGE]
-        rows.append({
-            "page": None if at is not None else start // PAGE + 1,
-            "first_n": batch[-1].n,
-            "last_n": batch[0].n,
-            "first_date": _recorded(ledger, batch[-1])["ended_at"],
-            "last_date": _recorded(ledger, batch[0])["ended_at"],
-            **_numbers(batch),
-        })  # fmt: skip
+        rows.append(
+            {
+                "page": None if at is not None else start // PAGE + 1,
+                "first_n": batch[-1].n,
+                "last_n": batch[0].n,
+                "first_date": _recorded(ledger, batch[-1])["ended_at"],
+                "last_date": _recorded(ledger, batch[0])["ended_at"],
+                **_numbers(batch),
+            }
+        )
     return rows
 
 

@@ -59,9 +59,14 @@ class Occasion:
 
 @of_one_moment
 def games(
-    ledger: Ledger, person: Person, pool: str | None = None, *, last: int | None = 50, everything: bool = False,
+    ledger: Ledger,
+    person: Person,
+    pool: str | None = None,
+    *,
+    last: int | None = 50,
+    everything: bool = False,
     occasion: Occasion | None = None,
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """A player's latest rated games, newest first, with both sides' ratings before and after each, and now.
 
     Args:
@@ -101,9 +106,7 @@ def games(
         for row, opposite in zip(rows, opposites, strict=True)
         if occasion is None or occasion.has(row)
     ]
-    found += [
-        (_place(row), _left_out(row, person.player)) for row in left_out if occasion is None or occasion.has(row)
-    ]
+    found += [(_place(row), _left_out(row, person.player)) for row in left_out if occasion is None or occasion.has(row)]
     newest = [row for _, row in sorted(found, key=lambda placed: placed[0], reverse=True)[:last]]
     _fill(ledger, states, rated_by, person.player, newest)
     if not everything:

@@ -48,9 +48,14 @@ BESIDE: Mapping[str, TableDoc] = {
 
 
 def query(
-    ledger: Ledger, statement: str, parameters: Mapping[str, Any] | None = None, *, seconds: float = SECONDS,
-    memory: int = MEMORY, journal: bool = True,
-) -> Iterator[dict[str, Any]]:  # fmt: skip
+    ledger: Ledger,
+    statement: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    seconds: float = SECONDS,
+    memory: int = MEMORY,
+    journal: bool = True,
+) -> Iterator[dict[str, Any]]:
     """The rows that a statement selects, as dictionaries, read as they are asked for; bytes are hexadecimal text.
 
     It runs in a process of its own, which is ended when its time is over, or when nobody asks for more rows.

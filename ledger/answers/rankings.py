@@ -333,10 +333,14 @@ def _rows_at(ledger: Ledger, pool: Pool, states: PlayerStates, ms: int) -> list[
         rows = queries.dictionaries(ledger.views.connection, queries.RATINGS_AT, (pool.pool, ms))
         return [row for row in rows if row["player"] not in closed] if closed else list(rows)
     return [
-        {"player": state.player, "rating": state.in_force, "n": state.games,
-         "ended_ms": None if state.row is None else state.row["ended_ms"]}
+        {
+            "player": state.player,
+            "rating": state.in_force,
+            "n": state.games,
+            "ended_ms": None if state.row is None else state.row["ended_ms"],
+        }
         for state in states.all_at(ms)
-    ]  # fmt: skip
+    ]
 
 
 def _states_of(

@@ -83,9 +83,7 @@ def _first_of_last(ledger: Ledger, pool: Pool, last: int) -> int:
 
 
 @of_one_moment
-def list_on(
-    ledger: Ledger, on: str, pool: str | None = None, *, limit: int | None = None
-) -> list[dict[str, Any]]:
+def list_on(ledger: Ledger, on: str, pool: str | None = None, *, limit: int | None = None) -> list[dict[str, Any]]:
     """The list in force at the end of a day, month or year: who is on it, best first, and what the next run brought.
 
     The rating of a seed is in force from its day on, whether or not a game came later; a declared rating is in force

@@ -39,10 +39,14 @@ def openings(ledger: Ledger, reported: Iterable[ReportedTournament], pool: str) 
         if name is None:
             continue
         event = TournamentOpened(
-            pool=name, tournament=tournament.name, starts_at=tournament.starts_at, ends_at=tournament.ends_at,
-            format=None if tournament.format is None else Format(tournament.format), entrants=tournament.entrants,
+            pool=name,
+            tournament=tournament.name,
+            starts_at=tournament.starts_at,
+            ends_at=tournament.ends_at,
+            format=None if tournament.format is None else Format(tournament.format),
+            entrants=tournament.entrants,
             rounds=tournament.rounds,
-        )  # fmt: skip
+        )
         known = announced_in(ledger.journal, name).get(event.tournament, NOTHING)
         if (instant_ms(event.starts_at), instant_end_ms(event.ends_at)) not in known.opened:
             yield Opening(tournament.line, event, opening_problem(event, known))

@@ -54,9 +54,15 @@ def margins(ledger: Ledger) -> Callable[[int], int]:
 
 @of_one_moment
 def upsets(
-    ledger: Ledger, pool: str | None = None, *, person: Person | None = None, since: str | None = None,
-    until: str | None = None, margin: int | None = None, limit: int | None = None,
-) -> list[Row]:  # fmt: skip
+    ledger: Ledger,
+    pool: str | None = None,
+    *,
+    person: Person | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    margin: int | None = None,
+    limit: int | None = None,
+) -> list[Row]:
     """The upsets of a pool, the largest first.
 
     Args:
@@ -97,9 +103,13 @@ def upsets(
 
 
 def _found(
-    ledger: Ledger, pool: Pool, person: Person | None, span: tuple[str | None, str | None], margin: int | None,
+    ledger: Ledger,
+    pool: Pool,
+    person: Person | None,
+    span: tuple[str | None, str | None],
+    margin: int | None,
     most: int,
-) -> Iterator[Row]:  # fmt: skip
+) -> Iterator[Row]:
     """The rows that are upsets, each with its margin; of a pool at least so many, if there are."""
     since, until = span
     in_force = margins(ledger) if margin is None else lambda _: margin
@@ -119,9 +129,7 @@ def _found(
             yield {**row, "margin": wanted}
 
 
-def _largest(
-    ledger: Ledger, arguments: Sequence[int], in_force: Callable[[int], int], most: int
-) -> Iterator[Row]:
+def _largest(ledger: Ledger, arguments: Sequence[int], in_force: Callable[[int], int], most: int) -> Iterator[Row]:
     """The rows of the largest upsets of a pool: found by themselves, so that those alone are looked up in full."""
     connection, looked_at = ledger.views.connection, most
     while True:

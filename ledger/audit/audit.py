@@ -98,9 +98,14 @@ class Verdict:
 
 
 def audit(
-    path: str | Path, *, since: TreeHead | None = None, journal_only: bool = False, progress: Progress = silent,
-    projectors: tuple[ReadModel, ...] | None = None, lists: bool = False,
-) -> Verdict:  # fmt: skip
+    path: str | Path,
+    *,
+    since: TreeHead | None = None,
+    journal_only: bool = False,
+    progress: Progress = silent,
+    projectors: tuple[ReadModel, ...] | None = None,
+    lists: bool = False,
+) -> Verdict:
     """Prove a ledger, or name what is false in it.
 
     Args:
@@ -155,11 +160,21 @@ class _Audit:
         """Everything that was found."""
         names, reasons = self._people.names, self._people.reasons
         return Verdict(
-            self._proven.head, self._proven.entries, names.checked, names.erased, self._digests,
-            tuple(chain.from_iterable(self._found.values())), self._proven.clocks, self._rows_until,
-            tuple(self._not_compared), reasons.checked, reasons.erased, len(self._lists.lists), self._recomputed,
+            self._proven.head,
+            self._proven.entries,
+            names.checked,
+            names.erased,
+            self._digests,
+            tuple(chain.from_iterable(self._found.values())),
+            self._proven.clocks,
+            self._rows_until,
+            tuple(self._not_compared),
+            reasons.checked,
+            reasons.erased,
+            len(self._lists.lists),
+            self._recomputed,
             self._resets,
-        )  # fmt: skip
+        )
 
     def leave_out(self, part: str, reason: str, *, failed: bool = False) -> None:
         """Note what is not compared."""
@@ -182,7 +197,10 @@ class _Audit:
             sizes = (*sizes, *(published.head for published in reader.published_lists(self._file)))
             with collector_paused():
                 self._proven = reader.verify_journal(
-                    self._file, since, lambda done, total: self._progress("journal", done, total), sizes=sizes,
+                    self._file,
+                    since,
+                    lambda done, total: self._progress("journal", done, total),
+                    sizes=sizes,
                     kept=kept,
                 )
             self._found["journal"] += self._proven.falsehoods
@@ -265,9 +283,7 @@ class _Audit:
         elif standing is not None:
             self.leave_out("derived rows", JOURNAL_IS_FALSE)
 
-    def _derive(
-        self, sealed: SealedJournal, standing: Standing | None, projectors: Sequence[ReadModel] | None
-    ) -> None:
+    def _derive(self, sealed: SealedJournal, standing: Standing | None, projectors: Sequence[ReadModel] | None) -> None:
         size, why_not_compared = self._proven.head.size, dict[str, str]()
         if standing is not None:
             projectors, why_not_compared = derived.with_tables(standing.file, projectors)

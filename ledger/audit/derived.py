@@ -192,9 +192,7 @@ def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
 # -- the two compared ------------------------------------------------------------------------------------------------
 
 
-def with_tables(
-    standing: Snapshot, projectors: Sequence[ReadModel] | None
-) -> tuple[list[ReadModel], dict[str, str]]:
+def with_tables(standing: Snapshot, projectors: Sequence[ReadModel] | None) -> tuple[list[ReadModel], dict[str, str]]:
     """The projectors whose tables in standing views are compared, and of other tables why they are not.
 
     Args:
@@ -295,9 +293,7 @@ def _is_earlier(stood: object, wanted: str) -> bool:
         return False
 
 
-def table_falsehoods(
-    standing: Snapshot, true: sqlite3.Connection, table: str, where: str = "1"
-) -> list[Falsehood]:
+def table_falsehoods(standing: Snapshot, true: sqlite3.Connection, table: str, where: str = "1") -> list[Falsehood]:
     """The first row of a table, of those *where* says, that does not follow from the journal, if any."""
     try:
         try:
@@ -309,9 +305,7 @@ def table_falsehoods(
         return [Falsehood(table, "rows", f"cannot be read ({one_line(error)}); {REMEDY}")]
 
 
-def _difference(
-    standing: sqlite3.Connection, true: sqlite3.Connection, table: str, where: str
-) -> list[Falsehood]:
+def _difference(standing: sqlite3.Connection, true: sqlite3.Connection, table: str, where: str) -> list[Falsehood]:
     key, names = _columns(true, table)
     if not set(names) <= set(_columns(standing, table)[1]):
         return []  # its lack of a column, or of all, is named already
@@ -361,9 +355,7 @@ def _first_difference(
             return Falsehood(table, label, f"the row is missing; {REMEDY}")
         if true_row is None or _key(true_row, places) != where:
             return Falsehood(table, label, f"the row does not follow from any entry; {REMEDY}")
-        name, is_value, true_value = next(
-            (n, i, t) for n, i, t in zip(names, is_row, true_row, strict=True) if i != t
-        )
+        name, is_value, true_value = next((n, i, t) for n, i, t in zip(names, is_row, true_row, strict=True) if i != t)
         return Falsehood(table, label, f"{name} is {is_value!r}, the journal gives {true_value!r}; {REMEDY}")
 
 

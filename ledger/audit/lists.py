@@ -36,9 +36,7 @@ class Recomputed:
         self.left_out: list[tuple[str, str]] = []  # the list, and why
 
 
-def recompute(
-    journal: Journal, file: Snapshot, lists: Sequence[PublishedList], progress: Progress
-) -> Recomputed:
+def recompute(journal: Journal, file: Snapshot, lists: Sequence[PublishedList], progress: Progress) -> Recomputed:
     """Work the lists out, in the order of their heads, each from the entries before it alone.
 
     Args:

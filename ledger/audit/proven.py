@@ -32,9 +32,14 @@ class ProvenLedger(Ledger):
     """A ledger to read from; closing it gives back the snapshots and the temporary folder."""
 
     def __init__(
-        self, path: Path, journal: SealedJournal, people: SealedPeople, made: Views, held: ExitStack,
+        self,
+        path: Path,
+        journal: SealedJournal,
+        people: SealedPeople,
+        made: Views,
+        held: ExitStack,
         clock: Callable[[], datetime],
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(path, journal, people, made, clock)
         self._held = held
 
@@ -59,9 +64,12 @@ class Recomputed:
 
 
 def recompute(
-    path: str | Path, progress: Progress = silent, *, projectors: Sequence[ReadModel] | None = None,
+    path: str | Path,
+    progress: Progress = silent,
+    *,
+    projectors: Sequence[ReadModel] | None = None,
     clock: Callable[[], datetime] = utc_now,
-) -> Recomputed:  # fmt: skip
+) -> Recomputed:
     """Verify journal and names, and derive everything anew from them, aside.
 
     Args:

@@ -81,9 +81,13 @@ def _name(ledger: Ledger, person: Person, head: TreeHead) -> dict[str, Any]:
         raise UnknownNameError("name", person.name or "", f"no entry sealed it for player {person.player}")
     _check_covered(ledger.checkpoints.place, head, entry, f"the name of player {person.player}")
     return {
-        "entry": _text(ledger, entry), "identity": person.identity, "index": entry.position - 1, "name": person.name,
-        "proof": [_base64(sibling) for sibling in _path(ledger, entry, head)], "salt": person.salt.hex(),
-    }  # fmt: skip
+        "entry": _text(ledger, entry),
+        "identity": person.identity,
+        "index": entry.position - 1,
+        "name": person.name,
+        "proof": [_base64(sibling) for sibling in _path(ledger, entry, head)],
+        "salt": person.salt.hex(),
+    }
 
 
 def _check_covered(place: Path, head: TreeHead, entry: Stored, what: str) -> None:

@@ -61,9 +61,13 @@ class Backup:
 
 
 def backup(
-    path: str | Path, folder: str | Path, *, with_views: bool = True, clock: Callable[[], datetime] = utc_now,
+    path: str | Path,
+    folder: str | Path,
+    *,
+    with_views: bool = True,
+    clock: Callable[[], datetime] = utc_now,
     progress: Progress = silent,
-) -> Backup:  # fmt: skip
+) -> Backup:
     """Copy a ledger into *folder* as one consistent set, while others read and write it.
 
     The copied journal is re-hashed and every copied name compared before the folder appears, whole. Views that cannot

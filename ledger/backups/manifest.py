@@ -63,9 +63,12 @@ class Manifest:
 def write(folder: Path, manifest: Manifest) -> None:
     """Write the manifest into the folder of a backup."""
     members: dict[str, Any] = {
-        "format": FORMAT, "made_at": manifest.made_at, "program": manifest.program, "head": str(manifest.head),
+        "format": FORMAT,
+        "made_at": manifest.made_at,
+        "program": manifest.program,
+        "head": str(manifest.head),
         "files": {role: attrs.asdict(file) for role, file in manifest.files.items()},
-    }  # fmt: skip
+    }
     members["sha256"] = _seal(members)
     with files.new_file(folder / NAME, files.USUAL) as file, files.errors_named(folder / NAME):
         file.write(orjson.dumps(members, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))

@@ -61,9 +61,15 @@ class Restored:
 
 
 def restore(
-    folder: str | Path, path: str | Path, *, replace: bool = False, since: TreeHead | None = None,
-    with_views: bool = True, approve: Callable[[Loss], object] = lambda _: None, progress: Progress = silent,
-) -> Restored:  # fmt: skip
+    folder: str | Path,
+    path: str | Path,
+    *,
+    replace: bool = False,
+    since: TreeHead | None = None,
+    with_views: bool = True,
+    approve: Callable[[Loss], object] = lambda _: None,
+    progress: Progress = silent,
+) -> Restored:
     """Put the ledger of a backup in place, after it was proven: hashes, journal, names, texts, views.
 
     Args:
@@ -106,9 +112,13 @@ def restore(
             _finish(copy)
             replaced = replacing.replace(place, target, present)
         return attrs.evolve(
-            found, names=names - len(gone.players), erased=gone.players, erased_unknown=gone.unknown,
-            reasons_erased=len(gone.reasons), replaced=replaced,
-        )  # fmt: skip
+            found,
+            names=names - len(gone.players),
+            erased=gone.players,
+            erased_unknown=gone.unknown,
+            reasons_erased=len(gone.reasons),
+            replaced=replaced,
+        )
 
 
 def _alarm(copy: Path, target: Path) -> str | None:

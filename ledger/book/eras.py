@@ -73,5 +73,3 @@ def same_terms(old: Era, new: Era) -> bool:
         return True
     before, after = old.scheme.calendar(old.numbers), new.scheme.calendar(new.numbers)
     return before == after or (old.scheme.in_force is not None and (before.by_event or after.by_event))
-
-

@@ -69,8 +69,7 @@ def _schema(cls: type) -> dict[str, Any]:
 def _read(bodies: Sequence[bytes], cls: type) -> DataFrame:
     try:
         lines = [
-            body[body.index(_OPEN) + len(_OPEN) - 1 : (end := body.rindex(_CLOSE))] + body[end + 1 :]
-            for body in bodies
+            body[body.index(_OPEN) + len(_OPEN) - 1 : (end := body.rindex(_CLOSE))] + body[end + 1 :] for body in bodies
         ]  # the facts beside what follows them: an object in an object takes half as long again to read
     except ValueError as error:
         raise CorruptError("journal", 0, "entries cannot be read (no facts before a key); run 'audit'") from error

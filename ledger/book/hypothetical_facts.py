@@ -46,9 +46,13 @@ class HypotheticalFacts:
     """The facts of one ledger, with changes that are not approved yet."""
 
     def __init__(
-        self, connection: sqlite3.Connection, journal: Journal, changes: Sequence[Change] = (),
-        proposal: int = NOT_YET, decided: Decided | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        connection: sqlite3.Connection,
+        journal: Journal,
+        changes: Sequence[Change] = (),
+        proposal: int = NOT_YET,
+        decided: Decided | None = None,
+    ) -> None:
         """Take the views, the journal and what may be approved.
 
         Args:

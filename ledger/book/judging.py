@@ -43,26 +43,42 @@ class Judging:
         self._roster = roster
 
     def verdict(
-        self, pool: Pool, ms: int, outcome: str, termination: str, half_moves: int | None, rated: bool, white: int,
-        black: int, tournament: str | None, edition: Edition | None = None,
-    ) -> Verdict:  # fmt: skip
+        self,
+        pool: Pool,
+        ms: int,
+        outcome: str,
+        termination: str,
+        half_moves: int | None,
+        rated: bool,
+        white: int,
+        black: int,
+        tournament: str | None,
+        edition: Edition | None = None,
+    ) -> Verdict:
         """Why a game does not count (None if it does), and its place in rating order."""
         place = pool.place(ms, tournament, edition) if pool.is_crossed else None
         era = pool.eras[pool.era_at(ms if place is None else place.rated_ms)]
         reason = era.scheme.refuse(
-            OUTCOME_CODE[outcome], TERMINATION_CODE[termination],
-            HALF_MOVES_UNKNOWN if half_moves is None else half_moves, bool(rated),
+            OUTCOME_CODE[outcome],
+            TERMINATION_CODE[termination],
+            HALF_MOVES_UNKNOWN if half_moves is None else half_moves,
+            bool(rated),
             *era.standings(self._roster.standing_at(white, ms), self._roster.standing_at(black, ms), tournament),
             era.numbers,
-        )  # fmt: skip
+        )
         if reason:
             return REASONS[reason], *Place(ms, ALONE)
         return None, *(place or pool.place(ms, tournament, edition))
 
     def again(
-        self, where: str, arguments: tuple[object, ...], fresh: Fresh, *, player: int | None = None,
+        self,
+        where: str,
+        arguments: tuple[object, ...],
+        fresh: Fresh,
+        *,
+        player: int | None = None,
         everybody: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Judge games again that a later fact reaches; those that change, and on request all, are rated again.
 
         Args:

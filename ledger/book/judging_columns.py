@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 refuse: Callable[..., int]  # a name that ``bound`` gives to the loop below
 
 
-def judged(
-    pools: Iterable[Pool], roster: Roster, frame: DataFrame, editions: Editions | None = None
-) -> DataFrame:
+def judged(pools: Iterable[Pool], roster: Roster, frame: DataFrame, editions: Editions | None = None) -> DataFrame:
     """The frame with the columns ``reason``, ``rated_ms``, ``batch`` and ``began_ms``.
 
     Args:

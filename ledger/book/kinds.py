@@ -148,9 +148,20 @@ class _Games(Kind):
 
     table = "games"
     correctable = (
-        "outcome", "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "rated", "pool",
-        "white", "black", "white_rating", "black_rating",
-    )  # fmt: skip
+        "outcome",
+        "termination",
+        "half_moves",
+        "started_at",
+        "ended_at",
+        "tournament",
+        "round",
+        "rated",
+        "pool",
+        "white",
+        "black",
+        "white_rating",
+        "black_rating",
+    )
     is_at_instant = False
 
     def put(self, book: Parts, position: int, fact: GameRecorded, fresh: Fresh) -> Row:
@@ -158,9 +169,16 @@ class _Games(Kind):
         row = row_of(codec.facts_mapping(fact), pool.pool)
         row["position"], ms = position, row["ended_ms"]
         row["reason"], row["rated_ms"], row["batch"], _ = book.judging.verdict(
-            pool, ms, fact.outcome, fact.termination, fact.half_moves, fact.rated, fact.white, fact.black,
+            pool,
+            ms,
+            fact.outcome,
+            fact.termination,
+            fact.half_moves,
+            fact.rated,
+            fact.white,
+            fact.black,
             fact.tournament,
-        )  # fmt: skip
+        )
         if pool.by_event and fact.tournament:
             book.played.note(pool.name, fact.tournament, ms, ms)
         book.connection.execute(tables.INSERT_GAME, [row[name] for name in tables.GAME_COLUMNS])
@@ -245,11 +263,17 @@ class _Openings(_Announcements):
 
     def row(self, book: Parts, position: int, fact: TournamentOpened) -> Row:
         return {
-            "pool": book.pool_named(fact.pool, position).pool, "tournament": fact.tournament,
-            "starts_ms": instant_ms(fact.starts_at), "starts_at": fact.starts_at,
-            "ends_ms": instant_end_ms(fact.ends_at), "ends_at": fact.ends_at, "format": fact.format,
-            "entrants": fact.entrants, "rounds": fact.rounds, "position": position,
-        }  # fmt: skip
+            "pool": book.pool_named(fact.pool, position).pool,
+            "tournament": fact.tournament,
+            "starts_ms": instant_ms(fact.starts_at),
+            "starts_at": fact.starts_at,
+            "ends_ms": instant_end_ms(fact.ends_at),
+            "ends_at": fact.ends_at,
+            "format": fact.format,
+            "entrants": fact.entrants,
+            "rounds": fact.rounds,
+            "position": position,
+        }
 
 
 class _Closings(_Announcements):
@@ -258,9 +282,12 @@ class _Closings(_Announcements):
 
     def row(self, book: Parts, position: int, fact: TournamentClosed) -> Row:
         return {
-            "pool": book.pool_named(fact.pool, position).pool, "tournament": fact.tournament,
-            "closed_ms": instant_end_ms(fact.ended_at), "closed_at": fact.ended_at, "position": position,
-        }  # fmt: skip
+            "pool": book.pool_named(fact.pool, position).pool,
+            "tournament": fact.tournament,
+            "closed_ms": instant_end_ms(fact.ended_at),
+            "closed_at": fact.ended_at,
+            "position": position,
+        }
 
 
 class _Players(Kind):
@@ -313,9 +340,13 @@ class _Changes(Kind):
 
     def row(self, _book: Parts, position: int, fact: PlayerChanged) -> Row:
         return {
-            "player": fact.player, "effective_ms": instant_ms(fact.effective_at), "effective_at": fact.effective_at,
-            "standing": fact.standing.value, "declared_rating": fact.declared_rating, "position": position,
-        }  # fmt: skip
+            "player": fact.player,
+            "effective_ms": instant_ms(fact.effective_at),
+            "effective_at": fact.effective_at,
+            "standing": fact.standing.value,
+            "declared_rating": fact.declared_rating,
+            "position": position,
+        }
 
     def reach(self, book: Parts, stood: Stood) -> None:
         player, rows = stood.fact.player, stood.rows

@@ -117,7 +117,8 @@ POLICIES: Mapping[str, Policy] = {
         {},
         is_by_position=True,
         further=Setting(
-            default=False, unit="switch",
+            default=False,
+            unit="switch",
             doc="the read model of this name is kept; where nothing is set, those that are built in, and those that "
             "have a table, are kept",
         ),

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
 # As kernels take them: the games of an account that is closed count as those of a full member.
 STANDING_CODE: Mapping[str, int] = {
-    Standing.FULL: STANDING_FULL, Standing.GUEST: STANDING_GUEST, Standing.WELCOMER: STANDING_WELCOMER,
+    Standing.FULL: STANDING_FULL,
+    Standing.GUEST: STANDING_GUEST,
+    Standing.WELCOMER: STANDING_WELCOMER,
     Standing.CLOSED: STANDING_FULL,
-}  # fmt: skip
+}
 FROM_THE_BEGINNING = -(2**62)  # the instant of a seed without one, milliseconds
 
 _SPECIAL = "SELECT player, standing FROM players WHERE standing <> 'full'"
@@ -68,7 +70,7 @@ _IN_FORCE = """AND NOT EXISTS (
   AND (later.effective_ms, later.effective_at, later.position) > (s.effective_ms, s.effective_at, s.position))
 """
 _BEST_FIRST = f"""
-{_UNPLAYED.format(index=' INDEXED BY seeds_by_rating', which=' AND NOT effective_ms BETWEEN ?3 AND ?4')} {_IN_FORCE}
+{_UNPLAYED.format(index=" INDEXED BY seeds_by_rating", which=" AND NOT effective_ms BETWEEN ?3 AND ?4")} {_IN_FORCE}
 ORDER BY rating DESC, s.player
 """
 _BETWEEN = f"{_UNPLAYED.format(index=' NOT INDEXED', which=' AND effective_ms BETWEEN ?3 AND ?4')} {_IN_FORCE}"
@@ -293,9 +295,15 @@ class Roster:
 
 
 def _listed(
-    ms: int, rating: float, games: int | None, deviation: float | None, volatility: float | None,
-    highest: float | None, k_factor: float | None, source: str | None,
-) -> Listed:  # fmt: skip
+    ms: int,
+    rating: float,
+    games: int | None,
+    deviation: float | None,
+    volatility: float | None,
+    highest: float | None,
+    k_factor: float | None,
+    source: str | None,
+) -> Listed:
     day = None if ms == FROM_THE_BEGINNING else ms / DAY_MS
     played = None if games is None else float(games)
     return Listed(ms, Seed(rating, played, deviation, volatility, highest, k_factor, day), source)
@@ -307,7 +315,14 @@ def seed_row(pool: int, event: RatingSeeded, position: int) -> dict[str, object]
     decimals = (event.rating, event.deviation, event.volatility, event.highest, event.k_factor)
     rating, *others = (None if value is None else float(value) for value in decimals)
     row = (
-        pool, event.player, FROM_THE_BEGINNING if at is None else instant_ms(at), at or "", rating, event.games,
-        *others, event.source, position,
-    )  # fmt: skip
+        pool,
+        event.player,
+        FROM_THE_BEGINNING if at is None else instant_ms(at),
+        at or "",
+        rating,
+        event.games,
+        *others,
+        event.source,
+        position,
+    )
     return dict(zip(SEED_COLUMNS, row, strict=True))

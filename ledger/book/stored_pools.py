@@ -35,10 +35,15 @@ def add_pool(connection: sqlite3.Connection, pool: Pool, position: int) -> None:
 def era_row(pool: int, era: Era) -> dict[str, object]:
     """An era of a pool as a row of its table."""
     return {
-        "pool": pool, "since_ms": era.since_ms, "since": era.since, "scheme": era.scheme.name,
-        "settings": _json(dict(era.settings)), "carry": era.carry.value,
-        "conversion": _json([attrs.asdict(conversion) for conversion in era.conversion]), "position": era.position,
-    }  # fmt: skip
+        "pool": pool,
+        "since_ms": era.since_ms,
+        "since": era.since,
+        "scheme": era.scheme.name,
+        "settings": _json(dict(era.settings)),
+        "carry": era.carry.value,
+        "conversion": _json([attrs.asdict(conversion) for conversion in era.conversion]),
+        "position": era.position,
+    }
 
 
 def with_announced(connection: sqlite3.Connection, pool: Pool, tournament: str) -> Pool:

@@ -64,9 +64,15 @@ class StoredRound(NamedTuple):
 def as_stored(event: RoundWithoutGame, position: int) -> StoredRound:
     """A round without a game as it would be read if its entry stood at a position."""
     return StoredRound(
-        event.tournament, instant_ms(event.edition), event.edition, event.round, event.player, event.brings.value,
-        event.worth, position,
-    )  # fmt: skip
+        event.tournament,
+        instant_ms(event.edition),
+        event.edition,
+        event.round,
+        event.player,
+        event.brings.value,
+        event.worth,
+        position,
+    )
 
 
 def names_in(connection: sqlite3.Connection, pool: Pool) -> list[str]:

@@ -97,9 +97,7 @@ class Pool:
     @property
     def by_runs(self) -> bool:
         """True when some era's periods end with rating runs."""
-        return any(
-            era.scheme.rhythm is Rhythm.PERIOD and era.scheme.calendar(era.numbers).by_runs for era in self.eras
-        )
+        return any(era.scheme.rhythm is Rhythm.PERIOD and era.scheme.calendar(era.numbers).by_runs for era in self.eras)
 
     @cached_property
     def by_event(self) -> bool:
@@ -269,9 +267,11 @@ class Pool:
         return lists + number - periods.listed(begin, self._calendars[era], self.runs)
 
     def places(
-        self, ended_ms: Any, tournament: Sequence[str | None],
+        self,
+        ended_ms: Any,
+        tournament: Sequence[str | None],
         editions: Mapping[str, Mapping[int, Edition]] | None = None,
-    ) -> tuple[Any, list[str], list[int | None]]:  # fmt: skip
+    ) -> tuple[Any, list[str], list[int | None]]:
         """``place`` for columns: an int64 array, and two lists.
 
         Args:
@@ -337,9 +337,7 @@ class Pool:
         old, new = self.eras[to - 1], self.eras[to]
         if new.carry is Carry.KEEP and same_terms(old, new):
             return state, None
-        state = scheme.brought(
-            old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1)
-        )
+        state = scheme.brought(old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1))
         newcomer = who(new.since_ms)
         if new.carry is Carry.RESTART or not old.scheme.listed(state, 0, old.numbers):
             return new.scheme.begin(newcomer, new.numbers), newcomer

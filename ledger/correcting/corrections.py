@@ -154,9 +154,15 @@ class Corrections:
         return Proposed(numbers[0], tuple(receipts), tuple(alike))
 
     def decide(
-        self, proposal: int, decision: Decision, *, by: str | None = None, token: str | None = None,
-        reason: str | None = None, seen: int | None = None,
-    ) -> list[Receipt]:  # fmt: skip
+        self,
+        proposal: int,
+        decision: Decision,
+        *,
+        by: str | None = None,
+        token: str | None = None,
+        reason: str | None = None,
+        seen: int | None = None,
+    ) -> list[Receipt]:
         """Approve a proposal, reject it, or take it back.
 
         The approval of a late fact records that fact in the same transaction.
@@ -191,9 +197,11 @@ class Corrections:
             refusals = [Refusal(0, "no-reason", fault) for fault in faults]
             party = Party(who.name, who.proven)
             refusals += judging.decision_refusals(
-                proposal, decision, who.name,
+                proposal,
+                decision,
+                who.name,
                 lambda known: broken_by(self.ledger.views.connection, position, known, decision, party),
-            )  # fmt: skip
+            )
             if not refusals and seen is not None and seen != writer.size:
                 message = f"the impact was looked at with {seen} entries, {writer.size} are there now; look again"
                 refusals.append(Refusal(0, "unseen-entries", message))
@@ -283,11 +291,14 @@ class Corrections:
             texts = self.ledger.people.reasons.texts(sealed)
             position = proposal.decided_position
             yield ShownProposal(
-                proposal, changes, self._recorded_at(proposal.position),
+                proposal,
+                changes,
+                self._recorded_at(proposal.position),
                 None if position is None else self._recorded_at(position),
-                texts.get(proposal.reason), texts.get(proposal.decision_reason or ""),
+                texts.get(proposal.reason),
+                texts.get(proposal.decision_reason or ""),
                 tuple(number for number in alike if number != proposal.proposal),
-            )  # fmt: skip
+            )
 
     def _recorded_at(self, position: int) -> str:
         for bodies in self.ledger.journal.read(position - 1, position):

@@ -175,5 +175,7 @@ def _settings_in_full(fact: Fact, given: Mapping[str, Any]) -> dict[str, Any]:
     adoption = SchemeAdopted(pool=fact.facts["pool"], scheme=scheme, settings=settings)
     whole = schemes.in_full(adoption)
     return {
-        "settings": dict(whole.settings), "scheme_version": whole.scheme_version, "arithmetic": whole.arithmetic,
-    }  # fmt: skip
+        "settings": dict(whole.settings),
+        "scheme_version": whole.scheme_version,
+        "arithmetic": whole.arithmetic,
+    }

@@ -37,7 +37,12 @@ def parts(
         room -= size
     return [
         CorrectionProposed(
-            proposal=number, part=part, parts=len(parts), changes=tuple(held), reason=reason, proven=proven,
+            proposal=number,
+            part=part,
+            parts=len(parts),
+            changes=tuple(held),
+            reason=reason,
+            proven=proven,
             by_token=by_token,
         )
         for part, held in enumerate(parts, 1)

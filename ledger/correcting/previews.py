@@ -155,9 +155,13 @@ class Previews:
             everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
             published = Publications(self.ledger).last_editions()
             found = previews.preview(
-                views, self._journal(tried), tried.entries, published, everybody=everybody,
+                views,
+                self._journal(tried),
+                tried.entries,
+                published,
+                everybody=everybody,
                 now_ms=now_ms,
-            )  # fmt: skip
+            )
         impact = self._impact(tried, found, began)
         if type(wanted) is int:
             if len(self.ledger.impacts) >= KEPT:
@@ -204,10 +208,11 @@ class Previews:
         connection, seen = views.connection, views.position()
         gate = self._gate(views)
         refusals = gate.decision_refusals(
-            number, Decision.APPROVED, "", lambda known: broken_by(
-                connection, seen + 1, known, Decision.APPROVED, _somebody_else(known)
-            )
-        )  # fmt: skip
+            number,
+            Decision.APPROVED,
+            "",
+            lambda known: broken_by(connection, seen + 1, known, Decision.APPROVED, _somebody_else(known)),
+        )
         if refusals:
             raise ProposalError(f"decision:{number}", refusals)
         known = gate.decided.proposal(number)
@@ -259,8 +264,13 @@ class Previews:
             (
                 by or person,
                 TokenIssued(
-                    number=first + place, person=person, roles=role.value, salt=_NO_REASON, digest=_NO_REASON,
-                    by_token=by_token, reset=False,
+                    number=first + place,
+                    person=person,
+                    roles=role.value,
+                    salt=_NO_REASON,
+                    digest=_NO_REASON,
+                    by_token=by_token,
+                    reset=False,
                 ),
             )
             for place, (person, role) in enumerate(persons.items())
@@ -275,11 +285,15 @@ class Previews:
             for moved in pool.moved
         ]
         return Impact(
-            tried.number, tried.seen, tried.since,
-            sum(pool.games for pool in pools), sum(pool.players for pool in pools),
-            tuple(sorted(moves, key=_largest_first)), tuple(found.lists),
+            tried.number,
+            tried.seen,
+            tried.since,
+            sum(pool.games for pool in pools),
+            sum(pool.players for pool in pools),
+            tuple(sorted(moves, key=_largest_first)),
+            tuple(found.lists),
             _SECONDS_APIECE * (time.perf_counter() - began),
-        )  # fmt: skip
+        )
 
 
 def _further(seen: int, named: Sequence[tuple[str, Event]]) -> list[Entry]:
@@ -305,9 +319,7 @@ def _concern_games_alone(decided: Decided, changes: Iterable[Change]) -> bool:
 
 
 def _approval(number: int, *, proven: bool, by_token: int | None) -> CorrectionDecided:
-    return CorrectionDecided(
-        proposal=number, decision=Decision.APPROVED, reason=None, proven=proven, by_token=by_token
-    )
+    return CorrectionDecided(proposal=number, decision=Decision.APPROVED, reason=None, proven=proven, by_token=by_token)
 
 
 def _somebody_else(proposal: Proposal) -> Party:

@@ -156,8 +156,11 @@ VERBS: Mapping[str, VerbWords] = {
     "undo": VerbWords("An approved proposal acts no longer.", ("proposal",), (), (), "undo 12"),
 }  # fmt: skip
 _MIRRORED = {
-    Outcome.WHITE: Outcome.BLACK, Outcome.BLACK: Outcome.WHITE, Outcome.DRAW: Outcome.DRAW, Outcome.NONE: Outcome.NONE,
-}  # fmt: skip
+    Outcome.WHITE: Outcome.BLACK,
+    Outcome.BLACK: Outcome.WHITE,
+    Outcome.DRAW: Outcome.DRAW,
+    Outcome.NONE: Outcome.NONE,
+}
 WORDS = tuple(dict.fromkeys(w for verb in VERBS.values() for w in (*verb.needed, *verb.options, *verb.allowed)))
 
 
@@ -230,10 +233,18 @@ class Verbs:
         facts = [outcome.value, words["ended"], words.get("tournament"), round_]
         return self.drafts.add(
             GameRecorded(
-                game=words.get("key") or self._late_key(pool, (white, black), facts), pool=pool, white=white,
-                black=black, outcome=outcome, termination=termination, half_moves=half_moves,
-                started_at=words.get("started"), ended_at=words["ended"], tournament=words.get("tournament"),
-                round=round_, rated=True,
+                game=words.get("key") or self._late_key(pool, (white, black), facts),
+                pool=pool,
+                white=white,
+                black=black,
+                outcome=outcome,
+                termination=termination,
+                half_moves=half_moves,
+                started_at=words.get("started"),
+                ended_at=words["ended"],
+                tournament=words.get("tournament"),
+                round=round_,
+                rated=True,
             )
         )
 
@@ -257,8 +268,12 @@ class Verbs:
             raise MalformedError([f"brings must be one of {[word.value for word in Brings]}, got {brings!r}"])
         return self.drafts.add(
             RoundWithoutGame(
-                pool=self._pool(words), tournament=words["tournament"], edition=words["edition"],
-                round=_whole(words, "round"), player=self._number(words["player"]), brings=Brings(brings),
+                pool=self._pool(words),
+                tournament=words["tournament"],
+                edition=words["edition"],
+                round=_whole(words, "round"),
+                player=self._number(words["player"]),
+                brings=Brings(brings),
                 half_points=_whole(words, "half_points"),
             )
         )
@@ -281,10 +296,15 @@ class Verbs:
 
     def _rating(self, words: Words) -> Change:
         past = Past(
-            rating=words["to"], games=_whole(words, "games"), deviation=words.get("deviation"),
-            volatility=words.get("volatility"), highest=words.get("highest"), k_factor=words.get("k"),
-            source=words.get("list"), since=words.get("from"),
-        )  # fmt: skip
+            rating=words["to"],
+            games=_whole(words, "games"),
+            deviation=words.get("deviation"),
+            volatility=words.get("volatility"),
+            highest=words.get("highest"),
+            k_factor=words.get("k"),
+            source=words.get("list"),
+            since=words.get("from"),
+        )
         return self.drafts.add(past.seed(self._number(words["player"]), self._pool(words)))
 
     def _declared(self, words: Words) -> Change:
@@ -315,7 +335,10 @@ class Verbs:
         settings = _value(SchemeAdopted, "settings", words.get("settings") or "{}")
         return self.drafts.add(
             SchemeAdopted(
-                pool=self._pool(words), scheme=words["scheme"], settings=settings, effective_from=words["from"],
+                pool=self._pool(words),
+                scheme=words["scheme"],
+                settings=settings,
+                effective_from=words["from"],
                 carry=None if carry is None else Carry(carry),
             )
         )
@@ -326,7 +349,9 @@ class Verbs:
     def _open_tournament(self, words: Words) -> Change:
         return self.drafts.add(
             TournamentOpened(
-                pool=self._pool(words), tournament=words["tournament"], starts_at=words["started"],
+                pool=self._pool(words),
+                tournament=words["tournament"],
+                starts_at=words["started"],
                 ends_at=words["ended"],
             )
         )

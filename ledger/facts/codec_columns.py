@@ -37,8 +37,11 @@ _WORDS: Mapping[str, Mapping[Any, Any]] = {
 _Unsuspected: type[GameRecorded] = attrs.make_class(
     "_Unsuspected",
     {name: attrs.field(default=field.default) for name, field in _FIELDS.items()},
-    bases=(GameRecorded,), frozen=True, kw_only=True, slots=True,
-)  # fmt: skip
+    bases=(GameRecorded,),
+    frozen=True,
+    kw_only=True,
+    slots=True,
+)
 
 
 def suspects(frame: DataFrame) -> Series:

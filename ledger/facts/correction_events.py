@@ -47,9 +47,12 @@ class CorrectionProposed:
     reason: str = pattern_field("HMAC-SHA256 of the reason under a salt of its own", SHA256_PATTERN)
     proven: bool = flag_field("whether a token named the person who proposes; else the name is a word")
     by_token: int | None = integer_field(
-        "position of the entry that issued the token of who proposes", 1, MAX_WHOLE, optional=True,
+        "position of the entry that issued the token of who proposes",
+        1,
+        MAX_WHOLE,
+        optional=True,
         absent="no token was shown, or none had an entry yet",
-    )  # fmt: skip
+    )
 
     @property
     def key(self) -> str:
@@ -71,9 +74,12 @@ class CorrectionDecided:
     )
     proven: bool = flag_field("whether a token named the person who decides; else the name is a word")
     by_token: int | None = integer_field(
-        "position of the entry that issued the token of who decides", 1, MAX_WHOLE, optional=True,
+        "position of the entry that issued the token of who decides",
+        1,
+        MAX_WHOLE,
+        optional=True,
         absent="no token was shown, or none had an entry yet",
-    )  # fmt: skip
+    )
 
     @property
     def key(self) -> str:

@@ -12,20 +12,30 @@ from ledger.facts.words import Outcome, Termination
 
 # PGN standard 9.8.1 and FIDE Laws of Chess 5.1, 5.2, 9.1 to 9.7: these end a game with a winner, those without one.
 WON = frozenset({Termination.CHECKMATE, Termination.RESIGNATION})
-DRAWN = frozenset({
-    Termination.AGREEMENT, Termination.STALEMATE, Termination.REPETITION, Termination.FIFTY_MOVE,
-    Termination.INSUFFICIENT_MATERIAL,
-})  # fmt: skip
+DRAWN = frozenset(
+    {
+        Termination.AGREEMENT,
+        Termination.STALEMATE,
+        Termination.REPETITION,
+        Termination.FIFTY_MOVE,
+        Termination.INSUFFICIENT_MATERIAL,
+    }
+)
 # The fewest half-moves from the first position of chess: the Fool's mate; Sam Loyd's stalemate at White's tenth move;
 # the same position for the third time (FIDE Laws 9.2); fifty moves of each side (9.3).
 FEWEST: Mapping[str, int] = {
-    Termination.CHECKMATE: 4, Termination.STALEMATE: 19, Termination.REPETITION: 8, Termination.FIFTY_MOVE: 100,
+    Termination.CHECKMATE: 4,
+    Termination.STALEMATE: 19,
+    Termination.REPETITION: 8,
+    Termination.FIFTY_MOVE: 100,
     Termination.INSUFFICIENT_MATERIAL: 1,
-}  # fmt: skip
+}
 _RESULTS: Mapping[str, str] = {
-    Outcome.WHITE: "a win of White", Outcome.BLACK: "a win of Black", Outcome.DRAW: "a draw",
+    Outcome.WHITE: "a win of White",
+    Outcome.BLACK: "a win of Black",
+    Outcome.DRAW: "a draw",
     Outcome.NONE: "a game without a result",
-}  # fmt: skip
+}
 
 
 def result_fault(outcome: str, termination: str) -> str | None:

@@ -112,9 +112,12 @@ def text_field(doc: str, limit: int, *, optional: bool = False) -> Any:
             fail(attribute, f"1 to {limit} characters of NFC text without controls or outer blanks", value)
 
     schema = {
-        "type": "string", "minLength": 1, "maxLength": limit, "pattern": f"^{PLAIN_TEXT_PATTERN}$",
+        "type": "string",
+        "minLength": 1,
+        "maxLength": limit,
+        "pattern": f"^{PLAIN_TEXT_PATTERN}$",
         "description": "in Unicode form NFC, without controls or outer blanks",
-    }  # fmt: skip
+    }
     return field_of(doc, schema, check, optional=optional)
 
 

@@ -157,9 +157,10 @@ class RatingSeeded:
     player: int = integer_field("number of the player", 1, MAX_PLAYER)
     pool: str = pattern_field("rating pool", NAME_PATTERN)
     effective_at: str | None = instant_field(
-        "from when it holds; of several the last one up to the first rated game counts", optional=True,
+        "from when it holds; of several the last one up to the first rated game counts",
+        optional=True,
         absent="from the beginning",
-    )  # fmt: skip
+    )
     rating: str = pattern_field("rating, in what the pool's scheme counts in", POSITIVE_PATTERN)
     games: int | None = integer_field("rated games behind it", 0, 1_000_000, optional=True)
     deviation: str | None = pattern_field("rating deviation RD, points", POSITIVE_PATTERN, optional=True)

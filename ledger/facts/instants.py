@@ -22,6 +22,8 @@ class Precision(StrEnum):
     DAY = "day"
     SECOND = "second"
     MILLISECOND = "millisecond"
+
+
 PRECISION_BY_LENGTH = {
     4: Precision.YEAR,
     7: Precision.MONTH,
@@ -30,9 +32,7 @@ PRECISION_BY_LENGTH = {
     24: Precision.MILLISECOND,
 }
 INSTANT_FORMS = "YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or YYYY-MM-DDThh:mm:ss.mmmZ"
-_INSTANT = re.compile(
-    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(?:\.(?!000)(\d\d\d))?Z)?)?)?", re.ASCII
-)
+_INSTANT = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(?:\.(?!000)(\d\d\d))?Z)?)?)?", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -50,9 +50,15 @@ def instant_ms(text: str) -> int:
     year, month, day, hour, minute, second, milli = match.groups()
     try:
         moment = datetime(
-            int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0),
-            int(milli or 0) * 1000, tzinfo=UTC,
-        )  # fmt: skip
+            int(year),
+            int(month or 1),
+            int(day or 1),
+            int(hour or 0),
+            int(minute or 0),
+            int(second or 0),
+            int(milli or 0) * 1000,
+            tzinfo=UTC,
+        )
     except ValueError:
         raise MalformedError([f"no such day or time: {text!r}; correct it, or leave out what is not known"]) from None
     return (moment - _EPOCH) // _MILLISECOND

@@ -35,6 +35,8 @@ def round_order_column(rounds: Series) -> Series:
     order = numbers[0] * 10**12 + numbers[1] * 10**6 + numbers[2]
     distinct = rounds.to_frame("round").unique()
     orders = distinct.with_columns(order=order)
-    return rounds.to_frame("round").join(orders, on="round", how="left", nulls_equal=True, maintain_order="left")[
-        "order"
-    ].fill_null(0)
+    return (
+        rounds.to_frame("round")
+        .join(orders, on="round", how="left", nulls_equal=True, maintain_order="left")["order"]
+        .fill_null(0)
+    )

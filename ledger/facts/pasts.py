@@ -38,10 +38,17 @@ class Past:
             ValueError: a field is not what an event may hold; it is named.
         """
         return RatingSeeded(
-            player=player, pool=self.pool or first_pool, effective_at=self.since, rating=self.rating, games=self.games,
-            deviation=self.deviation, volatility=self.volatility, highest=self.highest, k_factor=self.k_factor,
+            player=player,
+            pool=self.pool or first_pool,
+            effective_at=self.since,
+            rating=self.rating,
+            games=self.games,
+            deviation=self.deviation,
+            volatility=self.volatility,
+            highest=self.highest,
+            k_factor=self.k_factor,
             source=self.source,
-        )  # fmt: skip
+        )
 
 
 def person_faults(identity: str, name: str, *, is_new: bool = True) -> list[str]:

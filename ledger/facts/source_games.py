@@ -102,9 +102,13 @@ def frame_schema() -> dict[str, type]:
     """Columns and types of a frame of source games, in the order of ``SourceGame``."""
     whole, text = pl.Int32, pl.String
     kinds = {
-        "line": pl.Int64, "half_moves": whole, "white_rating": whole, "black_rating": whole, "rated": pl.Boolean,
+        "line": pl.Int64,
+        "half_moves": whole,
+        "white_rating": whole,
+        "black_rating": whole,
+        "rated": pl.Boolean,
         "is_made": pl.Boolean,
-    }  # fmt: skip
+    }
     return {name: kinds.get(name, text) for name in SourceGame._fields}
 
 

@@ -36,8 +36,10 @@ class Role(StrEnum):
 
 
 ROLES_OF: Mapping[Decision, Role] = {
-    Decision.APPROVED: Role.APPROVER, Decision.REJECTED: Role.APPROVER, Decision.WITHDRAWN: Role.CORRECTOR,
-}  # fmt: skip
+    Decision.APPROVED: Role.APPROVER,
+    Decision.REJECTED: Role.APPROVER,
+    Decision.WITHDRAWN: Role.CORRECTOR,
+}
 _ROLE = f"(?:{'|'.join(Role)})"
 _WHO = "position of the entry that issued the token of who does this"
 

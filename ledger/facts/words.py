@@ -80,8 +80,12 @@ class Brings(StrEnum):
 
 
 USUALLY_BRINGS: Mapping[str, int] = {
-    Brings.HALF: 1, Brings.FULL: 2, Brings.ALLOTTED: 2, Brings.ZERO: 0, Brings.ABSENT: 0,
-}  # fmt: skip
+    Brings.HALF: 1,
+    Brings.FULL: 2,
+    Brings.ALLOTTED: 2,
+    Brings.ZERO: 0,
+    Brings.ABSENT: 0,
+}
 """Half points of a round without a game; the rules of an event may give another number for ``ALLOTTED`` alone."""
 
 
@@ -169,4 +173,3 @@ class TreeHead:
         if match is None:
             raise ValueError(f"expected 'SIZE ROOT' with 64 hexadecimal digits, got {line.strip()!r}")
         return cls(int(match[1]), bytes.fromhex(match[2]))
-

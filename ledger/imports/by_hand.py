@@ -104,12 +104,27 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
     if problems or ended is None:
         raise MalformedError(problems or ["--ended: say when the game ended, as 2024-05-03"])
     return SourceGame(
-        line=1, key=words.key or made_key(ended, white[0], black[0]), white_id=white[0], white_name=white[1],
-        black_id=black[0], black_name=black[1], outcome=outcome, termination=str(termination),
-        half_moves=length, started_at=None, ended_at=ended, tournament=tournament,
-        round=round_, rated=words.rated, white_rating=None, black_rating=None, speed=None, variant="standard",
-        text=with_clocks(moves, []), is_made=not words.key or _OUR_PLAIN.fullmatch(words.key) is not None,
-    )  # fmt: skip
+        line=1,
+        key=words.key or made_key(ended, white[0], black[0]),
+        white_id=white[0],
+        white_name=white[1],
+        black_id=black[0],
+        black_name=black[1],
+        outcome=outcome,
+        termination=str(termination),
+        half_moves=length,
+        started_at=None,
+        ended_at=ended,
+        tournament=tournament,
+        round=round_,
+        rated=words.rated,
+        white_rating=None,
+        black_rating=None,
+        speed=None,
+        variant="standard",
+        text=with_clocks(moves, []),
+        is_made=not words.key or _OUR_PLAIN.fullmatch(words.key) is not None,
+    )
 
 
 def _understood(problems: list[str], option: str, word: str | None, read: Callable[[str], Any]) -> Any:

@@ -55,8 +55,17 @@ def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | N
         elif game.tournament is None:
             reading.skipped[OF_NO_TOURNAMENT] += 1
         else:
-            reading.without_game(SourceRound(
-                game.line, game.white_id if is_white else game.black_id,
-                game.white_name if is_white else game.black_name, game.tournament, edition or game.ended_at[:_DAY],
-                round_number(game.round), brings(game.outcome, is_white=is_white), None, game.speed, game.variant,
-            ))  # fmt: skip
+            reading.without_game(
+                SourceRound(
+                    game.line,
+                    game.white_id if is_white else game.black_id,
+                    game.white_name if is_white else game.black_name,
+                    game.tournament,
+                    edition or game.ended_at[:_DAY],
+                    round_number(game.round),
+                    brings(game.outcome, is_white=is_white),
+                    None,
+                    game.speed,
+                    game.variant,
+                )
+            )

@@ -23,13 +23,24 @@ from ledger.imports.reading import VARIANT, Reading
 
 # By the word of the side that did not win. Of two that did not win, the game is drawn.
 _LOST = {
-    "checkmated": "checkmate", "timeout": "time", "resigned": "resignation", "lose": "unknown",
-    "abandoned": "abandonment", "kingofthehill": "unknown", "threecheck": "unknown", "bughousepartnerlose": "unknown",
-}  # fmt: skip
+    "checkmated": "checkmate",
+    "timeout": "time",
+    "resigned": "resignation",
+    "lose": "unknown",
+    "abandoned": "abandonment",
+    "kingofthehill": "unknown",
+    "threecheck": "unknown",
+    "bughousepartnerlose": "unknown",
+}
 _DRAWN = {
-    "agreed": "agreement", "repetition": "repetition", "stalemate": "stalemate",
-    "insufficient": "insufficient-material", "50move": "fifty-move", "50": "fifty-move", "timevsinsufficient": "time",
-}  # fmt: skip
+    "agreed": "agreement",
+    "repetition": "repetition",
+    "stalemate": "stalemate",
+    "insufficient": "insufficient-material",
+    "50move": "fifty-move",
+    "50": "fifty-move",
+    "timevsinsufficient": "time",
+}
 _WON = "win"
 _RESULTS = (_WON, *_LOST, *_DRAWN)
 _VARIANTS = {"chess": "standard", "kingofthehill": "kingOfTheHill", "threecheck": "threeCheck"}
@@ -102,14 +113,26 @@ def _game(raw: RawGame, reading: Reading, *, by_clock: bool) -> SourceGame:
         raise _BadGameError("end_time is missing: a game needs a whole number of seconds there")
     started = _instant(given, "start_time") or (played.started_at if played else None)
     return SourceGame(
-        line=raw.line, key=key, white_id=white_id, white_name=white, black_id=black_id, black_name=black,
-        outcome=outcome, termination=termination, half_moves=played.half_moves if played else None,
-        started_at=None if started is None or is_before(ended, started) else started, ended_at=ended,
-        tournament=_tournament(given, played), round=played.round if played else None,
-        rated=_field(given, "rated", bool) is not False, white_rating=_rating(sides[0], "white"),
-        black_rating=_rating(sides[1], "black"), speed=_speed(given, by_clock=by_clock),
-        variant=_variant(given, played), text=played.text if played else None,
-    )  # fmt: skip
+        line=raw.line,
+        key=key,
+        white_id=white_id,
+        white_name=white,
+        black_id=black_id,
+        black_name=black,
+        outcome=outcome,
+        termination=termination,
+        half_moves=played.half_moves if played else None,
+        started_at=None if started is None or is_before(ended, started) else started,
+        ended_at=ended,
+        tournament=_tournament(given, played),
+        round=played.round if played else None,
+        rated=_field(given, "rated", bool) is not False,
+        white_rating=_rating(sides[0], "white"),
+        black_rating=_rating(sides[1], "black"),
+        speed=_speed(given, by_clock=by_clock),
+        variant=_variant(given, played),
+        text=played.text if played else None,
+    )
 
 
 def _key(given: Mapping[str, Any]) -> str:

@@ -62,9 +62,12 @@ def game_frames(source: Source, fmt: str, said: SaidOfFile = SaidOfFile()) -> It
     """
     if fmt == "csv":
         return csv_games.frames(
-            source.stream(), source.reading, key_prefix=said.source or "csv", player_namespace=said.source,
+            source.stream(),
+            source.reading,
+            key_prefix=said.source or "csv",
+            player_namespace=said.source,
             table=Table(headings=said.headings, results=said.results, dates=said.dates),
-        )  # fmt: skip
+        )
     if fmt == "chess-com":  # a whole document may stand on one line
         games = chess_com.games(source.chunks(), source.reading, by_clock=said.speeds_by_clock)
         return frames(games)

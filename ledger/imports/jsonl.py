@@ -86,9 +86,14 @@ _PLAYER_CHECKS: Mapping[str, Check] = {"id": _identity, "name": _plain(MAX_NAME)
 _NEEDED = ("key", "white", "black", "outcome", "termination", "ended_at", "rated")
 _ROUND = "brings"  # a line with this field is a round without a game
 _ROUND_CHECKS: Mapping[str, Check] = {
-    "tournament": _plain(128), "edition": _instant, "round": _whole(MAX_ROUND, 1), _ROUND: _among(Brings),
-    "half_points": _whole(20), "speed": _CHECKS["speed"], "variant": _CHECKS["variant"],
-}  # fmt: skip
+    "tournament": _plain(128),
+    "edition": _instant,
+    "round": _whole(MAX_ROUND, 1),
+    _ROUND: _among(Brings),
+    "half_points": _whole(20),
+    "speed": _CHECKS["speed"],
+    "variant": _CHECKS["variant"],
+}
 _ROUND_NEEDED = ("player", "tournament", "edition", _ROUND)
 _ORDER = ("key", "white", "black", *[name for name in _CHECKS if name != "key"])
 
@@ -174,10 +179,17 @@ def _is_round(given: object) -> bool:
 def _round(line: int, given: dict[str, Any]) -> SourceRound:
     player = given["player"]
     return SourceRound(
-        line, player["id"], player["name"], given["tournament"], without_zero_fraction(given["edition"]),
-        given.get("round"), given[_ROUND], given.get("half_points"), given.get("speed"),
+        line,
+        player["id"],
+        player["name"],
+        given["tournament"],
+        without_zero_fraction(given["edition"]),
+        given.get("round"),
+        given[_ROUND],
+        given.get("half_points"),
+        given.get("speed"),
         given.get("variant", "standard"),
-    )  # fmt: skip
+    )
 
 
 def dump_round(telling: SourceRound) -> bytes:

@@ -142,15 +142,26 @@ def _game(line: int, given: object, reading: Reading) -> SourceGame | None:
     half_moves, text = _movetext(given)
     created = _instant(given, "createdAt")
     return SourceGame(
-        line=line, key=f"lichess:{identifier[:8]}",
-        white_id=white[0], white_name=white[1], black_id=black[0], black_name=black[1],
-        outcome=_outcome(given, status), termination=_STATUS[status], half_moves=half_moves,
+        line=line,
+        key=f"lichess:{identifier[:8]}",
+        white_id=white[0],
+        white_name=white[1],
+        black_id=black[0],
+        black_name=black[1],
+        outcome=_outcome(given, status),
+        termination=_STATUS[status],
+        half_moves=half_moves,
         started_at=instant_text(created),
         ended_at=instant_text(max(created, _instant(given, "lastMoveAt", created))),
-        tournament=_tournament(given), round=None, rated=_field(given, "rated", bool, default=True),
-        white_rating=_rating(players["white"]), black_rating=_rating(players["black"]),
-        speed=_speed(given), variant=_variant(given), text=text,
-    )  # fmt: skip
+        tournament=_tournament(given),
+        round=None,
+        rated=_field(given, "rated", bool, default=True),
+        white_rating=_rating(players["white"]),
+        black_rating=_rating(players["black"]),
+        speed=_speed(given),
+        variant=_variant(given),
+        text=text,
+    )
 
 
 def _player(players: dict[str, Any], colour: str) -> tuple[str, str] | None:

@@ -36,8 +36,19 @@ _SECOND, _DAY = 20, 10  # characters of an instant that is known to the second, 
 # To look a game up costs about as much as to read so many entries: where a file has more games than this part of the
 # journal, the whole is read. Measured at 1 million entries: 5 µs to read one, 100 µs for a game of 1,000.
 _READ_FOR_ONE = 20
-_OF_A_GAME = ("pool", "outcome", "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "rated",
-              "white_rating", "black_rating")  # fmt: skip
+_OF_A_GAME = (
+    "pool",
+    "outcome",
+    "termination",
+    "half_moves",
+    "started_at",
+    "ended_at",
+    "tournament",
+    "round",
+    "rated",
+    "white_rating",
+    "black_rating",
+)
 
 
 class Alike(NamedTuple):

@@ -80,7 +80,7 @@ class CheckpointFiles:
             content = path.read_bytes()
         except OSError as error:
             raise StorageError(str(path), f"the settings cannot be read: {error.strerror or error}") from error
-        expected = "; it takes lines such as checkpoints = \"/media/stick/club.checkpoints\""
+        expected = '; it takes lines such as checkpoints = "/media/stick/club.checkpoints"'
         try:
             settings = tomllib.loads(content.decode())
         except ValueError as error:  # of TOML and of UTF-8

@@ -114,9 +114,13 @@ class ErasedSides:
         telling = {name: row[name] for name in _COMPARED if row[name] is not None}
         for game in (game for day in _days(row) for game in self._games(day)):
             facts = {name: game[name] for name in _COMPARED if game[name] is not None}
-            if may_be_one(row["key"], game["key"]) and looks_like(telling, facts) and all(
-                self._may_be(row[f"{side}_name"], sides[side], game[side], game["position"], find) for side in SIDES
-            ):  # fmt: skip
+            if (
+                may_be_one(row["key"], game["key"])
+                and looks_like(telling, facts)
+                and all(
+                    self._may_be(row[f"{side}_name"], sides[side], game[side], game["position"], find) for side in SIDES
+                )
+            ):
                 return game["key"], game["position"]
         return None
 

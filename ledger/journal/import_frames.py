@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
 
 def take_frames(
-    journal: Journal, job: GameImport, frames: Iterable[DataFrame], *, strict: bool, faults_so_far: Callable[[], int],
-    advance: Callable[[int], None], rounds: Callable[[], Sequence[SourceRound]] = tuple,
-) -> None:  # fmt: skip
+    journal: Journal,
+    job: GameImport,
+    frames: Iterable[DataFrame],
+    *,
+    strict: bool,
+    faults_so_far: Callable[[], int],
+    advance: Callable[[int], None],
+    rounds: Callable[[], Sequence[SourceRound]] = tuple,
+) -> None:
     """Take frames in order.
 
     Args:

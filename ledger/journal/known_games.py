@@ -123,8 +123,10 @@ class KnownGames:
             index: which entries to read, of those up to some position; later ones are all read.
         """
         size = len(claimed) - 1
-        sides = [frame.select(pl.col(f"{side}_id").alias("id"), pl.col(f"{side}_name").alias("name"))
-                 for side in ("white", "black")]  # fmt: skip
+        sides = [
+            frame.select(pl.col(f"{side}_id").alias("id"), pl.col(f"{side}_name").alias("name"))
+            for side in ("white", "black")
+        ]
         called = dict(pl.concat(sides).unique("id", keep="first").iter_rows())
         persons = people.by_identity(list(called))
         names = SameNames.of_some(people, persons, called)
@@ -154,8 +156,9 @@ class KnownGames:
         """
         given = frame.select(
             *(self._alike(frame, side) for side in ("white", "black")),
-            *_days(), pl.col("key").hash().alias("key"),
-        ).with_columns(pair=_pair())  # fmt: skip
+            *_days(),
+            pl.col("key").hash().alias("key"),
+        ).with_columns(pair=_pair())
         own = self._entries_of(given["key"].to_numpy())
         others = list(self._others(frame, given))
         of_days = [self._span(given, day) for day in ("ended", "started")]

@@ -85,10 +85,7 @@ class Frontier:
                 row.insert(0, waiting)
                 first -= 1
             self._edge[height] = row.pop() if len(row) % 2 else None
-            row = [
-                sha256(b"\x01" + left + right).digest()
-                for left, right in zip(row[::2], row[1::2], strict=True)
-            ]
+            row = [sha256(b"\x01" + left + right).digest() for left, right in zip(row[::2], row[1::2], strict=True)]
             height += 1
             first >>= 1
             if height % TILE_HEIGHT == 0:

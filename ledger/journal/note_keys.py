@@ -75,10 +75,12 @@ def make_key(path: Path, name: str) -> NoteKey:
         StorageError: the file exists, or cannot be made.
     """
     if _NAME.fullmatch(name) is None:
-        raise MalformedError([
-            f"key name {name!r}: give 1 to {LONGEST_NAME} visible ASCII characters without blanks and '+', best a name "
-            "that nobody else uses, such as ratings.example.org/club"
-        ])  # fmt: skip
+        raise MalformedError(
+            [
+                f"key name {name!r}: give 1 to {LONGEST_NAME} visible ASCII characters without blanks and '+', "
+                "best a name that nobody else uses, such as ratings.example.org/club"
+            ]
+        )
     key = NoteKey(name, secrets.token_bytes(SEED_BYTES))
     line = f"PRIVATE+KEY+{name}+{key.key_id.hex()}+{_base64(ED25519 + key.seed)}\n"
     try:

@@ -28,9 +28,14 @@ from ledger.journal import Stored, rules
 
 KEYS_LOOKED_UP = 64  # at one time; settings of a policy are numbered without gaps
 _VERBS = {
-    SchemeAdopted: "adopt", RatingRunClosed: "close-run", TournamentOpened: "open-tournament",
-    TournamentClosed: "close-tournament", PlayerChanged: "standing", RatingSeeded: "rating", BirthYearLearnt: "born",
-}  # fmt: skip
+    SchemeAdopted: "adopt",
+    RatingRunClosed: "close-run",
+    TournamentOpened: "open-tournament",
+    TournamentClosed: "close-tournament",
+    PlayerChanged: "standing",
+    RatingSeeded: "rating",
+    BirthYearLearnt: "born",
+}
 _BEGINNING = "the beginning"
 Find = Callable[[Sequence[str]], Mapping[str, Stored]]
 
@@ -49,10 +54,11 @@ def check(event: Event, find: Find, now_ms: int) -> None:
     since = reaches_back_to(event, now_ms)
     if since is not None and are_four_eyes_on(find) and not _comes_with_the_player(event, find, now_ms):
         raise RejectedError(
-            "needs-a-proposal", event.key,
+            "needs-a-proposal",
+            event.key,
             f"four eyes are on, and this reaches back to {since}; propose it with 'correct DB {_VERBS[type(event)]}', "
             "for somebody else to approve",
-        )  # fmt: skip
+        )
 
 
 def reaches_back_to(event: Event, now_ms: int) -> str | None:

@@ -68,9 +68,7 @@ class NothingFurther:
 class Recorder:
     """Appends events to one journal."""
 
-    def __init__(
-        self, journal: Journal, clock_ms: Callable[[], int], further: Further | None = None
-    ) -> None:
+    def __init__(self, journal: Journal, clock_ms: Callable[[], int], further: Further | None = None) -> None:
         """Take the journal and what judges its new facts further.
 
         Args:
@@ -118,9 +116,13 @@ class Recorder:
             return self._batch(writer, actor, now, None, rules.OWN_DOORS).append(given)
 
     def _batch(
-        self, writer: Writer, actor: str, now_ms: int, accepted: ClockAccepted | None,
+        self,
+        writer: Writer,
+        actor: str,
+        now_ms: int,
+        accepted: ClockAccepted | None,
         judged: Container[type[Event]] = (),
-    ) -> _Batch:  # fmt: skip
+    ) -> _Batch:
         return _Batch(writer, self._known, actor, now_ms, accepted, self._further, judged)
 
     @contextmanager
@@ -146,9 +148,15 @@ class _Batch:
     """One transaction's events, judged one after another as if each were already written."""
 
     def __init__(
-        self, writer: Writer, known: set[str], actor: str, now_ms: int, accepted: ClockAccepted | None,
-        further: Further, judged: Container[type[Event]],
-    ) -> None:  # fmt: skip
+        self,
+        writer: Writer,
+        known: set[str],
+        actor: str,
+        now_ms: int,
+        accepted: ClockAccepted | None,
+        further: Further,
+        judged: Container[type[Event]],
+    ) -> None:
         self._writer = writer
         self._known = known
         self._actor = actor

@@ -155,12 +155,20 @@ class GameImport:
     """One import into one journal: remembers the players and pools that it has met."""
 
     def __init__(
-        self, names: SealedNames, keys: MadeKeys, choice: PoolChoice, scheme: SchemeAdopted, actor: str,
-        clock_ms: Callable[[], int], alike: AlikeGames | None = None,
-        notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [], standing: Standing = as_recorded,
-        keep_differences: bool = False, erased: ErasedSides | None = None,
+        self,
+        names: SealedNames,
+        keys: MadeKeys,
+        choice: PoolChoice,
+        scheme: SchemeAdopted,
+        actor: str,
+        clock_ms: Callable[[], int],
+        alike: AlikeGames | None = None,
+        notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [],
+        standing: Standing = as_recorded,
+        keep_differences: bool = False,
+        erased: ErasedSides | None = None,
         as_told: Callable[[RoundWithoutGame], RoundWithoutGame] = lambda telling: telling,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Prepare an import.
 
         Args:
@@ -229,9 +237,14 @@ class GameImport:
 
     def _round_told(self, telling: SourceRound, pool: str) -> RoundWithoutGame:
         event = RoundWithoutGame(
-            pool=pool, tournament=telling.tournament, edition=telling.edition, round=telling.round,
-            player=self._numbers[telling.player_id], brings=Brings(telling.brings), half_points=telling.half_points,
-        )  # fmt: skip
+            pool=pool,
+            tournament=telling.tournament,
+            edition=telling.edition,
+            round=telling.round,
+            player=self._numbers[telling.player_id],
+            brings=Brings(telling.brings),
+            half_points=telling.half_points,
+        )
         return self._as_told(event)
 
     def _append_rounds(self, writer: Writer, events: Mapping[SourceRound, RoundWithoutGame], stamp: str) -> None:
@@ -370,8 +383,10 @@ class GameImport:
         doubtful = rows.filter(doubted)
         recorded = dict(
             rows.filter(~doubted & games["game"].is_in(doubtful["game"].unique().implode()))
-            .group_by("game").agg(pl.col("row").min()).iter_rows()
-        )  # fmt: skip
+            .group_by("game")
+            .agg(pl.col("row").min())
+            .iter_rows()
+        )
         faulty: list[int] = []
         for part in doubtful.iter_slices(JUDGED):
             faulty += self._judge(writer, part, recorded, now)
@@ -461,10 +476,7 @@ class GameImport:
         if not supplements:
             return
         first = writer.size + 1
-        bodies = [
-            body_of(first + place, stamp, self._actor, event)
-            for place, (_, event) in enumerate(supplements)
-        ]
+        bodies = [body_of(first + place, stamp, self._actor, event) for place, (_, event) in enumerate(supplements)]
         keys = [event.key for _, event in supplements]
         self._taken.supplemented += len(writer.append(repeat(GameSupplemented.KIND), keys, bodies))
         told_texts = [row for row, event in supplements if event.text is not None]
@@ -485,4 +497,3 @@ def _frames(texts: list[str]) -> list[tuple[bytes, bytes]]:
     compressor = zstandard.ZstdCompressor(level=_TEXT_LEVEL)
     raw = [text.encode() for text in texts]
     return [(sha256(data).digest(), compressor.compress(data)) for data in raw]
-

@@ -203,21 +203,24 @@ def _not_by_append(event: ClockAccepted | GameSupplemented | PlayerRenamed) -> R
     match event:
         case ClockAccepted():  # the first fact of a transaction is judged by check_acceptance
             return _refusal(
-                "not-the-last-entry", event,
+                "not-the-last-entry",
+                event,
                 f"a clock is accepted by the first fact after its entry, entry {event.entry} is farther back; name the "
                 "last entry",
-            )  # fmt: skip
+            )
         case GameSupplemented():
             return _refusal(
-                "not-a-telling", event,
+                "not-a-telling",
+                event,
                 f"what is new about game {event.game!r} is told by recording the game again, with all that is known",
-            )  # fmt: skip
+            )
         case PlayerRenamed():
             return _refusal(
-                "not-by-rename", event,
+                "not-by-rename",
+                event,
                 f"the name of player {event.player} is given by 'player rename' or Ledger.rename, which keep it beside "
                 "the journal",
-            )  # fmt: skip
+            )
 
 
 def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
@@ -235,9 +238,10 @@ def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
 def _check_times(event: GameRecorded, now_ms: int) -> None:
     if event.started_at is not None and is_before(event.ended_at, event.started_at):
         raise _refusal(
-            "ended-before-start", event,
+            "ended-before-start",
+            event,
             f"ended at {event.ended_at}, before it began at {event.started_at}; check both times",
-        )  # fmt: skip
+        )
     # Instants sort as text; only one from today on needs its milliseconds.
     if event.ended_at >= _day(now_ms // DAY_MS) and instant_ms(event.ended_at) > now_ms + FUTURE_SLACK_MS:
         raise _in_the_future(event, f"ended at {event.ended_at}", now_ms)
@@ -278,17 +282,19 @@ def _check_scheme(event: SchemeAdopted, known: Known) -> None:
         raise _refusal("bad-settings", event, str(error)) from None
     if event.effective_from is not None and f"scheme:{event.pool}@start" not in known:
         raise _refusal(
-            "pool-has-no-beginning", event,
+            "pool-has-no-beginning",
+            event,
             f"pool {event.pool!r} has no scheme before {event.effective_from}; adopt one from the beginning first",
-        )  # fmt: skip
+        )
     if event.effective_from is None and (event.carry or event.conversion):
         raise _refusal("bad-carry", event, "nothing is carried into a pool's first scheme: leave both out")
     if (event.carry is Carry.CONVERT) != bool(event.conversion):
         raise _refusal(
-            "bad-carry", event,
+            "bad-carry",
+            event,
             f"carry is {event.carry or Carry.KEEP!s}, conversion {'given' if event.conversion else 'missing'}: "
             "a conversion goes with 'convert', and 'convert' with a conversion",
-        )  # fmt: skip
+        )
 
 
 def _check_closing(event: RatingRunClosed | TournamentClosed, known: Known, now_ms: int) -> None:
@@ -305,9 +311,10 @@ def _check_opening(event: TournamentOpened, known: Known) -> None:
         raise _refusal("unknown-pool", event, f"no scheme was adopted for pool {event.pool!r}; adopt one first")
     if instant_end_ms(event.ends_at) < instant_ms(event.starts_at):
         raise _refusal(
-            "ended-before-start", event,
+            "ended-before-start",
+            event,
             f"ends at {event.ends_at}, before it begins at {event.starts_at}; check both times",
-        )  # fmt: skip
+        )
 
 
 def check_clock(now_ms: int, last_recorded_at: str | None) -> int:
@@ -321,11 +328,12 @@ def check_clock(now_ms: int, last_recorded_at: str | None) -> int:
     last = recorded_ms(last_recorded_at)
     if now_ms < last - CLOCK_SLACK_MS:
         raise RejectedError(
-            "clock-behind", "",
+            "clock-behind",
+            "",
             f"this machine's clock says {instant_text(now_ms)}, but the last entry was recorded at "
             f"{last_recorded_at}; set the clock and try again or, where the clock was wrong that recorded it, run "
             "'rating-ledger accept-clock DB': nothing was recorded",
-        )  # fmt: skip
+        )
     return max(now_ms, last)
 
 
@@ -346,10 +354,11 @@ def check_acceptance(event: ClockAccepted, now_ms: int, size: int, last_recorded
         raise _refusal("not-the-last-entry", event, message)
     if now_ms >= recorded_ms(last_recorded_at) - CLOCK_SLACK_MS:
         raise _refusal(
-            "clock-not-behind", event,
+            "clock-not-behind",
+            event,
             f"this machine's clock says {instant_text(now_ms)}, and entry {size} was recorded at {last_recorded_at}: "
             "there is nothing to accept, record as usual",
-        )  # fmt: skip
+        )
     return now_ms
 
 

@@ -65,9 +65,7 @@ _LEAF = "SELECT leaf FROM journal WHERE position = ?"
 _FIND_ONE = "SELECT position, body, leaf FROM journal WHERE key = ?"
 # Only a text that is there already is passed over; any other obstacle is an error.
 _KEEP_TEXT = "INSERT INTO texts(sha256, zstd) VALUES (?, ?) ON CONFLICT(sha256) DO NOTHING"
-_FIND = (
-    "SELECT key, position, body, leaf FROM journal WHERE key IN (SELECT value FROM json_each(?)) ORDER BY position"
-)
+_FIND = "SELECT key, position, body, leaf FROM journal WHERE key IN (SELECT value FROM json_each(?)) ORDER BY position"
 
 
 def _recorded_at(body: bytes) -> str:
@@ -251,10 +249,11 @@ class SqliteJournal:
             (leaf,) = self._connection.execute(_LEAF, (known,)).fetchone() or (None,)
         if size < known or (known and leaf != self._last_leaf):
             raise CorruptError(
-                self.path, known,
+                self.path,
+                known,
                 "stood there while the file was open and is gone: the journal was cut or another copy put there; "
                 "prove it with 'audit --since'",
-            )  # fmt: skip
+            )
         return int(size)
 
     def _let_log_grow(self, pages: int) -> None:
@@ -287,9 +286,13 @@ class SqliteWriter:
     """One write transaction on a ``SqliteJournal``."""
 
     def __init__(
-        self, journal: SqliteJournal, connection: sqlite3.Connection, frontier: Frontier, recorded_at: str | None,
+        self,
+        journal: SqliteJournal,
+        connection: sqlite3.Connection,
+        frontier: Frontier,
+        recorded_at: str | None,
         last_leaf: bytes | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._journal = journal
         self._connection = connection
         self.frontier = frontier
@@ -343,9 +346,10 @@ class SqliteWriter:
         """A statement that succeeds may still have added fewer rows than it was given."""
         if taken != given:
             raise CorruptError(
-                self._journal.path, 0,
+                self._journal.path,
+                0,
                 f"took {taken} of {given} rows into table {table}: run 'audit'; nothing was recorded",
-            )  # fmt: skip
+            )
 
     def _insert(self, rows: Iterator[tuple[Any, ...]], number: int) -> None:
         """All rows, or none of them when a key is taken; a single row needs no savepoint for that."""

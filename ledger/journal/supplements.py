@@ -40,9 +40,11 @@ class KnownGame:
             ValueError: a field may not be what it is.
         """
         event = GameSupplemented(
-            game=game, entry=self.entry, number=self.supplements + 1,
+            game=game,
+            entry=self.entry,
+            number=self.supplements + 1,
             **_in_words(added),
-        )  # fmt: skip
+        )
         self.supplements += 1
         self.facts = {**self.facts, **added}
         return event
@@ -59,9 +61,7 @@ def known_games(find: Find, recorded: Mapping[str, Stored]) -> dict[str, KnownGa
         find: what looks up keys in the journal.
         recorded: the entries that recorded them, by their key in the journal.
     """
-    known = {
-        key[len("game:") :]: KnownGame(entry.position, rules.facts_of(entry)) for key, entry in recorded.items()
-    }
+    known = {key[len("game:") :]: KnownGame(entry.position, rules.facts_of(entry)) for key, entry in recorded.items()}
     waiting = list(known)
     while waiting:
         found = find([f"supplement:{game}@{known[game].supplements + 1}" for game in waiting])

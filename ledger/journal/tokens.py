@@ -35,8 +35,10 @@ SECRET_BYTES = 32
 SALT_BYTES = 32
 LONGEST_NOTED = 500  # characters of a name, an attempt or a refusal in the log
 VERBS_OF: Mapping[Decision, str] = {
-    Decision.APPROVED: "approve", Decision.REJECTED: "reject", Decision.WITHDRAWN: "withdraw",
-}  # fmt: skip
+    Decision.APPROVED: "approve",
+    Decision.REJECTED: "reject",
+    Decision.WITHDRAWN: "withdraw",
+}
 # Name of a refusal -> what it means and what to do.
 RULES: dict[str, str] = {
     "needs-a-token": "tokens are set up for this ledger: show one by RATING_LEDGER_TOKEN or --token-file",
@@ -107,9 +109,14 @@ class Tokens:
     # -- issuing and revoking --------------------------------------------------------------------------------------
 
     def add(
-        self, name: str, roles: Sequence[Role], *, expires_at: str | None = None, by: str | None = None,
+        self,
+        name: str,
+        roles: Sequence[Role],
+        *,
+        expires_at: str | None = None,
+        by: str | None = None,
         token: str | None = None,
-    ) -> str:  # fmt: skip
+    ) -> str:
         """Issue a token to a person; only this answer ever shows it.
 
         The first one that is issued takes the tokens of an earlier release along, which stand in the file alone: each
@@ -150,18 +157,25 @@ class Tokens:
             self._refuse_unknown(name)
         if Role.APPROVER not in roles:
             raise RejectedError(
-                "not-this-role", "",
+                "not-this-role",
+                "",
                 f"{name!r} was never an approver; an approver revokes the token and issues a new one with 'token add'",
-            )  # fmt: skip
+            )
         held = [token for token in register.of(name) if token.revoked is None]
         roles = {role for token in held for role in token.roles} or roles
         who = Actor(by or UNNAMED, proven=False)
         return self._issue(name, [role for role in Role if role in roles], who, f"reset tokens of {name!r}", reset=True)
 
     def _issue(
-        self, name: str, roles: Sequence[str], who: Actor, tried: str, *, expires_at: str | None = None,
+        self,
+        name: str,
+        roles: Sequence[str],
+        who: Actor,
+        tried: str,
+        *,
+        expires_at: str | None = None,
         reset: bool = False,
-    ) -> str:  # fmt: skip
+    ) -> str:
         made = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
@@ -176,9 +190,15 @@ class Tokens:
             numbers += [event.number for event in events if isinstance(event, TokenIssued)]
             salt = secrets.token_bytes(SALT_BYTES)
             event = TokenIssued(
-                number=max(numbers, default=0) + 1, person=name, roles=" ".join(roles), salt=salt.hex(),
-                digest=_digest(salt, made), expires_at=expires_at, by_token=by_token, reset=reset,
-            )  # fmt: skip
+                number=max(numbers, default=0) + 1,
+                person=name,
+                roles=" ".join(roles),
+                salt=salt.hex(),
+                digest=_digest(salt, made),
+                expires_at=expires_at,
+                by_token=by_token,
+                reset=reset,
+            )
             return [*events, event]
 
         with self.noting(who, tried):
@@ -195,9 +215,14 @@ class Tokens:
         for place, row in enumerate(rows):
             salt, digest = hashes[row.number]
             yield TokenIssued(
-                number=row.number, person=row.name, roles=row.roles, salt=salt.hex(), digest=digest.hex(),
-                by_token=position if place and who.proven else None, reset=False,
-            )  # fmt: skip
+                number=row.number,
+                person=row.name,
+                roles=row.roles,
+                salt=salt.hex(),
+                digest=digest.hex(),
+                by_token=position if place and who.proven else None,
+                reset=False,
+            )
 
     def revoke(self, wanted: str, *, by: str | None = None, token: str | None = None) -> tuple[TokenRow, ...]:
         """Take tokens back for good: all of a person, or the one of a number; returns those that held until now.
@@ -310,10 +335,11 @@ class Tokens:
             if token is None:
                 return Actor(claimed or UNNAMED, proven=False)
             raise RejectedError(
-                "unknown-token", "",
+                "unknown-token",
+                "",
                 f"no tokens are set up beside {self.path.name!r}, so this one proves nothing; leave it out, or make "
                 "one with 'token add'",
-            )  # fmt: skip
+            )
         if token is None and role is Role.RECORDER and not self.is_held(role):
             return Actor(claimed or UNNAMED, proven=False)
         if token is None:
@@ -416,6 +442,12 @@ def _digest(salt: bytes, token: str) -> str:
 def _row(token: Issued) -> TokenRow:
     event = token.event
     return TokenRow(
-        event.number, event.person, event.roles, token.added_at, token.revoked_at, event.expires_at, token.by,
+        event.number,
+        event.person,
+        event.roles,
+        token.added_at,
+        token.revoked_at,
+        event.expires_at,
+        token.by,
         token.position,
-    )  # fmt: skip
+    )

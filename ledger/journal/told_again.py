@@ -83,9 +83,13 @@ class ToldAgain(NamedTuple):
 
 
 def told_again(
-    find: Find, games: DataFrame, first: int, now_ms: int, standing: Standing = as_recorded,
+    find: Find,
+    games: DataFrame,
+    first: int,
+    now_ms: int,
+    standing: Standing = as_recorded,
     is_nameless: Callable[[int], bool] = lambda _: False,
-) -> ToldAgain:  # fmt: skip
+) -> ToldAgain:
     """Find the rows that tell a known game again.
 
     Args:

@@ -23,7 +23,7 @@ AGAIN = "ledger"  # who has somebody forgotten whom an older copy of the file br
 
 def erase_all(
     journal: Journal, people: People, players: Sequence[int], *, actor: str, clock_ms: Callable[[], int]
-) -> bool:  # fmt: skip
+) -> bool:
     """Forget who these players are, for good: the numbers of one person, or of several.
 
     What is recorded already is not recorded again; numbers that nobody registered are not recorded at all.
@@ -86,7 +86,7 @@ def _record(writer: Writer, actors: Mapping[int, str], now_ms: int) -> None:
 
 def settle(
     lock: AbstractContextManager[Writer], journal: Journal, people: People, patience: float, clock_ms: Callable[[], int]
-) -> None:  # fmt: skip
+) -> None:
     """Bring erasures to their end that waited, and forget again who was erased and stands there.
 
     Args:

@@ -34,9 +34,12 @@ class NameFolds(NameIndex):
     REACHED = f"SELECT coalesce(max(player), 0) FROM main.{FOLDS}"
 
     def __init__(
-        self, path: str, connection: sqlite3.Connection, writing: Callable[[float], AbstractContextManager[None]],
+        self,
+        path: str,
+        connection: sqlite3.Connection,
+        writing: Callable[[float], AbstractContextManager[None]],
         pending: Callable[[], Iterable[int]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Take the people file as ``NameIndex`` does.
 
         For the players of *pending* names wait, which may be shown as theirs already (see ``shown_names``).

@@ -58,9 +58,7 @@ def namesakes(people: People, newcomers: Sequence[tuple[str, str]]) -> list[Name
     return alike
 
 
-def _of_like_letters(
-    people: People, newcomers: Sequence[tuple[str, str]]
-) -> Iterator[tuple[int, dict[str, str]]]:
+def _of_like_letters(people: People, newcomers: Sequence[tuple[str, str]]) -> Iterator[tuple[int, dict[str, str]]]:
     """By place of a newcomer, identities and names of the few who may have the name: their words are to be compared."""
     if len(newcomers) <= _FEW:
         for place, (_, name) in enumerate(newcomers):

@@ -331,10 +331,11 @@ class People:
             rows, highest, *sums = self._connection.execute(_COUNTS).fetchone()
         if sums[:3] != sums[3:]:
             raise CorruptError(
-                self.path, 0,
+                self.path,
+                0,
                 "its index on identities is not that of its rows: the file and its log are put together from two "
                 f"copies, or damaged; {sqlite.RESTORE}",
-            )  # fmt: skip
+            )
         return int(rows), int(highest)
 
     def numbers(self) -> set[int]:

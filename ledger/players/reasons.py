@@ -50,9 +50,12 @@ class Reasons:
     """The reasons in one people file."""
 
     def __init__(
-        self, path: str, connection: sqlite3.Connection, writing: Callable[[], AbstractContextManager[None]],
+        self,
+        path: str,
+        connection: sqlite3.Connection,
+        writing: Callable[[], AbstractContextManager[None]],
         clean: Callable[[], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Take the people file.
 
         Args:

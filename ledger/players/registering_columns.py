@@ -38,9 +38,13 @@ class Met(NamedTuple):
 
 
 def register(
-    writer: Writer, names: SealedNames, named: Mapping[str, str], stamp: str, actor: str,
+    writer: Writer,
+    names: SealedNames,
+    named: Mapping[str, str],
+    stamp: str,
+    actor: str,
     further: DataFrame | None = None,
-) -> Met:  # fmt: skip
+) -> Met:
     """Number players, and append a ``player-registered/1`` for each whom the journal does not have.
 
     Args:

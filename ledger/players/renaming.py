@@ -47,7 +47,7 @@ class Renamed:
 
 def rename(
     journal: Journal, people: People, player: int, name: str, *, actor: str, clock_ms: Callable[[], int]
-) -> Renamed:  # fmt: skip
+) -> Renamed:
     """Give a player another name.
 
     Args:

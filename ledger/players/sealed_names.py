@@ -99,10 +99,13 @@ class SealedNames:
         if pending:
             sealed = self._latest(pending)
             persons = self.file.by_number(sealed)
-            self.file.pending.show([
-                pending[player] for player, person in persons.items()
-                if is_sealed(under(person, pending[player]), sealed[player])
-            ])  # fmt: skip
+            self.file.pending.show(
+                [
+                    pending[player]
+                    for player, person in persons.items()
+                    if is_sealed(under(person, pending[player]), sealed[player])
+                ]
+            )
 
     def _compare_ends(self) -> None:
         """Compare the lowest and the highest numbered registered player who was not erased: two look-ups."""
@@ -349,9 +352,10 @@ def _refuse_log_alone(path: str | Path) -> None:
         log = Path(f"{path}{ending}")
         if log.exists() and log.stat().st_size:
             raise StorageError(
-                str(log), "is the log of the people file that is missing and may hold names: put the file back beside "
+                str(log),
+                "is the log of the people file that is missing and may hold names: put the file back beside "
                 "it, or move the log aside, too; nothing was written",
-            )  # fmt: skip
+            )
 
 
 def _joined_at(entry: Stored) -> str:

@@ -49,9 +49,14 @@ class HousePolicies:
     ledger: OpenLedger
 
     def set(
-        self, policy: str, settings: Given, *, effective_from: str | None = None, actor: str | None = None,
+        self,
+        policy: str,
+        settings: Given,
+        *,
+        effective_from: str | None = None,
+        actor: str | None = None,
         token: str | None = None,
-    ) -> Receipt:  # fmt: skip
+    ) -> Receipt:
         """Set a policy from an instant on; what is not given stays as it holds then.
 
         Four eyes hold from the entry on, and only a proposal that is approved changes them once they are on.
@@ -142,10 +147,11 @@ class HousePolicies:
             return attrs.evolve(event, number=stands.number, effective_from=stands.since or None)
         if policy == FOUR_EYES and in_force(policies, writer.size + 1).on:
             raise RejectedError(
-                "needs-a-proposal", event.key,
+                "needs-a-proposal",
+                event.key,
                 "four eyes are on, and nobody changes them alone; propose it with 'correct', for somebody else to "
                 "approve",
-            )  # fmt: skip
+            )
         return event
 
 

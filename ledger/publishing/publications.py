@@ -116,9 +116,14 @@ class Publications:
     # -- publishing ------------------------------------------------------------------------------------------------
 
     def publish(
-        self, as_of: str, pool: str | None = None, *, actor: str | None = None, despite_complaints: bool = False,
+        self,
+        as_of: str,
+        pool: str | None = None,
+        *,
+        actor: str | None = None,
+        despite_complaints: bool = False,
         token: str | None = None,
-    ) -> Published:  # fmt: skip
+    ) -> Published:
         """Freeze the list in force at the end of an instant; the rows are kept beside the journal.
 
         A list whose last edition has the same rows is published already, and nothing is recorded.
@@ -181,16 +186,24 @@ class Publications:
         scheme = draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme
         editions = [publication.event.edition for publication in self._editions(draft.pool.name, as_of)]
         event = ListPublished(
-            pool=draft.pool.name, as_of=as_of, edition=max(editions, default=0) + 1, head=draft.head,
-            root=self.ledger.journal.root_at(draft.head).hex(), digest=draft.kept.digest, players=len(draft.rows),
-            scheme=scheme.name, scheme_version=scheme.version, arithmetic=arith.VERSION,
-        )  # fmt: skip
+            pool=draft.pool.name,
+            as_of=as_of,
+            edition=max(editions, default=0) + 1,
+            head=draft.head,
+            root=self.ledger.journal.root_at(draft.head).hex(),
+            digest=draft.kept.digest,
+            players=len(draft.rows),
+            scheme=scheme.name,
+            scheme_version=scheme.version,
+            arithmetic=arith.VERSION,
+        )
         if draft.at_ms > now_ms + rules.FUTURE_SLACK_MS:
             raise RejectedError(
-                "ended-in-the-future", event.key,
+                "ended-in-the-future",
+                event.key,
                 f"the list is of {as_of}, but it is {rules.recorded_text(now_ms)} now; check the date and this "
                 "machine's clock",
-            )  # fmt: skip
+            )
         return event
 
     def complaints(self, draft: Draft) -> list[Complaint]:
@@ -286,10 +299,11 @@ class Publications:
         kept = kept_texts(in_form(rows, form or FORM), form or FORM)
         if form is None:
             raise CorruptError(
-                str(self.ledger.path), publication.position,
+                str(self.ledger.path),
+                publication.position,
                 f"published rows with the digest {event.digest}, the entries before give {kept.digest} here: 'audit "
                 "--lists' tells whether another version of the program made them",
-            )  # fmt: skip
+            )
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:  # noqa: ARG001  # nothing is recorded
             writer.keep_texts(kept.frames())

@@ -139,9 +139,15 @@ class Build:
         return views_file.stored_projectors(connection) == wanted
 
     def _fold(
-        self, connection: sqlite3.Connection, book: GameBook, folded: int, target: int, games: SortedRuns,
-        writers: _Writers, progress: Progress,
-    ) -> None:  # fmt: skip
+        self,
+        connection: sqlite3.Connection,
+        book: GameBook,
+        folded: int,
+        target: int,
+        games: SortedRuns,
+        writers: _Writers,
+        progress: Progress,
+    ) -> None:
         """Fold the rest of the journal into the game book; what counts of it, and was folded before, goes into *games*.
 
         A block with anything but players and games is written by the connection that the game book reads with, in one

@@ -67,14 +67,16 @@ class EarlyGames:
         ended = instant_ms_column(games["ended_at"])
         sides = [
             games.select(
-                "line", "pool", pl.col(side).alias("player"), ended.alias("ended_ms"),
-                pl.col(f"{side}_name").alias("name"), "rated",
+                "line",
+                "pool",
+                pl.col(side).alias("player"),
+                ended.alias("ended_ms"),
+                pl.col(f"{side}_name").alias("name"),
+                "rated",
             )
             for side in ("white", "black")
-        ]  # fmt: skip
-        first = (
-            pl.concat(sides).filter("rated").sort("ended_ms", "line").unique(["pool", "player"], keep="first")
-        )
+        ]
+        first = pl.concat(sides).filter("rated").sort("ended_ms", "line").unique(["pool", "player"], keep="first")
         names = dict(zip(first["player"].to_list(), first["name"].to_list(), strict=True))
         rows = first.sort("line").select("line", "pool", "player", "ended_ms").iter_rows()
         return self._found(connection, map(Side._make, rows), lambda player: repr(names[player]))

@@ -68,16 +68,12 @@ def rating_loop(scheme: Scheme) -> Callable[..., None]:
     return rating_loop_of(scheme, foretell, keep)
 
 
-
-
 def newcomers(scheme: Scheme, numbers: Any, who: Sequence[Newcomer]) -> list[float]:
     """The flat state of players who have not played, in the given order."""
     return [value for newcomer in who for value in scheme.begin(newcomer, numbers)]
 
 
-def rate(
-    cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column, counts: Column
-) -> SideRatings:
+def rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column, counts: Column) -> SideRatings:
     """Rate games: as ordinary Python on lists (``FEW``), or compiled on NumPy arrays (``MANY``); the same bits.
 
     Args:
@@ -97,9 +93,15 @@ def rate(
 
 
 def run(
-    cols: Columns, scheme: Scheme, loop: Callable[..., None], numbers: Any, games: Rateable, state: Column,
-    players: int, kept: Any,
-) -> None:  # fmt: skip
+    cols: Columns,
+    scheme: Scheme,
+    loop: Callable[..., None],
+    numbers: Any,
+    games: Rateable,
+    state: Column,
+    players: int,
+    kept: Any,
+) -> None:
     """Run a loop of ``rating_loop_of`` over games of *players* players, on lists or compiled on arrays."""
     if cols is not FEW:
         loop = compiled(loop)
@@ -124,11 +126,19 @@ def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Worksp
     """Room for *players* in batches of at most so many *sides*, two a game."""
     places = min(players, sides)
     return Workspace(
-        cols.zeros(players), cols.zeros(places + 1), cols.zeros(places), cols.zeros(places), cols.zeros(sides),
-        cols.room(places * len(scheme.state)), cols.room(places * len(scheme.work)),
-        cols.room(places * len(scheme.state)), cols.zeros(sides), cols.room(sides), cols.zeros(sides),
+        cols.zeros(players),
+        cols.zeros(places + 1),
+        cols.zeros(places),
+        cols.zeros(places),
+        cols.zeros(sides),
+        cols.room(places * len(scheme.state)),
+        cols.room(places * len(scheme.work)),
+        cols.room(places * len(scheme.state)),
+        cols.zeros(sides),
+        cols.room(sides),
+        cols.zeros(sides),
         cols.room(0 if scheme.in_force is None else sides),
-    )  # fmt: skip
+    )
 
 
 def rate_one_batch(
@@ -150,9 +160,7 @@ def rate_one_batch(
     return begun, after, work
 
 
-def expected(
-    scheme: Scheme, numbers: Any, own: Sequence[float], opponent: Sequence[float], when: When
-) -> float:
+def expected(scheme: Scheme, numbers: Any, own: Sequence[float], opponent: Sequence[float], when: When) -> float:
     """The score, 0 to 1, that the scheme expects of the first player against the second at a time."""
     both = [*brought(scheme, numbers, own, when), *brought(scheme, numbers, opponent, when)]
     return scheme.expected_score(both, 0, len(own), numbers)

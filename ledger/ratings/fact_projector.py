@@ -107,8 +107,7 @@ class FactProjector:
         """The statement that makes its table."""
         must = {column.name for column in self.key} | ({column.name for column in self.columns} if self.sums else set())
         columns = ", ".join(
-            f'"{column.name}" {column.type}{" NOT NULL" if column.name in must else ""}'
-            for column in self.every_column
+            f'"{column.name}" {column.type}{" NOT NULL" if column.name in must else ""}' for column in self.every_column
         )
         key = ", ".join(f'"{column.name}"' for column in self.key)
         return f'CREATE TABLE "{self.name}"({columns}, PRIMARY KEY({key})) STRICT, WITHOUT ROWID'
@@ -120,6 +119,7 @@ class FactProjector:
         columns += [f"{column.name} {column.type}" for column in self.every_column]
         identity = [self.name, self.version, dict(self.settings), [*columns, len(self.key)]]
         return orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()
+
 
 ReadModel = Projector | FactProjector
 

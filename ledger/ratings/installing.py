@@ -45,9 +45,7 @@ _STATE = "state "  # before the name of a field of the scheme's state
 _SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "lost_on_time"})  # as ``sides_of`` has them
 
 
-def fit(
-    book: Parts, at_hand: AtHand, known: int, progress: Progress = silent
-) -> Plan:
+def fit(book: Parts, at_hand: AtHand, known: int, progress: Progress = silent) -> Plan:
     """Give views the tables that their ledger keeps and this process can fold; in the caller's transaction.
 
     Args:

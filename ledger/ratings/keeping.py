@@ -80,9 +80,11 @@ class AtHand:
     """
 
     def __init__(
-        self, making: Sequence[ReadModel], further: Sequence[ReadModel] = (),
+        self,
+        making: Sequence[ReadModel],
+        further: Sequence[ReadModel] = (),
         broken: Mapping[str, ProjectionError] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.making = tuple(making)
         names = {projector.name for projector in making}
         self.further = tuple(projector for projector in further if projector.name not in names)
@@ -104,9 +106,12 @@ class AtHand:
         there = set(present)
         return [
             *(made for made in self.making if rule.keeps(made.name) is not False),
-            *(made for made in self.further if rule.keeps(made.name) or (
-                made.name in there and rule.keeps(made.name) is None)),
-        ]  # fmt: skip
+            *(
+                made
+                for made in self.further
+                if rule.keeps(made.name) or (made.name in there and rule.keeps(made.name) is None)
+            ),
+        ]
 
     def plan(self, connection: sqlite3.Connection) -> Plan:
         """What is to be done with the tables of these views."""
@@ -246,6 +251,7 @@ def refuse_left_behind(
         raise ProjectionError(name, f"the ledger keeps it, but its table was never made from these views; {way_out}")
     now = views_file.position(connection)
     raise ProjectionError(
-        name, f"its table is of entry {row[0]:,}, the views are of entry {now:,}: a process without its plug-in has "
+        name,
+        f"its table is of entry {row[0]:,}, the views are of entry {now:,}: a process without its plug-in has "
         f"gone on since; {way_out}",
-    )  # fmt: skip
+    )

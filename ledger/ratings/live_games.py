@@ -99,10 +99,27 @@ class LiveGames:
         unknown = {name: FEW.unknown(2) for name in self._pool.state_fields if name not in found}
         facts = {name: [game.facts[name]] for name in self._rows.facts}
         games = Games(
-            [game.position], [0], [1], [game.half_points], [game.time_loss], [game.ended_ms], [game.rated_ms], [1], [1],
+            [game.position],
+            [0],
+            [1],
+            [game.half_points],
+            [game.time_loss],
+            [game.ended_ms],
+            [game.rated_ms],
+            [1],
+            [1],
             facts,
-        )  # fmt: skip
+        )
         return Rated(
-            games, players, players, [0, 1, 2], [0, 1], [0, 1], kept.n, kept.before, kept.expected, [self._era],
+            games,
+            players,
+            players,
+            [0, 1, 2],
+            [0, 1],
+            [0, 1],
+            kept.n,
+            kept.before,
+            kept.expected,
+            [self._era],
             {**found, **unknown},
-        )  # fmt: skip
+        )

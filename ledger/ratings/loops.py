@@ -182,25 +182,64 @@ def gather(games: Any, first: int, last: int, space: Any) -> int:
 
 
 def rate_with_began(
-    turn: int, own: Any, work: Any, space: Any, place: int, first: int, last: int, period: float, day: float,
+    turn: int,
+    own: Any,
+    work: Any,
+    space: Any,
+    place: int,
+    first: int,
+    last: int,
+    period: float,
+    day: float,
     numbers: Any,
-) -> None:  # fmt: skip
+) -> None:
     """``rate_side`` of a scheme that asks when tournaments began."""
     rate_player(  # noqa: F821
-        turn, own, work, space.after, place, space.opponent, space.result, space.colour, space.began, first, last,
-        period, day, numbers,
-    )  # fmt: skip
+        turn,
+        own,
+        work,
+        space.after,
+        place,
+        space.opponent,
+        space.result,
+        space.colour,
+        space.began,
+        first,
+        last,
+        period,
+        day,
+        numbers,
+    )
 
 
 def rate_without_began(
-    turn: int, own: Any, work: Any, space: Any, place: int, first: int, last: int, period: float, day: float,
+    turn: int,
+    own: Any,
+    work: Any,
+    space: Any,
+    place: int,
+    first: int,
+    last: int,
+    period: float,
+    day: float,
     numbers: Any,
-) -> None:  # fmt: skip
+) -> None:
     """``rate_side`` of a scheme that does not ask."""
     rate_player(  # noqa: F821
-        turn, own, work, space.after, place, space.opponent, space.result, space.colour, first, last, period, day,
+        turn,
+        own,
+        work,
+        space.after,
+        place,
+        space.opponent,
+        space.result,
+        space.colour,
+        first,
+        last,
+        period,
+        day,
         numbers,
-    )  # fmt: skip
+    )
 
 
 def rate_batch(players: int, period: float, day: float, state: Any, space: Any, numbers: Any) -> None:
@@ -278,7 +317,15 @@ def foretell(state: Any, w: int, b: int, numbers: Any) -> tuple[float, float, fl
 
 
 def keep(
-    game: int, white: int, black: int, foretold: Any, state: Any, w: int, b: int, kept: Any, numbers: Any  # noqa: ARG001
+    game: int,
+    white: int,
+    black: int,
+    foretold: Any,
+    state: Any,
+    w: int,
+    b: int,
+    kept: Any,
+    numbers: Any,  # noqa: ARG001
 ) -> None:
     """Keep what ``foretell`` said of a game, both players' fields after it, and which rated game it was for each.
 

@@ -53,9 +53,13 @@ class OpenLedger:
     """
 
     def __init__(
-        self, path: str | Path, journal: Journal, people: People, views: Views,
+        self,
+        path: str | Path,
+        journal: Journal,
+        people: People,
+        views: Views,
         clock: Callable[[], datetime],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.path, self._thread = Path(path), get_ident()
         self._journal, self._views, self.clock = journal, views, clock
         self.names = SealedNames(journal, people, LikeGames(views).highest_registered)

@@ -62,9 +62,11 @@ def stood(
         own: by span, 1 where the player's own games are others now: rows of facts of anybody else stand; None for all.
     """
     asked = [span for span in spans if span[1] <= stored[span[0]]]
-    of_own = asked if own is None else [
-        span for span, is_own in zip(spans, own, strict=True) if is_own and span[1] <= stored[span[0]]
-    ]  # fmt: skip
+    of_own = (
+        asked
+        if own is None
+        else [span for span, is_own in zip(spans, own, strict=True) if is_own and span[1] <= stored[span[0]]]
+    )
     found = {}
     for number, table in enumerate(rows.tables):
         if not table.is_whole:

@@ -26,9 +26,14 @@ _WORD = "known-"  # the file of what was known at entry 917: club.known-917.db
 
 @contextmanager
 def known_at(
-    path: Path, projectors: Sequence[ReadModel], journal: Journal, position: int, progress: Progress = silent,
-    *, keep: bool = True,
-) -> Iterator[Views]:  # fmt: skip
+    path: Path,
+    projectors: Sequence[ReadModel],
+    journal: Journal,
+    position: int,
+    progress: Progress = silent,
+    *,
+    keep: bool = True,
+) -> Iterator[Views]:
     """The views as they stood at an entry, for the length of the block.
 
     They are kept beside the journal, those of one entry at a time, where its folder can be written.

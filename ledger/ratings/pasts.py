@@ -25,8 +25,7 @@ KINDS = frozenset({RatingSeeded, PlayerChanged})
 _FIRST_END = "SELECT ended_ms FROM history WHERE pool = ?1 AND player = ?2 AND n = 1"
 _HAS_SEED = "SELECT 1 AS found FROM seeds WHERE pool = ?1 AND player = ?2"
 NEXT_LIST = (
-    "SELECT effective_at FROM seeds WHERE pool = ?1 AND player = ?2 AND effective_ms > ?3 "
-    "ORDER BY effective_ms LIMIT 1"
+    "SELECT effective_at FROM seeds WHERE pool = ?1 AND player = ?2 AND effective_ms > ?3 ORDER BY effective_ms LIMIT 1"
 )
 STANDING_OF = "SELECT standing FROM players WHERE player = ?1"
 STANDING_AT = (
@@ -156,10 +155,11 @@ def refuse_what_cannot_act(key: str, what: str, since: str, beginnings: Sequence
     first_ms, pool = min(played)
     day = instant_text(first_ms, Precision.DAY)
     raise RejectedError(
-        "after-the-first-game", key,
+        "after-the-first-game",
+        key,
         f"this {what} holds from {since}, after the player's first rated game in pool {pool!r}, of {day}, so that it "
         f"could not act; where the player began with it, give {day} or an earlier day, and the games are rated again",
-    )  # fmt: skip
+    )
 
 
 def standing_at(connection: sqlite3.Connection, player: int, ms: int) -> str | None:

@@ -128,9 +128,7 @@ def is_ranked_by_rows(pool: Pool) -> bool:
     return len(pool.eras) == 1 and (scheme.at is as_it_stands or scheme.stands_from is from_the_beginning)
 
 
-def ranks(
-    connection: sqlite3.Connection, pool: Pool, points: Sequence[Point], closed: Set[int]
-) -> dict[int, int]:
+def ranks(connection: sqlite3.Connection, pool: Pool, points: Sequence[Point], closed: Set[int]) -> dict[int, int]:
     """The ranks of some players in the ranking of now, by player; equals share one.
 
     Where the last rows do not say who stands where (a scheme whose ratings change by time alone, a pool of several

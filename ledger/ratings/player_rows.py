@@ -282,7 +282,7 @@ class PlayerRows:
         names = ", ".join(f'h."{name}"' for name, _ in table.columns[1:])
         between = f"asked.value >> {N_BITS} AND asked.value & {(1 << N_BITS) - 1}"
         query = (
-            f"SELECT {names} FROM json_each(?2) AS asked CROSS JOIN \"{table.name}\" AS h "
+            f'SELECT {names} FROM json_each(?2) AS asked CROSS JOIN "{table.name}" AS h '
             f"ON h.pool = ?1 AND h.player = asked.key + 0 AND h.n BETWEEN {between}"
         )
         asked = orjson.dumps({str(player): first << N_BITS | last for player, first, last in spans}).decode()

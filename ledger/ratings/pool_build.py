@@ -98,9 +98,7 @@ class _Players:
 class PoolBuild:
     """The ratings of one pool from its first game on: ``rate``, then ``write``."""
 
-    def __init__(
-        self, pool: Pool, roster: Roster, projectors: Sequence[ReadModel], folder: Path
-    ) -> None:
+    def __init__(self, pool: Pool, roster: Roster, projectors: Sequence[ReadModel], folder: Path) -> None:
         """Say what is built; *folder* is where large sorts may have their temporary file."""
         self._pool = pool
         self._tables = side_tables(projectors, pool.state_fields)
@@ -164,9 +162,18 @@ class PoolBuild:
         counts = self._players.games[players]
         score = MANY.over(games.half_points, 2)
         games_in = rateable(
-            self._pool, MANY, era, white, black, score, games.ended_ms, games.rated_ms, games.begins,
-            games.facts.get(BEGAN, ()), games.facts.get(TOURNAMENT, ()),
-        )  # fmt: skip
+            self._pool,
+            MANY,
+            era,
+            white,
+            black,
+            score,
+            games.ended_ms,
+            games.rated_ms,
+            games.begins,
+            games.facts.get(BEGAN, ()),
+            games.facts.get(TOURNAMENT, ()),
+        )
         kept = engine.rate(MANY, rated_by.scheme, rated_by.numbers, games_in, state, counts)
         self._players.keep(era, players, state, counts)
         return kept

@@ -103,9 +103,14 @@ class Preview(NamedTuple):
 
 
 def preview(
-    views: Views, journal: Journal, entries: Sequence[Entry], asked: Sequence[AskedList] = (), *, everybody: bool,
+    views: Views,
+    journal: Journal,
+    entries: Sequence[Entry],
+    asked: Sequence[AskedList] = (),
+    *,
+    everybody: bool,
     now_ms: int,
-) -> Preview:  # fmt: skip
+) -> Preview:
     """What the pools, and some lists, would be if these entries came next.
 
     Args:
@@ -219,9 +224,12 @@ def _seeded(
 
 
 def _previewed(
-    pools: Mapping[str, Pool], number: int, again: RatedAgain | None, before: Mapping[int, Figures],
+    pools: Mapping[str, Pool],
+    number: int,
+    again: RatedAgain | None,
+    before: Mapping[int, Figures],
     after: Mapping[int, Figures],
-) -> PoolPreview:  # fmt: skip
+) -> PoolPreview:
     moved = [
         Moved(player, before.get(player), after.get(player))
         for player in sorted(before.keys() | after.keys())
@@ -263,9 +271,7 @@ def _come_or_gone(connection: sqlite3.Connection, pool: int, again: RatedAgain) 
     return sorted(come | (again.players - stay))
 
 
-def _lists(
-    connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists
-) -> list[dict[int, Standing]]:
+def _lists(connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists) -> list[dict[int, Standing]]:
     return [standings(connection, pools[known.pool], known.at_ms, players) for known, players in lists.items()]
 
 

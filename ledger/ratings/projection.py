@@ -55,9 +55,13 @@ class PoolProjection:
     """The projection of one pool of one views database."""
 
     def __init__(
-        self, connection: sqlite3.Connection, pool: Pool, roster: Roster, projectors: Sequence[ReadModel],
+        self,
+        connection: sqlite3.Connection,
+        pool: Pool,
+        roster: Roster,
+        projectors: Sequence[ReadModel],
         make_rows: MakeRows,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.pool = pool
         self._roster = roster
         tables = side_tables(projectors, pool.state_fields)
@@ -196,9 +200,13 @@ class PoolProjection:
             anew = [value for newcomer in newcomers.values() for value in begun(fold, newcomer.seed)]
             kept[number] = cols.joined(states, cols.known(anew, _starts(fold)))
         return Met(
-            players, [counts[player] for player in players], [*eras, *([NOBODY] * len(newcomers))],
-            cols.joined(scheme, cols.unknown(len(newcomers) * self._width)), kept, newcomers,
-        )  # fmt: skip
+            players,
+            [counts[player] for player in players],
+            [*eras, *([NOBODY] * len(newcomers))],
+            cols.joined(scheme, cols.unknown(len(newcomers) * self._width)),
+            kept,
+            newcomers,
+        )
 
     def _scheme_states(self, cols: Columns, flat: Column, eras: Sequence[int]) -> Column:
         """The scheme's state of each row, as wide as the widest, out of all fields of the pool."""
@@ -221,9 +229,7 @@ class PoolProjection:
                 first_ms.setdefault(black, ms)
         return {player: self._roster.newcomer(self.pool, player, first_ms[player]) for player in players}
 
-    def _kept(
-        self, cols: Columns, number: int, counts: Mapping[int, int], newcomers: Mapping[int, Newcomer]
-    ) -> Column:
+    def _kept(self, cols: Columns, number: int, counts: Mapping[int, int], newcomers: Mapping[int, Newcomer]) -> Column:
         """The running state of a table's fold after so many games of each player, flat.
 
         Args:
@@ -243,9 +249,15 @@ class PoolProjection:
         return cols.known(flat, _starts(fold))
 
     def _rate(
-        self, cols: Columns, games: Games, dense: tuple[Column, Column, Column], places: Column, walk: Walk, *,
+        self,
+        cols: Columns,
+        games: Games,
+        dense: tuple[Column, Column, Column],
+        places: Column,
+        walk: Walk,
+        *,
         more: bool,
-    ) -> Rated:  # fmt: skip
+    ) -> Rated:
         """Rate games; what their players hold then is noted in *walk* where another game may follow."""
         players, white, black = dense
         base = cols.take(walk.states.n, places)
@@ -258,9 +270,16 @@ class PoolProjection:
         return rated_by_era(cols, self.pool, games, dense, base, rate_era)
 
     def _rate_era(
-        self, cols: Columns, era: int, games: Games, sides: tuple[Column, Column],
-        who: tuple[Column, Column, Column], states: WalkStates, *, more: bool,
-    ) -> engine.SideRatings:  # fmt: skip
+        self,
+        cols: Columns,
+        era: int,
+        games: Games,
+        sides: tuple[Column, Column],
+        who: tuple[Column, Column, Column],
+        states: WalkStates,
+        *,
+        more: bool,
+    ) -> engine.SideRatings:
         """Rate the games of one era of players, given with their places and their numbers of games."""
         rated_by, (white, black), (players, places, counts) = self.pool.eras[era], sides, who
         scheme, width, are_all = rated_by.scheme, len(rated_by.scheme.state), len(self.pool.eras) == 1
@@ -272,9 +291,18 @@ class PoolProjection:
             cols.put_rows(state, here, width, brought)
         score = cols.over(games.half_points, 2)
         games_in = rateable(
-            self.pool, cols, era, white, black, score, games.ended_ms, games.rated_ms, games.begins,
-            games.facts.get(BEGAN, ()), games.facts.get(TOURNAMENT, ()),
-        )  # fmt: skip
+            self.pool,
+            cols,
+            era,
+            white,
+            black,
+            score,
+            games.ended_ms,
+            games.rated_ms,
+            games.begins,
+            games.facts.get(BEGAN, ()),
+            games.facts.get(TOURNAMENT, ()),
+        )
         kept = engine.rate(cols, scheme, rated_by.numbers, games_in, state, counts)
         if more or era + 1 < len(self.pool.eras):
             cols.put_rows(states.scheme, at, states.width, cols.rows(state, here, width), width)
@@ -290,10 +318,13 @@ class PoolProjection:
         eras = cols.take(states.era, at)
         others = cols.where(cols.minus(1, cols.equal(eras, era)))
         if len(others):
-            held_in, counts, fields = cols.lists([
-                cols.take(eras, others), cols.take(cols.take(states.n, at), others),
-                cols.rows(states.scheme, cols.take(at, others), states.width),
-            ])  # fmt: skip
+            held_in, counts, fields = cols.lists(
+                [
+                    cols.take(eras, others),
+                    cols.take(cols.take(states.n, at), others),
+                    cols.rows(states.scheme, cols.take(at, others), states.width),
+                ]
+            )
             rows: list[float] = []
             for place, other in enumerate(cols.lists([others])[0]):
                 player, held = players[other], held_in[place]

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-
 def _rows(which: str) -> str:
     """Rows of the history in one pool, ?1, each with its place in rating order."""
     return f"SELECT h.*, rated_ms FROM history AS h JOIN games ON games.position = h.game WHERE h.pool = ?1 AND {which}"

@@ -56,9 +56,7 @@ class Games(NamedTuple):
         return Games._make([*(column[first:last] for column in self[:-1]), facts])
 
 
-def touch(
-    white: Any, black: Any, begins: Any, fresh: Any, touched: Any, skipped: Any, affected: Any
-) -> None:
+def touch(white: Any, black: Any, begins: Any, fresh: Any, touched: Any, skipped: Any, affected: Any) -> None:
     """Mark the games that must be re-rated: batches with a fresh game, or with a player touched before.
 
     Args:
@@ -130,10 +128,17 @@ def as_games(
     position, points = cols.halves(game, 2 * POINTS_BITS)
     (white, black), (half_points, loser) = cols.halves(players, PLAYER_BITS), cols.halves(points, POINTS_BITS)
     return Games(
-        position, cols.small(white), cols.small(black), cols.small(half_points), cols.small(loser),
-        cols.ints(columns[4]) if batch else place, place, cols.small(_begins(pool, columns[2], *batch)),
-        cols.minus(1, cols.up_to(position, checkpoint)), as_facts(cols, facts, columns[len(columns) - len(facts) :]),
-    )  # fmt: skip
+        position,
+        cols.small(white),
+        cols.small(black),
+        cols.small(half_points),
+        cols.small(loser),
+        cols.ints(columns[4]) if batch else place,
+        place,
+        cols.small(_begins(pool, columns[2], *batch)),
+        cols.minus(1, cols.up_to(position, checkpoint)),
+        as_facts(cols, facts, columns[len(columns) - len(facts) :]),
+    )
 
 
 def _begins(pool: Pool, rated_ms: Sequence[int], batch: Sequence[str] = ()) -> Sequence[int]:
@@ -165,9 +170,13 @@ def further_facts(pool: Pool, facts: Sequence[str]) -> tuple[str, ...]:
 
 
 def rated_by_era(
-    cols: Columns, pool: Pool, games: Games, dense: tuple[Column, Column, Column], base: Column,
+    cols: Columns,
+    pool: Pool,
+    games: Games,
+    dense: tuple[Column, Column, Column],
+    base: Column,
     rate_era: Callable[[int, int, int], engine.SideRatings],
-) -> Rated:  # fmt: skip
+) -> Rated:
     """Rate games era by era.
 
     Args:
@@ -284,9 +293,18 @@ def first_ends(players: int, white: Column, black: Column, ended_ms: Column) -> 
 
 
 def rateable(
-    pool: Pool, cols: Columns, era: int, white: Column, black: Column, score: Column, ended_ms: Column,
-    rated_ms: Column, begins: Column, began_ms: Column = (), tournament: Column = (),
-) -> engine.Rateable:  # fmt: skip
+    pool: Pool,
+    cols: Columns,
+    era: int,
+    white: Column,
+    black: Column,
+    score: Column,
+    ended_ms: Column,
+    rated_ms: Column,
+    begins: Column,
+    began_ms: Column = (),
+    tournament: Column = (),
+) -> engine.Rateable:
     """Games of one era as the engine takes them.
 
     ``begins`` flags the first game of each batch; ``began_ms`` says when each game's tournament began, and
@@ -297,15 +315,17 @@ def rateable(
         return engine.Rateable(white, black, score, day)
     starts = cols.where(begins)
     places = [*cols.lists([starts])[0], len(white)]
-    whens = [
-        pool.when(era, int(rated_ms[first]), int(ended_ms[last - 1]))
-        for first, last in pairwise(places)
-    ]
+    whens = [pool.when(era, int(rated_ms[first]), int(ended_ms[last - 1])) for first, last in pairwise(places)]
     return engine.Rateable(
-        white, black, score, day, cols.ints(places), cols.floats([when.period for when in whens]),
+        white,
+        black,
+        score,
+        day,
+        cols.ints(places),
+        cols.floats([when.period for when in whens]),
         cols.floats([when.day for when in whens]),
         _began(pool, cols, era, (ended_ms, began_ms, tournament, begins)),
-    )  # fmt: skip
+    )
 
 
 def _began(pool: Pool, cols: Columns, era: int, columns: tuple[Column, Column, Column, Column]) -> Column:

@@ -123,9 +123,13 @@ def _folded(
 
 
 def write(
-    cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, folded: Folded,
+    cols: Columns,
+    pool: Pool,
+    rows: PlayerRows,
+    rated: Rated,
+    folded: Folded,
     stands: Mapping[int, Stood] | None = None,
-) -> list[tuple[Any, ...]]:  # fmt: skip
+) -> list[tuple[Any, ...]]:
     """Write all sides of rated games to the history and the other tables; gives the rows of ``current`` that follow.
 
     Args:

@@ -62,8 +62,11 @@ class SideTable:
     def columns(self) -> list[tuple[str, str]]:
         """Names and SQL types of its columns, in the order of its rows."""
         return [
-            ("pool", "INTEGER NOT NULL"), ("player", "INTEGER NOT NULL"), ("n", "INTEGER NOT NULL"), *self.values,
-        ]  # fmt: skip
+            ("pool", "INTEGER NOT NULL"),
+            ("player", "INTEGER NOT NULL"),
+            ("n", "INTEGER NOT NULL"),
+            *self.values,
+        ]
 
     @property
     def values(self) -> list[tuple[str, str]]:
@@ -73,7 +76,7 @@ class SideTable:
             *((name, SIDE_COLUMNS[name].type) for name in self.fold.stores),
             *((name, "REAL") for name in self.scheme_state),
             *((kept.name, kept.type) for kept in self.fold.state),
-        ]  # fmt: skip
+        ]
 
     @property
     def create(self) -> str:
@@ -86,9 +89,7 @@ class SideTable:
         """The statements that make its indexes, once it is filled: of a tournament table the one by tournament."""
         if not self.by_tournament:
             return []
-        return [
-            f'CREATE INDEX IF NOT EXISTS "{self.name}_by_tournament" ON "{self.name}"(pool, tournament, player, n)'
-        ]
+        return [f'CREATE INDEX IF NOT EXISTS "{self.name}_by_tournament" ON "{self.name}"(pool, tournament, player, n)']
 
     @property
     def insert(self) -> str:

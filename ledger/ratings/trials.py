@@ -126,9 +126,7 @@ class Folded:
     again: Mapping[int, RatedAgain]
 
 
-def fold_in(
-    views: Views, journal: Journal, entries: Sequence[Entry], read_models: Sequence[ReadModel] = ()
-) -> Folded:
+def fold_in(views: Views, journal: Journal, entries: Sequence[Entry], read_models: Sequence[ReadModel] = ()) -> Folded:
     """Let entries take effect within a trial.
 
     Args:

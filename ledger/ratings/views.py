@@ -111,17 +111,19 @@ class Views:
         held = self.journal.size()
         if checkpoint.position > held:
             raise CorruptError(
-                str(self.path), 0,
+                str(self.path),
+                0,
                 f"knows {checkpoint.position} entries, the journal holds {held}: the journal was cut or an older copy "
                 "restored; prove it with 'audit --since', then 'rebuild' the views",
-            )  # fmt: skip
+            )
         if self.journal.root_at(checkpoint.position) != checkpoint.root:
             raise CorruptError(
-                str(self.path), 0,
+                str(self.path),
+                0,
                 f"was derived from another journal: its first {checkpoint.position} entries are not those of the "
                 "journal beside it; put back the files that belong together, or, where 'audit --since' proves the "
                 "journal, 'rebuild' the views",
-            )  # fmt: skip
+            )
 
     def close(self) -> None:
         """Release the file; it is opened again when it is asked."""
@@ -351,10 +353,11 @@ class Views:
             if isinstance(error, ArithmeticError | LookupError | TypeError | ValueError):
                 views_file.check_sound(connection, self.path)
                 raise CorruptError(
-                    str(self.path), 0,
+                    str(self.path),
+                    0,
                     f"going on from its rows failed ({type(error).__name__}: {one_line(error)}): where 'audit' names a "
                     "false row, 'rebuild' the views; where it does not, a scheme or a projector is at fault",
-                ) from error  # fmt: skip
+                ) from error
             raise
         return size
 
@@ -415,9 +418,10 @@ class Views:
         missing -= {projector.name for projector in projectors}
         build = Build(self._building, projectors, self.journal)
         build.run(
-            self.journal.size() if until is None else until, progress,
+            self.journal.size() if until is None else until,
+            progress,
             [name for name in missing if rule.keeps(name) is not False],
-        )  # fmt: skip
+        )
         self.close()
         views_file.put_in_place(self._building, self.path)
 

@@ -243,9 +243,7 @@ def stored_projectors(connection: sqlite3.Connection) -> dict[str, str]:
 def _projectors_in(made: Mapping[str, str]) -> dict[str, str]:
     own = {_ARITHMETIC[0], HISTORY.name}
     return {
-        name: identity
-        for name, identity in made.items()
-        if name not in own and not name.startswith((_SCHEME, PACKAGE))
+        name: identity for name, identity in made.items() if name not in own and not name.startswith((_SCHEME, PACKAGE))
     }
 
 

@@ -28,7 +28,6 @@ from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
-
     from polars import DataFrame
 
 SEED_FIELDS = ("rating", "games", "deviation", "volatility", "highest", "k_factor")
@@ -74,9 +73,7 @@ class _Known:
 class ListImport:
     """One list of players into one journal."""
 
-    def __init__(
-        self, ledger: OpenLedger, pool: Pool, since: str | None, source: str | None, actor: str
-    ) -> None:
+    def __init__(self, ledger: OpenLedger, pool: Pool, since: str | None, source: str | None, actor: str) -> None:
         """Prepare the import of a list.
 
         Args:
@@ -142,8 +139,11 @@ class ListImport:
         rows = pl.concat([frame.select("identity", "line") for frame in held])
         doubled = rows.filter(~pl.col("identity").is_first_distinct())
         if len(doubled):
-            firsts = dict(rows.filter(pl.col("identity").is_in(doubled["identity"].implode())).unique(
-                "identity", keep="first", maintain_order=True).iter_rows())  # fmt: skip
+            firsts = dict(
+                rows.filter(pl.col("identity").is_in(doubled["identity"].implode()))
+                .unique("identity", keep="first", maintain_order=True)
+                .iter_rows()
+            )
             for identity, line in doubled.iter_rows():
                 self.report.fault(line, f"{identity!r} stands in line {firsts[identity]} already; keep one of them")
 
@@ -214,10 +214,13 @@ class ListImport:
     def _seeds(self, rows: DataFrame) -> DataFrame:
         """The rows with a rating, in the columns of ``RatingSeeded``, with their lines."""
         return rows.filter(pl.col("rating").is_not_null()).select(
-            "line", "player", pl.lit(self._pool.name).alias("pool"), *SEED_FIELDS,
+            "line",
+            "player",
+            pl.lit(self._pool.name).alias("pool"),
+            *SEED_FIELDS,
             pl.col("since").fill_null(pl.lit(self._since, pl.String)).alias("effective_at"),
             pl.lit(self._source, pl.String).alias("source"),
-        )  # fmt: skip
+        )
 
     def _record(self, writer: Writer, frame: DataFrame, news: _Known, stamp: str) -> None:
         named = dict(zip(frame["identity"].to_list(), frame["name"].to_list(), strict=True))

@@ -92,10 +92,18 @@ class Registry:
     ledger: OpenLedger
 
     def add(
-        self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
-        birth_year: int | None = None, joined: str | None = None, past: Past | None = None, actor: str,
+        self,
+        identity: str,
+        name: str,
+        *,
+        standing: Standing = Standing.FULL,
+        declared_rating: int | None = None,
+        birth_year: int | None = None,
+        joined: str | None = None,
+        past: Past | None = None,
+        actor: str,
         token: str | None = None,
-    ) -> Learnt:  # fmt: skip
+    ) -> Learnt:
         """Register a player as ``add_many`` does."""
         newcomer = NewPlayer(identity, name, standing, declared_rating, birth_year, joined, past)
         return self.add_many([newcomer], actor=actor, token=token)[0]
@@ -160,9 +168,13 @@ class Registry:
             faults = person_faults(player.identity, player.name, is_new=player.identity not in known)
             with _named(faults):
                 PlayerRegistered(
-                    player=1, joined_at=player.joined or "2000", standing=player.standing,
-                    declared_rating=player.declared_rating, birth_year=player.birth_year, commitment="0" * 64,
-                )  # fmt: skip
+                    player=1,
+                    joined_at=player.joined or "2000",
+                    standing=player.standing,
+                    declared_rating=player.declared_rating,
+                    birth_year=player.birth_year,
+                    commitment="0" * 64,
+                )
             if player.past is not None:
                 with _named(faults):
                     player.past.seed(1, self.ledger.first_pool())
@@ -184,9 +196,13 @@ class Registry:
         else:
             check_name(person, player.name)
         event = PlayerRegistered(
-            player=person.player, joined_at=person.joined_at, standing=player.standing,
-            declared_rating=player.declared_rating, birth_year=player.birth_year, commitment=sealed,
-        )  # fmt: skip
+            player=person.player,
+            joined_at=person.joined_at,
+            standing=player.standing,
+            declared_rating=player.declared_rating,
+            birth_year=player.birth_year,
+            commitment=sealed,
+        )
         return [event] if player.past is None else [event, player.past.seed(person.player, self.ledger.first_pool())]
 
     def rename(self, player: int, name: str, *, actor: str, token: str | None = None) -> Renamed:
@@ -204,9 +220,7 @@ class Registry:
         if problems := name_faults(name):
             raise MalformedError(problems)
         ledger = self.ledger
-        return renaming.rename(
-            ledger.journal, ledger.names.file, player, name, actor=actor, clock_ms=ledger.now_ms
-        )
+        return renaming.rename(ledger.journal, ledger.names.file, player, name, actor=actor, clock_ms=ledger.now_ms)
 
     def same_person(self, player: int) -> list[int]:
         """The numbers of the person who has this one, in their order: this one, and those merged with it."""
@@ -223,8 +237,10 @@ class Registry:
         """
         self.ledger.level()
         numbers = json.dumps(self.same_person(player))
-        return sum(is_plain(row["key"]) for row in queries.dictionaries(
-            self.ledger.views.connection, queries.EVERY_KEY_OF, (numbers,)))  # fmt: skip
+        return sum(
+            is_plain(row["key"])
+            for row in queries.dictionaries(self.ledger.views.connection, queries.EVERY_KEY_OF, (numbers,))
+        )
 
     def erase(self, player: int, *, actor: str, token: str | None = None) -> bool:
         """Forget who a player is, for good: identity, name and salt, under all numbers of the person.
@@ -243,10 +259,17 @@ class Registry:
         return erasing.erase_all(ledger.journal, ledger.names.file, players, actor=actor, clock_ms=ledger.now_ms)
 
     def learn(
-        self, player: int, *, standing: Standing | None = None, declared_rating: int | None = None,
-        birth_year: int | None = None, past: Past | None = None, since: str | None = None, actor: str,
+        self,
+        player: int,
+        *,
+        standing: Standing | None = None,
+        declared_rating: int | None = None,
+        birth_year: int | None = None,
+        past: Past | None = None,
+        since: str | None = None,
+        actor: str,
         token: str | None = None,
-    ) -> Learnt:  # fmt: skip
+    ) -> Learnt:
         """Record what is learnt of a registered player later: all of it, or nothing where something is refused.
 
         Args:
@@ -288,10 +311,12 @@ class Registry:
             raise MalformedError(problems)
         receipts = self.ledger.record(events, actor)
         return Learnt(
-            player, sum(not receipt.duplicate for receipt in receipts),
-            tuple(begin.pool for begin in acting if begin.takes), tuple(b.pool for b in acting if not b.takes),
+            player,
+            sum(not receipt.duplicate for receipt in receipts),
+            tuple(begin.pool for begin in acting if begin.takes),
+            tuple(b.pool for b in acting if not b.takes),
             until,
-        )  # fmt: skip
+        )
 
     def _change(self, player: int, standing: Standing | None, declared: int | None, since: str) -> PlayerChanged:
         """A change from an instant on; the standing stays where none is given."""
@@ -337,10 +362,17 @@ class Registry:
         return namesakes(self.ledger.names.people(), newcomers)
 
     def take_list(
-        self, frames: Iterable[DataFrame], *, pool: str | None = None, since: str | None = None,
-        source: str | None = None, actor: str, token: str | None = None,
-        faults_so_far: Callable[[], int] = lambda: 0, advance: Callable[[int], None] = lambda _: None,
-    ) -> PlayersReport:  # fmt: skip
+        self,
+        frames: Iterable[DataFrame],
+        *,
+        pool: str | None = None,
+        since: str | None = None,
+        source: str | None = None,
+        actor: str,
+        token: str | None = None,
+        faults_so_far: Callable[[], int] = lambda: 0,
+        advance: Callable[[int], None] = lambda _: None,
+    ) -> PlayersReport:
         """Register the players of a list with their pasts: all of them or, where there is a fault, nobody.
 
         Args:

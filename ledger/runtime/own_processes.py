@@ -32,7 +32,10 @@ def started(module: str, *words: str, path: str | Path, work: str) -> subprocess
     try:
         return subprocess.Popen(  # noqa: S603  # our own code
             [sys.executable, "-P", "-m", module, *words],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
     except OSError as error:
         raise StorageError(str(path), f"the process that {work} it does not start: {error}") from error

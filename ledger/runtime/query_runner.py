@@ -58,9 +58,13 @@ Filling = Callable[[set[str]], Iterable[tuple[str, list[tuple[Any, ...]]]]]
 
 
 def rows_of(
-    path: Path, preparations: Sequence[Preparation], statement: str, parameters: Mapping[str, Any], filling: Filling,
+    path: Path,
+    preparations: Sequence[Preparation],
+    statement: str,
+    parameters: Mapping[str, Any],
+    filling: Filling,
     limits: Limits,
-) -> Iterator[Sequence[Any]]:  # fmt: skip
+) -> Iterator[Sequence[Any]]:
     """The names of the columns, and then the rows that a statement selects from a file, opened for reading only.
 
     Args:
@@ -76,10 +80,14 @@ def rows_of(
         StorageError: the process does not start.
     """
     request = {
-        "file": sqlite.address(path, read_only=True), "patience": sqlite.BUSY_SECONDS,
-        "preparations": list(preparations), "statement": statement, "parameters": dict(parameters),
-        "memory": limits.memory, "longest": limits.longest,
-    }  # fmt: skip
+        "file": sqlite.address(path, read_only=True),
+        "patience": sqlite.BUSY_SECONDS,
+        "preparations": list(preparations),
+        "statement": statement,
+        "parameters": dict(parameters),
+        "memory": limits.memory,
+        "longest": limits.longest,
+    }
     with _process(path) as process:
         assert process.stdin is not None
         conversation = _Conversation(process, limits.seconds)
@@ -102,8 +110,12 @@ def _process(path: Path) -> Iterator[subprocess.Popen[bytes]]:
     words = [sys.executable, "-P", query_process.__file__]
     try:
         process = subprocess.Popen(  # noqa: S603  # our own code
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment(),
-        )  # fmt: skip
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(),
+        )
     except OSError as error:
         raise StorageError(str(path), f"the process that asks it does not start: {error}") from error
     try:

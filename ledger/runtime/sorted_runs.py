@@ -167,9 +167,7 @@ class SortedRuns:
         begin, end = 0, len(part)
         for name, value in zip(self._lead, cut, strict=True):
             column = part[name][begin:end]
-            begin, end = (
-                begin + int(column.search_sorted(value, side)) for side in ("left", "right")
-            )
+            begin, end = (begin + int(column.search_sorted(value, side)) for side in ("left", "right"))
         return end
 
     def _read(self, run: _Run, piece: _Piece) -> DataFrame:
@@ -185,9 +183,10 @@ class SortedRuns:
             yield
         except OSError as error:
             raise StorageError(
-                str(self._folder), f"cannot hold the temporary file of a sort ({error.strerror or error}); free some "
+                str(self._folder),
+                f"cannot hold the temporary file of a sort ({error.strerror or error}); free some "
                 "space there and run the command again: nothing was lost",
-            ) from error  # fmt: skip
+            ) from error
 
 
 def _cuts(runs: Sequence[_Run], rows: int) -> list[Key]:

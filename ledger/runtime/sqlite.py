@@ -34,8 +34,11 @@ __all__ = [
 
 WAL_RESET_FIXED = (3, 51, 3)
 PRAGMAS = (
-    "PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON", "PRAGMA recursive_triggers=ON", "PRAGMA foreign_keys=ON",
-)  # fmt: skip
+    "PRAGMA trusted_schema=OFF",
+    "PRAGMA cell_size_check=ON",
+    "PRAGMA recursive_triggers=ON",
+    "PRAGMA foreign_keys=ON",
+)
 BUSY_SECONDS = 60.0  # how long a writer waits for another before it says so
 
 _REMEDIES = (
@@ -126,9 +129,10 @@ def _cannot_have_a_log(path: Path) -> bool:
     log = Path(f"{path}-wal")
     if log.exists() and log.stat().st_size:
         raise StorageError(
-            str(path), f"its folder cannot be written, and {log.name} holds what is not in the file yet: "
-            "copy the ledger's files, this one too, to a folder that you may write, and ask there"
-        )  # fmt: skip
+            str(path),
+            f"its folder cannot be written, and {log.name} holds what is not in the file yet: "
+            "copy the ledger's files, this one too, to a folder that you may write, and ask there",
+        )
     return True
 
 
@@ -162,9 +166,11 @@ def connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
 JOURNAL_ID, PEOPLE_ID, VIEWS_ID = 0x43524C4A, 0x43524C50, 0x43524C56  # "CRLJ", "CRLP", "CRLV"
 TOKENS_ID = 0x43524C54  # "CRLT"
 _OURS = {
-    JOURNAL_ID: "a ledger", PEOPLE_ID: "the people file of a ledger", VIEWS_ID: "the views of a ledger",
+    JOURNAL_ID: "a ledger",
+    PEOPLE_ID: "the people file of a ledger",
+    VIEWS_ID: "the views of a ledger",
     TOKENS_ID: "the file of tokens of a ledger",
-}  # fmt: skip
+}
 
 
 def is_ours(application_id: int) -> bool:

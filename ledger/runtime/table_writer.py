@@ -190,9 +190,9 @@ class OwnProcess:
             return sqlite.explained(self._path, text) or StorageError(str(self._path), f"{text}; {sqlite.RESTORE}")
         code = self._process.wait()
         return StorageError(
-            str(self._path), f"the process that writes it ended (exit code {code}); run the command again: what it had "
-            "finished stands",
-        )  # fmt: skip
+            str(self._path),
+            f"the process that writes it ended (exit code {code}); run the command again: what it had finished stands",
+        )
 
 
 def table_writer(path: str | Path, connection: sqlite3.Connection) -> TableWriter:

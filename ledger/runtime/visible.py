@@ -160,6 +160,7 @@ def in_cell(text: str, kind: str) -> str:
 
 # -- SVG and HTML --------------------------------------------------------------------------------------------------
 
+
 def in_markup(text: str) -> str:
     """The text as it may stand in an element of SVG or HTML, and in a quoted attribute: on one line, nothing hidden."""
     shown = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # faster than translate

@@ -136,9 +136,20 @@ def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None
 
 
 def rate_player(
-    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
-) -> None:  # fmt: skip
+    step: int,  # noqa: ARG001
+    state: Any,
+    work: Any,  # noqa: ARG001
+    after: Any,
+    player: int,
+    opponent: Any,
+    score: Any,
+    colour: Any,  # noqa: ARG001
+    first: int,
+    last: int,
+    period: float,  # noqa: ARG001
+    day: float,
+    numbers: Settings,
+) -> None:
     """Rate one player's games of one list, opponents as the list before has them."""
     own = player * FIELDS
     month = max(float(months_of(day)), state[own + 1])
@@ -199,7 +210,8 @@ SCHEME = Scheme(
     settings=Settings,
     numbers=Numbers,
     state=(
-        "rating", "month",
+        "rating",
+        "month",
         *(f"month_{slot}_games" for slot in range(MONTHS)),
         *(f"month_{slot}_points" for slot in range(MONTHS)),
     ),
@@ -210,4 +222,4 @@ SCHEME = Scheme(
     rhythm=Rhythm.PERIOD,
     at=at,
     listed=listed,
-)  # fmt: skip
+)

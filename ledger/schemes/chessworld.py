@@ -51,7 +51,12 @@ class Settings:
     include_initial: bool = setting(False, "count the initial rating in the mean", "switch", "our reading: no")  # noqa: FBT003
     count_current: bool = setting(True, "n of n/51 counts the game being rated", "switch", "our reading: yes")  # noqa: FBT003
     min_half_moves: float = setting(10.0, "a game must be longer, unless mate", "half-moves", f"{FAQ}: '10 half moves'")
-    guest_tournaments: bool = setting(False, "guests are rated where a tournament's name says 'guest welcom...'", "switch", f"{FAQ}: 'specific Guest Welcoming Tournaments'")  # noqa: FBT003,E501
+    guest_tournaments: bool = setting(
+        False,  # noqa: FBT003
+        "guests are rated where a tournament's name says 'guest welcom...'",
+        "switch",
+        f"{FAQ}: 'specific Guest Welcoming Tournaments'",
+    )
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
@@ -84,11 +89,7 @@ def refuse(
     if common != COUNTS:
         return common
     # "only games longer than 10 half moves", or ended by checkmate at any length
-    if (
-        half_moves != HALF_MOVES_UNKNOWN
-        and half_moves <= numbers.min_half_moves
-        and termination != ENDED_CHECKMATE
-    ):
+    if half_moves != HALF_MOVES_UNKNOWN and half_moves <= numbers.min_half_moves and termination != ENDED_CHECKMATE:
         return TOO_SHORT
     # "In general, no. However, if you are invited by, or choose, a site Welcomer, any games with that player
     # will be rated."
@@ -158,9 +159,15 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Set
 
 
 def rate_side(
-    state: Any, p: int, opponent: float, games: float, opponent_games: float, score: float, expected: float,
+    state: Any,
+    p: int,
+    opponent: float,
+    games: float,
+    opponent_games: float,
+    score: float,
+    expected: float,
     numbers: Settings,
-) -> None:  # fmt: skip
+) -> None:
     """One side of a game; *games* and *opponent_games* count the game being rated, *expected* is by the Elo formula."""
     own = state[p]
     if games <= numbers.provisional_games:
@@ -219,7 +226,11 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         terms.append(Term(part, factor, f"scaling for a provisional opponent; n {counted} this game"))
         rule = f"r1 + K·({part})·(w - E)"
     return Explanation(
-        rule, tuple(terms), own.after[RATING], own.after[RATING], "none; shown to the nearest point",
+        rule,
+        tuple(terms),
+        own.after[RATING],
+        own.after[RATING],
+        "none; shown to the nearest point",
         f"{FAQ}, from the 51st rated game",
     )
 
@@ -241,9 +252,13 @@ def _explain_provisional(own: Side, r2: float, games: float, score: float, numbe
     if numbers.include_initial:
         rule = "(S + p) / (n + 1), S with the initial rating"
     return Explanation(
-        rule, terms, own.after[RATING], own.after[RATING], "none; shown to the nearest point",
+        rule,
+        terms,
+        own.after[RATING],
+        own.after[RATING],
+        "none; shown to the nearest point",
         f"{FAQ}, first {numbers.provisional_games:g} rated games",
-    )  # fmt: skip
+    )
 
 
 def rating_class(rating: int) -> str:

@@ -163,9 +163,16 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
     points = 0.0 if numbers.by_average else seed.rating
     on_list, recent = min(games, numbers.full_games), int(min(games, RECENT))
     return (
-        seed.rating, games, period, on_list, *[0.0] * (SLOTS - 1), on_list * seed.rating, *[0.0] * (SLOTS - 1),
-        *[points] * recent, *[0.0] * (RECENT - recent),
-    )  # fmt: skip
+        seed.rating,
+        games,
+        period,
+        on_list,
+        *[0.0] * (SLOTS - 1),
+        on_list * seed.rating,
+        *[0.0] * (SLOTS - 1),
+        *[points] * recent,
+        *[0.0] * (RECENT - recent),
+    )
 
 
 def nearest(grade: float, numbers: Settings) -> float:
@@ -265,9 +272,20 @@ def missing(after: Any, p: int, now: float, numbers: Settings) -> float:
 
 
 def rate_player(
-    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
-) -> None:  # fmt: skip
+    step: int,
+    state: Any,
+    work: Any,
+    after: Any,
+    player: int,
+    opponent: Any,
+    score: Any,
+    colour: Any,  # noqa: ARG001
+    first: int,
+    last: int,
+    period: float,
+    day: float,  # noqa: ARG001
+    numbers: Settings,
+) -> None:
     """Estimate the ungraded in the first round; rate one player's games of a list in the second."""
     own = player * FIELDS
     if step == 0:
@@ -359,9 +377,13 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
     )
     rounding = "to the nearest whole grade, one half upwards" if numbers.rounded else "none"
     return Explanation(
-        "(p + e + B) / (n + b)", terms, (season + forward) / (now + more), own.after[RATING], rounding,
+        "(p + e + B) / (n + b)",
+        terms,
+        (season + forward) / (now + more),
+        own.after[RATING],
+        rounding,
         f"{HELP}; {CHANGES_2015 if numbers.by_average else CHANGES_2012}",
-    )  # fmt: skip
+    )
 
 
 SCHEME = Scheme(
@@ -372,7 +394,9 @@ SCHEME = Scheme(
     settings=Settings,
     numbers=Numbers,
     state=(
-        "rating", "games", "period",
+        "rating",
+        "games",
+        "period",
         *(f"list_{slot}_games" for slot in range(SLOTS)),
         *(f"list_{slot}_points" for slot in range(SLOTS)),
         *(f"points_{place + 1}" for place in range(RECENT)),
@@ -382,11 +406,12 @@ SCHEME = Scheme(
     rate_player=rate_player,
     expected_score=expected_score,
     explain=explain,
-    rhythm=Rhythm.PERIOD, scale="ECF points",
+    rhythm=Rhythm.PERIOD,
+    scale="ECF points",
     steps=2,
     work=("grade",),
     at=at,
     carry=carry,
     provisional=provisional,
     listed=listed,
-)  # fmt: skip
+)

@@ -182,9 +182,20 @@ def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None
 
 
 def rate_player(
-    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
-) -> None:  # fmt: skip
+    step: int,
+    state: Any,
+    work: Any,
+    after: Any,
+    player: int,
+    opponent: Any,
+    score: Any,
+    colour: Any,  # noqa: ARG001
+    first: int,
+    last: int,
+    period: float,  # noqa: ARG001
+    day: float,
+    numbers: Settings,
+) -> None:
     """One player in one of the three passes."""
     p, w = player * FIELDS, player * NOTES
     full = state[p + STATUS] == FULL
@@ -214,9 +225,7 @@ def rate_player(
         pool(state, p, work, after, opponent, score, first, last)
 
 
-def first_pass(
-    state: Any, p: int, opponent: Any, score: Any, first: int, last: int, numbers: Settings
-) -> float:
+def first_pass(state: Any, p: int, opponent: Any, score: Any, first: int, last: int, numbers: Settings) -> float:
     """P rating "A", against those who were rated before; points."""
     games = state[p + POOL_GAMES]
     points = state[p + POOL_SCORE]
@@ -240,9 +249,7 @@ def second_pass(state: Any, p: int, work: Any, opponent: Any, score: Any, first:
     return performance(opponents, points, state[p + POOL_GAMES] + (last - first), state[p + NOMINAL])
 
 
-def third_pass(
-    own: float, work: Any, opponent: Any, score: Any, first: int, last: int, numbers: Settings
-) -> float:
+def third_pass(own: float, work: Any, opponent: Any, score: Any, first: int, last: int, numbers: Settings) -> float:
     """Score less expected score of a fully rated player, in hundredths of a point, each game by its weight."""
     total = 0.0
     for game in range(first, last):
@@ -254,9 +261,7 @@ def third_pass(
     return total
 
 
-def pool(
-    state: Any, p: int, work: Any, after: Any, opponent: Any, score: Any, first: int, last: int
-) -> None:
+def pool(state: Any, p: int, work: Any, after: Any, opponent: Any, score: Any, first: int, last: int) -> None:
     """A new or partially rated player's list: the rating of pass 2, and the games behind it while it is partial."""
     w = p // FIELDS * NOTES
     after[p] = work[w + 1]
@@ -312,9 +317,14 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         Term("We", expected, "expected score by table 8.1b, each game by its weight"),
     )
     return Explanation(
-        "R0 + k·(W - We)", terms, rating + k * (scored - expected), own.after[RATING], rounding, MONTHLY,
+        "R0 + k·(W - We)",
+        terms,
+        rating + k * (scored - expected),
+        own.after[RATING],
+        rounding,
+        MONTHLY,
         tuple(other for _weight, _score, other in parts),
-    )  # fmt: skip
+    )
 
 
 def _explain_performance(own: Side, meetings: Sequence[Meeting], rounding: str) -> Explanation:
@@ -333,9 +343,14 @@ def _explain_performance(own: Side, meetings: Sequence[Meeting], rounding: str) 
     )
     unrounded = performance(opponents, scored, games, own.before[NOMINAL])
     return Explanation(
-        "(S + F) / (n + 1) + dp", terms, unrounded, own.after[RATING], rounding, f"{HELP}, P Rating",
+        "(S + F) / (n + 1) + dp",
+        terms,
+        unrounded,
+        own.after[RATING],
+        rounding,
+        f"{HELP}, P Rating",
         tuple(meeting.work[FIRST_PASS] for meeting in meetings),
-    )  # fmt: skip
+    )
 
 
 SCHEME = Scheme(

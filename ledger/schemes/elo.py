@@ -107,9 +107,14 @@ def age(birth_year: float, day: float) -> float:
 
 
 def holds(
-    games_below: float, rating_from: float, rating_below: float, age_to: float, rating: float, games: float,
+    games_below: float,
+    rating_from: float,
+    rating_below: float,
+    age_to: float,
+    rating: float,
+    games: float,
     years: float,
-) -> bool:  # fmt: skip
+) -> bool:
     """Whether a row of the table fits: every limit that is not switched off (0); an unknown age fits none."""
     if games_below + rating_from + rating_below + age_to == 0.0:  # none is negative
         return False
@@ -135,19 +140,34 @@ def k_row(rating: float, peak: float, games: float, years: float, numbers: Setti
     # "Higher K-factors (e.g., 40) [...] new players or those with fewer than 30 games", "Intermediate K-factors
     # (e.g., 20 or 24)", "Lower K-factors (e.g., 10) are used for very high-rated players"
     if holds(
-        numbers.first_games_below, numbers.first_rating_from, numbers.first_rating_below, numbers.first_age_to,
-        peak if numbers.first_ever else rating, games, years,
-    ):  # fmt: skip
+        numbers.first_games_below,
+        numbers.first_rating_from,
+        numbers.first_rating_below,
+        numbers.first_age_to,
+        peak if numbers.first_ever else rating,
+        games,
+        years,
+    ):
         return FIRST
     if holds(
-        numbers.second_games_below, numbers.second_rating_from, numbers.second_rating_below, numbers.second_age_to,
-        peak if numbers.second_ever else rating, games, years,
-    ):  # fmt: skip
+        numbers.second_games_below,
+        numbers.second_rating_from,
+        numbers.second_rating_below,
+        numbers.second_age_to,
+        peak if numbers.second_ever else rating,
+        games,
+        years,
+    ):
         return SECOND
     if holds(
-        numbers.third_games_below, numbers.third_rating_from, numbers.third_rating_below, numbers.third_age_to,
-        peak if numbers.third_ever else rating, games, years,
-    ):  # fmt: skip
+        numbers.third_games_below,
+        numbers.third_rating_from,
+        numbers.third_rating_below,
+        numbers.third_age_to,
+        peak if numbers.third_ever else rating,
+        games,
+        years,
+    ):
         return THIRD
     return PLAIN
 
@@ -234,9 +254,13 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         Term("K", k, f"K-factor: {which}"),
     )
     return Explanation(
-        "Ra + K·(Sa - Ea)", terms, rating + k * (score - ea), own.after[RATING], "none; shown to the nearest point",
+        "Ra + K·(Sa - Ea)",
+        terms,
+        rating + k * (score - ea),
+        own.after[RATING],
+        "none; shown to the nearest point",
         f"{PAGE}, The ELO Rating Change Formula",
-    )  # fmt: skip
+    )
 
 
 SCHEME = Scheme(

@@ -113,11 +113,20 @@ class Settings(EventSettings):
         """Refuse what is not a whole number in a sensible range."""
         self.check_periods()
         for name, low, high in (
-            ("rules_day", 0, 2_932_896), ("floor", 0, 4000), ("initial_games", 0, 1000), ("initial_highest", 1, 5000),
-            ("start", 0, 5000), ("hypothetical", 1, 5000), ("pool_months", 1, 1200), ("k_games", 0, 10_000),
-            ("k_product", 1, 1_000_000), ("junior_age", 0, 120), ("junior_below", 1, 100_000),
-            ("high_from", 1, 100_000), ("full_from", 1, 100_000),
-        ):  # fmt: skip
+            ("rules_day", 0, 2_932_896),
+            ("floor", 0, 4000),
+            ("initial_games", 0, 1000),
+            ("initial_highest", 1, 5000),
+            ("start", 0, 5000),
+            ("hypothetical", 1, 5000),
+            ("pool_months", 1, 1200),
+            ("k_games", 0, 10_000),
+            ("k_product", 1, 1_000_000),
+            ("junior_age", 0, 120),
+            ("junior_below", 1, 100_000),
+            ("high_from", 1, 100_000),
+            ("full_from", 1, 100_000),
+        ):
             value = getattr(self, name)
             if not low <= value <= high or value % 1:
                 raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
@@ -150,8 +159,14 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
 
 
 def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Settings,  # noqa: ARG001
-) -> int:  # fmt: skip
+    outcome: int,
+    termination: int,
+    half_moves: int,
+    rated: bool,
+    white: int,  # noqa: ARG001
+    black: int,  # noqa: ARG001
+    numbers: Settings,  # noqa: ARG001
+) -> int:
     """Why a game does not count, as a code of ``REASONS``; both players must have made one move."""
     reason = refuse_common(outcome, termination, rated)
     if reason != COUNTS:
@@ -196,9 +211,21 @@ def k_of(highest: float, games: float, birth_year: float, counted: float, day: f
 
 
 def rate_player(
-    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any, began: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
-) -> None:  # fmt: skip
+    step: int,  # noqa: ARG001
+    state: Any,
+    work: Any,
+    after: Any,
+    player: int,
+    opponent: Any,
+    score: Any,
+    colour: Any,  # noqa: ARG001
+    began: Any,
+    first: int,
+    last: int,
+    period: float,  # noqa: ARG001
+    day: float,
+    numbers: Settings,
+) -> None:
     """Add up one player's games of a period; a rated player's rating changes, an unrated one's games are pooled.
 
     The loop of ``ledger.schemes.formulas.fide_by_hand.tournament``, written out for columns.

@@ -116,9 +116,20 @@ def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:  # n
 
 
 def rate_player(
-    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
-) -> None:  # fmt: skip
+    step: int,  # noqa: ARG001
+    state: Any,
+    work: Any,  # noqa: ARG001
+    after: Any,
+    player: int,
+    opponent: Any,
+    score: Any,
+    colour: Any,  # noqa: ARG001
+    first: int,
+    last: int,
+    period: float,
+    day: float,  # noqa: ARG001
+    numbers: Settings,
+) -> None:
     """One player's games of one period (step 2)."""
     p = player * FIELDS
     own = state[p]
@@ -186,9 +197,13 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         *by_game,
     )
     return Explanation(
-        "r + q/(1/RD^2 + 1/d²)·Σx", terms, rating + Q / (1.0 / (rd * rd) + 1.0 / d2) * improvement, own.after[RATING],
-        "none", f"{PAPER}, step 2",
-    )  # fmt: skip
+        "r + q/(1/RD^2 + 1/d²)·Σx",
+        terms,
+        rating + Q / (1.0 / (rd * rd) + 1.0 / d2) * improvement,
+        own.after[RATING],
+        "none",
+        f"{PAPER}, step 2",
+    )
 
 
 def game_words(i: int, meeting: Meeting, g: float, e: float) -> str:

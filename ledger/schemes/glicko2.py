@@ -128,9 +128,20 @@ def expected_score(state: Any, p: int, q: int, numbers: Any) -> float:  # noqa: 
 
 
 def rate_player(
-    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
-) -> None:  # fmt: skip
+    step: int,  # noqa: ARG001
+    state: Any,
+    work: Any,  # noqa: ARG001
+    after: Any,
+    player: int,
+    opponent: Any,
+    score: Any,
+    colour: Any,  # noqa: ARG001
+    first: int,
+    last: int,
+    period: float,
+    day: float,  # noqa: ARG001
+    numbers: Settings,
+) -> None:
     """One player's games of one period (steps 3 to 8)."""
     p = player * FIELDS
     own = state[p]
@@ -147,9 +158,16 @@ def rate_player(
 
 
 def rate_side(
-    after: Any, p: int, rating: float, rd: float, volatility: float, improvement: float, information: float,
-    periods: float, tau: float,
-) -> None:  # fmt: skip
+    after: Any,
+    p: int,
+    rating: float,
+    rd: float,
+    volatility: float,
+    improvement: float,
+    information: float,
+    periods: float,
+    tau: float,
+) -> None:
     """Steps 4 to 8 for one player; fills rating, RD and volatility of *after* from *p*.
 
     Args:
@@ -173,9 +191,15 @@ def rate_side(
 
 
 def rate_sides(
-    after: Any, p: int, q: int, improvement: float, information: float, other_improvement: float,
-    other_information: float, tau: float,
-) -> None:  # fmt: skip
+    after: Any,
+    p: int,
+    q: int,
+    improvement: float,
+    information: float,
+    other_improvement: float,
+    other_information: float,
+    tau: float,
+) -> None:
     """``rate_side`` of both players of one game from what stands in *after*, at *p* and *q*, with no period in step 6.
 
     The searches for their volatilities run side by side; what comes of one without information is not taken.
@@ -190,9 +214,15 @@ def rate_sides(
     )
     move(after, p, after[p], phi2, sigma if informed else before, improvement, information, 0.0)
     move(
-        after, q, after[q], other_phi2, other_sigma if other_informed else other_before, other_improvement,
-        other_information, 0.0,
-    )  # fmt: skip
+        after,
+        q,
+        after[q],
+        other_phi2,
+        other_sigma if other_informed else other_before,
+        other_improvement,
+        other_information,
+        0.0,
+    )
 
 
 def squared(rd: float) -> float:
@@ -214,9 +244,12 @@ def move(
 
 
 def rate_period(
-    rating: float, rd: float, volatility: float, games: Sequence[tuple[float, float, float]],
+    rating: float,
+    rd: float,
+    volatility: float,
+    games: Sequence[tuple[float, float, float]],
     numbers: Settings = DEFAULT,
-) -> tuple[float, float, float]:  # fmt: skip
+) -> tuple[float, float, float]:
     """Rating, RD and volatility after one period that begins with the given ones, in points.
 
     Args:
@@ -270,9 +303,13 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         *by_game,
     )
     return Explanation(
-        "R + 173.7178·Σx/(1/(φ^2 + σ'^2) + 1/v)", terms, rating + SCALE * after2 * improvement, own.after[RATING],
-        "none", f"{PAPER}, steps 3 to 8",
-    )  # fmt: skip
+        "R + 173.7178·Σx/(1/(φ^2 + σ'^2) + 1/v)",
+        terms,
+        rating + SCALE * after2 * improvement,
+        own.after[RATING],
+        "none",
+        f"{PAPER}, steps 3 to 8",
+    )
 
 
 SCHEME = Scheme(

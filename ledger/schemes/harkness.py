@@ -102,9 +102,20 @@ def performance(competition: float, percentage: float, numbers: Settings) -> flo
 
 
 def rate_player(
-    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
-) -> None:  # fmt: skip
+    step: int,  # noqa: ARG001
+    state: Any,
+    work: Any,  # noqa: ARG001
+    after: Any,
+    player: int,
+    opponent: Any,
+    score: Any,
+    colour: Any,  # noqa: ARG001
+    first: int,
+    last: int,
+    period: float,  # noqa: ARG001
+    day: float,  # noqa: ARG001
+    numbers: Settings,
+) -> None:
     """Rate one player's games of one event; who met no opponent that counts stays as before it."""
     total = 0.0
     points = 0.0
@@ -139,17 +150,19 @@ def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
 def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one event with its numbers."""
     counted = [
-        (strength(opponent, 0, numbers), score)
-        for opponent, score, *_ in meetings
-        if counts(opponent, 0, numbers)
+        (strength(opponent, 0, numbers), score) for opponent, score, *_ in meetings if counts(opponent, 0, numbers)
     ]
     games = float(len(counted))
     source = f"{BOOK}, Harkness system"
     if not counted:
         return Explanation(
-            "R, no opponent was rated", (Term("R", own.before[RATING], "rating before the event"),),
-            own.before[RATING], own.after[RATING], "none", source,
-        )  # fmt: skip
+            "R, no opponent was rated",
+            (Term("R", own.before[RATING], "rating before the event"),),
+            own.before[RATING],
+            own.after[RATING],
+            "none",
+            source,
+        )
     competition = sum(rating for rating, _score in counted) / games
     points = sum(score for _rating, score in counted)
     unrated = sum(1.0 for opponent, *_ in meetings if not listed(opponent, 0, numbers))
@@ -164,9 +177,13 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         Term("c", numbers.per_percent, "points for a percentage point"),
     )
     return Explanation(
-        "A + c·(P - 50)", terms, performance(competition, percentage, numbers),
-        own.after[RATING], "none; shown to the nearest point", source,
-    )  # fmt: skip
+        "A + c·(P - 50)",
+        terms,
+        performance(competition, percentage, numbers),
+        own.after[RATING],
+        "none; shown to the nearest point",
+        source,
+    )
 
 
 SCHEME = Scheme(

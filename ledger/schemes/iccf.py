@@ -74,7 +74,10 @@ class Settings(PeriodSettings):
     cut_off: float = setting(350.0, "largest difference that counts", "points", "ingram-braun.net: 'fixed by ICCF'")
     corrected: bool = setting(True, "multiply Dp by F", "switch", f"{IECG} IV.1; not confirmed for ICCF")  # noqa: FBT003
     higher_rating: bool = setting(
-        True, "from list 2012/2 own current, opponent's higher rating; off: entry ratings always", "switch", RULE_9_4  # noqa: FBT003
+        True,  # noqa: FBT003
+        "from list 2012/2 own current, opponent's higher rating; off: entry ratings always",
+        "switch",
+        RULE_9_4,
     )
     entry_lists: float = setting(
         0.0, "lists for which an entry rating is kept; 0: that in force stands for it", "lists", "our approximation"
@@ -164,9 +167,20 @@ def opponent_rating(state: Any, q: int, day: float, numbers: Settings) -> float:
 
 
 def rate_player(
-    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
-) -> None:  # fmt: skip
+    step: int,  # noqa: ARG001
+    state: Any,
+    work: Any,  # noqa: ARG001
+    after: Any,
+    player: int,
+    opponent: Any,
+    score: Any,
+    colour: Any,  # noqa: ARG001
+    first: int,
+    last: int,
+    period: float,  # noqa: ARG001
+    day: float,
+    numbers: Settings,
+) -> None:
     """Rate one player's games of one period: all games so far up to a fixed rating, the change by k after that."""
     p = player * FIELDS
     games = state[p + GAMES]
@@ -220,9 +234,11 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         Term("p", g_factor(games), f"by the {games:g} rated games before"),
         Term("W", sum(meeting.score for meeting in meetings), "points of this period"),
         Term("We", sum(expected), "expected points, 1 / (1 + 10^(-D/400)) each"),
-        *(Term(f"We{i}", e, f"expected against {other:.1f} as it counts; scored {meeting.score:g}")
-          for i, (meeting, other, e) in enumerate(zip(meetings, others, expected, strict=True), 1)),
-    )  # fmt: skip
+        *(
+            Term(f"We{i}", e, f"expected against {other:.1f} as it counts; scored {meeting.score:g}")
+            for i, (meeting, other, e) in enumerate(zip(meetings, others, expected, strict=True), 1)
+        ),
+    )
     return _explained("Ro + r·p·(W - We)", terms, own.after, f"ICCF rating rules, fixed ratings; {RULE_9_4}")
 
 

@@ -112,7 +112,13 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
 
 
 def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Settings  # noqa: ARG001
+    outcome: int,
+    termination: int,
+    half_moves: int,
+    rated: bool,
+    white: int,  # noqa: ARG001
+    black: int,  # noqa: ARG001
+    numbers: Settings,
 ) -> int:
     """Why a game does not count (an index into ``REASONS``), or 0. An unknown length does not speak against it."""
     common = refuse_common(outcome, termination, rated)
@@ -160,9 +166,7 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Set
     hold(state, b, black, numbers)
 
 
-def evidence(
-    rating: float, opponent: float, opponent_rd: float, score: float, advantage: float
-) -> tuple[float, float]:
+def evidence(rating: float, opponent: float, opponent_rd: float, score: float, advantage: float) -> tuple[float, float]:
     """g(s - E) and g²E(1 - E) of one side; arguments as in ``play``."""
     weight = impact(opponent_rd)
     expected = chance(rating - opponent + advantage, weight)
@@ -170,9 +174,17 @@ def evidence(
 
 
 def play(
-    after: Any, p: int, rating: float, rd: float, volatility: float, opponent: float, opponent_rd: float, score: float,
-    advantage: float, tau: float,
-) -> None:  # fmt: skip
+    after: Any,
+    p: int,
+    rating: float,
+    rd: float,
+    volatility: float,
+    opponent: float,
+    opponent_rd: float,
+    score: float,
+    advantage: float,
+    tau: float,
+) -> None:
     """One side of one game by Glicko-2 with no period in step 6; fills rating, RD and volatility from *p*.
 
     Args:
@@ -271,9 +283,13 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
     )
     unrounded = live[RATING] + factor * SCALE * (after[RD] / SCALE) * (after[RD] / SCALE) * weight * (score - expected)
     return Explanation(
-        "R + m·173.7178·φ'^2·g·(s - E)", terms, unrounded, own.after[RATING],
-        _rounding(unrounded, own.after[RATING], after, numbers), f"{CALCULATOR}; {GLICKO}",
-    )  # fmt: skip
+        "R + m·173.7178·φ'^2·g·(s - E)",
+        terms,
+        unrounded,
+        own.after[RATING],
+        _rounding(unrounded, own.after[RATING], after, numbers),
+        f"{CALCULATOR}; {GLICKO}",
+    )
 
 
 def _rounding(unrounded: float, result: float, after: Sequence[float], numbers: Settings) -> str:

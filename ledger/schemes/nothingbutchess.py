@@ -126,9 +126,13 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
     )
     rounding = "to the nearest whole point, a half upwards" if numbers.rounded else "none; shown to the nearest point"
     return Explanation(
-        "old + k·(score - expectancy)", terms, new_rating(old, other, score, numbers), own.after[RATING], rounding,
+        "old + k·(score - expectancy)",
+        terms,
+        new_rating(old, other, score, numbers),
+        own.after[RATING],
+        rounding,
         f"{PAGE}, Compute your new rating",
-    )  # fmt: skip
+    )
 
 
 SCHEME = Scheme(

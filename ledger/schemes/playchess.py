@@ -61,7 +61,10 @@ class Settings(PeriodSettings):
         20.0, "a game resigned or agreed drawn has at least", "half-moves", f"{GAMES_PAGE}: 'before 10 moves'"
     )
     moves_alone: bool = setting(
-        False, "that length for every game, however it ended", "switch", f"{GAMES_PAGE}: 'moves played alone'"  # noqa: FBT003
+        False,  # noqa: FBT003
+        "that length for every game, however it ended",
+        "switch",
+        f"{GAMES_PAGE}: 'moves played alone'",
     )
     low_end: bool = setting(False, "r falls to 0 below 600 points", "switch", f"{LSS} 754; not in PlayChess")  # noqa: FBT003
     win_bonus: bool = setting(False, "a won game adds the bonus B", "switch", f"{LSS} 754; not in PlayChess")  # noqa: FBT003
@@ -104,7 +107,13 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
 
 
 def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Any  # noqa: ARG001
+    outcome: int,
+    termination: int,
+    half_moves: int,
+    rated: bool,
+    white: int,  # noqa: ARG001
+    black: int,  # noqa: ARG001
+    numbers: Any,
 ) -> int:
     """Why a game does not count (an index into ``REASONS``), or 0. An unknown length does not speak against it."""
     common = refuse_common(outcome, termination, rated)
@@ -218,9 +227,20 @@ def change(own: float, opponent: float, score: float, k: float, with_bonus: bool
 
 
 def rate_player(
-    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
-) -> None:  # fmt: skip
+    step: int,  # noqa: ARG001
+    state: Any,
+    work: Any,  # noqa: ARG001
+    after: Any,
+    player: int,
+    opponent: Any,
+    score: Any,
+    colour: Any,  # noqa: ARG001
+    first: int,
+    last: int,
+    period: float,  # noqa: ARG001
+    day: float,  # noqa: ARG001
+    numbers: Settings,
+) -> None:
     """Rate one player's games of one rating run.
 
     Which formula rates them goes by the games up to the previous list, as Ro and Pn do: who had no established
@@ -316,9 +336,11 @@ def explain_established(
         Term("g", g, "by Pn"),
         Term("W", sum(scores), "points of this run"),
         Term("We", sum(expected), "expected points, 1 / (1 + 10^(-D/400)) each"),
-        *(Term(f"dR{i}", r * g * (score - e), f"r·g·({score:g} - {e:.4f}) against {other:.1f} as it counts")
-          for i, (score, other, e) in enumerate(zip(scores, others, expected, strict=True), 1)),
-    )  # fmt: skip
+        *(
+            Term(f"dR{i}", r * g * (score - e), f"r·g·({score:g} - {e:.4f}) against {other:.1f} as it counts")
+            for i, (score, other, e) in enumerate(zip(scores, others, expected, strict=True), 1)
+        ),
+    )
     return Explanation(
         "Ro + r·g·(W - We)", terms, own.after[RATING], own.after[RATING], "none; shown to the nearest point", source
     )

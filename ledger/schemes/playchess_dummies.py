@@ -54,7 +54,10 @@ class Settings:
         20.0, "a game resigned or agreed drawn has at least", "half-moves", f"{GAMES_PAGE}: 'before 10 moves'"
     )
     moves_alone: bool = setting(
-        False, "that length for every game, however it ended", "switch", f"{GAMES_PAGE}: 'moves played alone'"  # noqa: FBT003
+        False,  # noqa: FBT003
+        "that length for every game, however it ended",
+        "switch",
+        f"{GAMES_PAGE}: 'moves played alone'",
     )
 
     def __attrs_post_init__(self) -> None:
@@ -134,11 +137,12 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         Term("n", games, "rated games before it"),
         Term("R2", opponent, "opponent's rating before the game"),
         Term(
-            "P", performance(rating, games, opponent, score, numbers),
+            "P",
+            performance(rating, games, opponent, score, numbers),
             f"rating performance, R2 within {numbers.cut_off:g} points of R once n > 0, + {numbers.worth:g}·(2W - 1)",
         ),
         Term("W", score, "score"),
-    )  # fmt: skip
+    )
     return Explanation(
         "(n·R + P) / (n + 1)", terms, own.after[RATING], own.after[RATING], _SHOWN, f"{PAGE}, scheme for dummies"
     )

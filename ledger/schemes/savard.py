@@ -291,8 +291,11 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
             return Explanation(
                 "E, unchanged against a player in his first games",
                 (Term("E", own.before[RATING], "rating before the game"),),
-                own.before[RATING], own.after[RATING], "none; shown to the nearest point", START,
-            )  # fmt: skip
+                own.before[RATING],
+                own.after[RATING],
+                "none; shown to the nearest point",
+                START,
+            )
         other_e = other_h = estimate(opponent, 0, own.before[RATING], 1.0 - score, numbers)
     return _explain_game(own, other_e, other_h, score, numbers)
 
@@ -343,9 +346,13 @@ def _explain_game(own: Side, other_e: float, other_h: float, score: float, numbe
         rule = f"(1 - M)·({rule}) + M·H'"
     unrounded, _h = updated(e, h, other_e, other_h, score, rank, numbers)
     return Explanation(
-        rule, tuple(terms), unrounded, own.after[RATING], "none; shown to the nearest point",
+        rule,
+        tuple(terms),
+        unrounded,
+        own.after[RATING],
+        "none; shown to the nearest point",
         f"{PAPER}, Updating E and The Mixing Step",
-    )  # fmt: skip
+    )
 
 
 SCHEME = Scheme(

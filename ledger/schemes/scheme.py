@@ -136,7 +136,13 @@ def refuse_common(outcome: int, termination: int, rated: bool) -> int:
 
 
 def refuse_by_common_reasons(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Any  # noqa: ARG001
+    outcome: int,
+    termination: int,
+    half_moves: int,  # noqa: ARG001
+    rated: bool,
+    white: int,  # noqa: ARG001
+    black: int,  # noqa: ARG001
+    numbers: Any,  # noqa: ARG001
 ) -> int:
     """Kernel ``refuse`` of a scheme without a reason of its own."""
     return refuse_common(outcome, termination, rated)
@@ -264,9 +270,13 @@ class Scheme:
         if not issubclass(self.settings, EventSettings):
             return plain
         return Calendar(
-            *plain[:4], numbers.by_event, numbers.event_gap, numbers.event_days, numbers.included_until,
+            *plain[:4],
+            numbers.by_event,
+            numbers.event_gap,
+            numbers.event_days,
+            numbers.included_until,
             numbers.in_force_after,
-        )  # fmt: skip
+        )
 
     def carried(self, rating: float, games: float, newcomer: Newcomer, numbers: Any) -> tuple[float, ...]:
         """The state of a player who comes from another scheme with *rating* after *games* rated games."""

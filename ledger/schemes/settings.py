@@ -77,9 +77,11 @@ class EventSettings(PeriodSettings):
     event_gap: float = setting(7.0, "days without a game after which one of that name is another", "days", "our choice")
     event_days: float = setting(30.0, "how long a tournament may last; longer ones by period", "days", "our choice")
     included_until: float = setting(
-        0.0, "days before the end of a period by which a tournament must be over to be in it", "days",
+        0.0,
+        "days before the end of a period by which a tournament must be over to be in it",
+        "days",
         "choice of the pool",
-    )  # fmt: skip
+    )
     in_force_after: float = setting(
         0.0, "days after the end of a period for which its ratings are not yet in force", "days", "choice of the pool"
     )
@@ -92,8 +94,11 @@ class EventSettings(PeriodSettings):
         """
         super().check_periods()
         for name, low, high in (
-            ("event_gap", 1, 366), ("event_days", 1, 366), ("included_until", 0, 366), ("in_force_after", 0, 366),
-        ):  # fmt: skip
+            ("event_gap", 1, 366),
+            ("event_days", 1, 366),
+            ("included_until", 0, 366),
+            ("in_force_after", 0, 366),
+        ):
             value = getattr(self, name)
             if not low <= value <= high or value % 1:
                 raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")

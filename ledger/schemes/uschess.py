@@ -194,9 +194,20 @@ def bounded(rating: float, own: float, numbers: Settings) -> float:
 
 
 def rate_player(
-    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
-) -> None:  # fmt: skip
+    step: int,
+    state: Any,
+    work: Any,
+    after: Any,
+    player: int,
+    opponent: Any,
+    score: Any,
+    colour: Any,  # noqa: ARG001
+    first: int,
+    last: int,
+    period: float,  # noqa: ARG001
+    day: float,
+    numbers: Settings,
+) -> None:
     """One player of a section in four rounds: steps 1, 3, 4 of the document, then step 5 with the floors."""
     p = player * FIELDS
     w = player * WORK
@@ -228,9 +239,17 @@ def rate_player(
 
 
 def rated(
-    state: Any, p: int, work: Any, w: int, later: int, opponent: Any, first: int, last: int, day: float,
+    state: Any,
+    p: int,
+    work: Any,
+    w: int,
+    later: int,
+    opponent: Any,
+    first: int,
+    last: int,
+    day: float,
     numbers: Settings,
-) -> float:  # fmt: skip
+) -> float:
     """A rating by the opponents' work numbers ``FIRST``, *later* 0, or ``STEP_4``, 1, before limits and floors.
 
     Notes the bonus.
@@ -304,9 +323,14 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         for i, (meeting, rating) in enumerate(zip(meetings, table, strict=True), 1)
     ]
     return Explanation(
-        rule, (*terms, *more, *opponents), unrounded, own.after[RATING],
-        _from_there(own, meetings, unrounded, numbers), source, tuple(table),
-    )  # fmt: skip
+        rule,
+        (*terms, *more, *opponents),
+        unrounded,
+        own.after[RATING],
+        _from_there(own, meetings, unrounded, numbers),
+        source,
+        tuple(table),
+    )
 
 
 def _standard_terms(
@@ -379,7 +403,15 @@ SCHEME = Scheme(
     rate_player=rate_player,
     steps=4,
     work=(
-        "yardstick", "first", "step_4", "opponents", "bonus", "wins", "draws", "first_strength", "step_4_strength",
+        "yardstick",
+        "first",
+        "step_4",
+        "opponents",
+        "bonus",
+        "wins",
+        "draws",
+        "first_strength",
+        "step_4_strength",
     ),
     expected_score=expected_score,
     mirrored=True,

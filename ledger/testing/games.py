@@ -18,17 +18,28 @@ RECORDED_AT = "2022-01-01T00:00:00.000Z"
 _ROUNDS = (None, "1", "2", "2.1", "2.2", "10", "Final")
 _OUTCOMES = (Outcome.WHITE,) * 9 + (Outcome.BLACK,) * 7 + (Outcome.DRAW,) * 5 + (Outcome.NONE,)
 _TERMINATIONS = (
-    *(Termination.CHECKMATE,) * 5, *(Termination.RESIGNATION,) * 6, *(Termination.TIME,) * 5, Termination.AGREEMENT,
-    Termination.ABANDONMENT, Termination.UNPLAYED, Termination.UNKNOWN,
-)  # fmt: skip
+    *(Termination.CHECKMATE,) * 5,
+    *(Termination.RESIGNATION,) * 6,
+    *(Termination.TIME,) * 5,
+    Termination.AGREEMENT,
+    Termination.ABANDONMENT,
+    Termination.UNPLAYED,
+    Termination.UNKNOWN,
+)
 _HALF_MOVES = (None, 0, 9, 10, 11, 40, 61, 120, 300)
 _DAYS = 28
 
 
 def club(
-    games: int = 300, players: int = 8, *, seed: int = 1, pool: str = "standard", scheme: str = "chessworld",
-    settings: Mapping[str, int | bool | str] | None = None, changes: bool = True,
-) -> list[Event]:  # fmt: skip
+    games: int = 300,
+    players: int = 8,
+    *,
+    seed: int = 1,
+    pool: str = "standard",
+    scheme: str = "chessworld",
+    settings: Mapping[str, int | bool | str] | None = None,
+    changes: bool = True,
+) -> list[Event]:
     """The facts of one club in the order in which they happened: the scheme, the players, then the games.
 
     Args:
@@ -70,8 +81,7 @@ def record(journal: Journal, events: Iterable[Event], *, recorded_at: str = RECO
     with journal.writing() as writer:
         facts = list(events)
         bodies = [
-            codec.body_of(position, recorded_at, actor, e)
-            for position, e in enumerate(facts, start=writer.size + 1)
+            codec.body_of(position, recorded_at, actor, e) for position, e in enumerate(facts, start=writer.size + 1)
         ]
         writer.append([e.KIND for e in facts], [e.key for e in facts], bodies)
 

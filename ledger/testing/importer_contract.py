@@ -130,11 +130,21 @@ def check_game(game: SourceGame) -> None:
     """The game can be recorded, and its players and its pool can be named."""
     assert re.fullmatch(KEY_PATTERN, game.key, re.ASCII), game
     GameRecorded(
-        game=game.key, pool="standard", white=1, black=2, outcome=Outcome(game.outcome),
-        termination=Termination(game.termination), half_moves=game.half_moves, started_at=game.started_at,
-        ended_at=game.ended_at, tournament=game.tournament, round=game.round, rated=game.rated,
-        white_rating=game.white_rating, black_rating=game.black_rating,
-    )  # fmt: skip
+        game=game.key,
+        pool="standard",
+        white=1,
+        black=2,
+        outcome=Outcome(game.outcome),
+        termination=Termination(game.termination),
+        half_moves=game.half_moves,
+        started_at=game.started_at,
+        ended_at=game.ended_at,
+        tournament=game.tournament,
+        round=game.round,
+        rated=game.rated,
+        white_rating=game.white_rating,
+        black_rating=game.black_rating,
+    )
     assert game.outcome != Outcome.NONE, game
     for text in (game.white_id, game.white_name, game.black_id, game.black_name):
         assert 0 < len(text) <= MAX_TEXT, game

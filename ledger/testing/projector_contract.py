@@ -122,9 +122,11 @@ class ProjectorContract:
             outcomes.append(bits(out))
             other_run, other = _sides(made, 3)
             loop(
-                other_run, other, [kept.start for kept in made.state] * (other_run[-1] + 1),
+                other_run,
+                other,
+                [kept.start for kept in made.state] * (other_run[-1] + 1),
                 [0.0] * (len(other_run) * len(made.state)),
-            )  # fmt: skip
+            )
         assert outcomes[0] == outcomes[1]
 
     # -- its table -------------------------------------------------------------------------------------------------

@@ -119,10 +119,14 @@ class SchemeContract:
         scheme = self.make()
         cases = list(
             itertools.product(
-                range(len(Outcome)), range(len(Termination)), (HALF_MOVES_UNKNOWN, 0, 1, 10, 11, MAX_HALF_MOVES),
-                (True, False), range(len(Standing)), range(len(Standing)),
+                range(len(Outcome)),
+                range(len(Termination)),
+                (HALF_MOVES_UNKNOWN, 0, 1, 10, 11, MAX_HALF_MOVES),
+                (True, False),
+                range(len(Standing)),
+                range(len(Standing)),
             )
-        )  # fmt: skip
+        )
         for numbers in self.numbers():
             plain = [scheme.refuse(*case, numbers) for case in cases]
             assert {type(code) for code in plain} == {int}
@@ -259,9 +263,7 @@ class SchemeContract:
                 predicted = engine.predict(scheme, numbers, own, opponent, case.when)
                 for word, score in (("win", 1.0), ("draw", 0.5), ("loss", 0.0)):
                     as_black = [*opponent, *own]
-                    engine.rate(
-                        FEW, scheme, numbers, _one_game(0, 1, 1.0 - score, case.when), as_black, [0, 0]
-                    )
+                    engine.rate(FEW, scheme, numbers, _one_game(0, 1, 1.0 - score, case.when), as_black, [0, 0])
                     assert bits(predicted[word]) == bits(as_black[fields:]), "White and Black are rated alike"
                 if self.score_decides:
                     assert predicted["win"][0] >= predicted["draw"][0] >= predicted["loss"][0]
@@ -375,9 +377,15 @@ def _one_game(w: int, b: int, score: float, when: When = A_WHILE_LATER) -> Ratea
 def _as_arrays(games: Rateable) -> Rateable:
     white, black, score, day, starts, period, closing, began = games
     return Rateable(
-        MANY.small(white), MANY.small(black), MANY.floats(score), MANY.floats(day), MANY.ints(starts),
-        MANY.floats(period), MANY.floats(closing), MANY.floats(began) if len(began) else (),
-    )  # fmt: skip
+        MANY.small(white),
+        MANY.small(black),
+        MANY.floats(score),
+        MANY.floats(day),
+        MANY.ints(starts),
+        MANY.floats(period),
+        MANY.floats(closing),
+        MANY.floats(began) if len(began) else (),
+    )
 
 
 def _problems(scheme: Scheme, given: Mapping[str, Any]) -> tuple[str, ...]:

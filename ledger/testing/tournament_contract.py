@@ -45,6 +45,5 @@ class TournamentContract(ProjectorContract):
         """The same facts with the games in these tournaments by turns."""
         turns = cycle(tournaments)
         return [
-            attrs.evolve(event, tournament=next(turns)) if isinstance(event, GameRecorded) else event
-            for event in facts
+            attrs.evolve(event, tournament=next(turns)) if isinstance(event, GameRecorded) else event for event in facts
         ]

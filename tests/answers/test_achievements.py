@@ -49,7 +49,11 @@ def _achievers_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ledger.register(f"name:{name.lower()}", name)
             ledger.append(
                 RatingSeeded(
-                    pool="standard", player=number, rating=RATINGS[number], games=60, source="old list",
+                    pool="standard",
+                    player=number,
+                    rating=RATINGS[number],
+                    games=60,
+                    source="old list",
                     effective_at="2005-01",
                 )
             )
@@ -61,7 +65,12 @@ def _achievers_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number, (day, white, black, outcome, on_time) in enumerate(GAMES, 1):
             ledger.append(
                 game_recorded(
-                    f"g{number}", white=white, black=black, ended_at=day, outcome=outcome, half_moves=40,
+                    f"g{number}",
+                    white=white,
+                    black=black,
+                    ended_at=day,
+                    outcome=outcome,
+                    half_moves=40,
                     **({"termination": ON_TIME} if on_time else {}),
                 )
             )
@@ -90,14 +99,21 @@ def test_highest_and_lowest_stand_by_scheme_with_their_games(achievers: Ledger) 
     assert (earlier["rating"], earlier["game"]) == (rating[1], "g2") == (max(rating[:4]), "g2")
     assert (earlier["scheme"], earlier["other_system"], earlier["in_force"]) == ("elo", True, "2005-12-02")
     assert (present["rating"], present["scheme"], present["other_system"]) == (
-        max(rating[4:]), "nothingbutchess", False,
-    )  # fmt: skip
+        max(rating[4:]),
+        "nothingbutchess",
+        False,
+    )
     assert (brought["rating"], brought["scheme"], brought["other_system"], brought["game"], brought["in_force"]) == (
-        1600.0, "old list", True, None, "2005-01-01",
-    )  # fmt: skip
+        1600.0,
+        "old list",
+        True,
+        None,
+        "2005-01-01",
+    )
     assert [(row["rating"], row["scheme"]) for row in found(achievers, "lowest")] == [
-        (min(rating[4:]), "nothingbutchess"), (min(rating[:4]), "elo"),
-    ]  # fmt: skip
+        (min(rating[4:]), "nothingbutchess"),
+        (min(rating[:4]), "elo"),
+    ]
     (of_2005,) = (row for row in found(achievers, "highest", "2005") if not row["other_system"])
     assert (of_2005["scheme"], of_2005["game"]) == ("elo", "g2")
 
@@ -105,8 +121,10 @@ def test_highest_and_lowest_stand_by_scheme_with_their_games(achievers: Ledger) 
 def test_best_wins_and_worst_losses_are_by_the_rating_before_the_game(achievers: Ledger) -> None:
     wins, losses = found(achievers, "best win"), found(achievers, "worst loss")
     assert [(row["place"], row["game"], row["opponent_name"]) for row in wins] == [
-        (1, "g1", "Bob"), (2, "g7", "Cleo"), (3, "g2", "Cleo"),
-    ]  # fmt: skip
+        (1, "g1", "Bob"),
+        (2, "g7", "Cleo"),
+        (3, "g2", "Cleo"),
+    ]
     assert [row["opponent_rating_before"] for row in wins][::2] == [1900.0, 1500.0]
     assert [(row["game"], row["result"]) for row in losses] == [("g3", "loss"), ("g6", "loss"), ("g4", "loss")]
     assert [row["other_system"] for row in losses] == [True, False, True]
@@ -118,10 +136,13 @@ def test_streaks_of_each_kind_with_their_first_and_last_games(achievers: Ledger)
         return {(row["streak"], row["which"]): (row["games"], row["first_game"], row["last_game"]) for row in rows}
 
     assert spans() == {
-        ("winning", "current"): (1, "g7", "g7"), ("winning", "longest"): (2, "g1", "g2"),
-        ("unbeaten", "current"): (1, "g7", "g7"), ("unbeaten", "longest"): (2, "g1", "g2"),
-        ("losing", "current"): (0, None, None), ("losing", "longest"): (2, "g3", "g4"),
-    }  # fmt: skip
+        ("winning", "current"): (1, "g7", "g7"),
+        ("winning", "longest"): (2, "g1", "g2"),
+        ("unbeaten", "current"): (1, "g7", "g7"),
+        ("unbeaten", "longest"): (2, "g1", "g2"),
+        ("losing", "current"): (0, None, None),
+        ("losing", "longest"): (2, "g3", "g4"),
+    }
     assert spans("2005-12-04")["losing", "current"] == (2, "g3", "g4")
     assert spans("2004")["winning", "longest"] == (0, None, None)
 
@@ -216,8 +237,9 @@ def test_of_an_unrated_player_nothing_is_a_best_win_or_an_upset(tmp_path: Path) 
         assert ann == {"best win": "g4", "worst loss": "g3"}
         of_newcomer = highest.achievements(ledger, ledger.player("New"))
         assert [(row["what"], row["game"], row["opponent_rating_before"]) for row in of_newcomer] == [
-            ("best win", "g1", 2000.0), ("worst loss", "g2", 2000.0),
-        ]  # fmt: skip
+            ("best win", "g1", 2000.0),
+            ("worst loss", "g2", 2000.0),
+        ]
         assert [row["game"] for row in upsets.upsets(ledger, margin=1)] == ["g3"]
         surpluses = {
             (standing.name, result.game): result.surplus
@@ -244,9 +266,12 @@ def test_all_of_them_follow_a_correction(tmp_path: Path) -> None:
     def answers(ledger: Ledger) -> list[Any]:
         ann = ledger.player("Ann")
         return [
-            highest.achievements(ledger, ann), streaks.streaks(ledger, ann), time_losses.windows(ledger, ann),
-            upsets.upsets(ledger, margin=0), players.summary(ledger, ann)["lowest"],
-        ]  # fmt: skip
+            highest.achievements(ledger, ann),
+            streaks.streaks(ledger, ann),
+            time_losses.windows(ledger, ann),
+            upsets.upsets(ledger, margin=0),
+            players.summary(ledger, ann)["lowest"],
+        ]
 
     def played(path: Path, first: int) -> Ledger:
         ledger = Ledger.create(path)
@@ -257,7 +282,10 @@ def test_all_of_them_follow_a_correction(tmp_path: Path) -> None:
             termination = ON_TIME if number % 7 == 1 and outcome is not Outcome.DRAW else Termination.UNKNOWN
             ledger.append(
                 game_recorded(
-                    f"g{number:02}", ended_at=f"2020-01-01T00:{number:02}:00Z", half_moves=40, outcome=outcome,
+                    f"g{number:02}",
+                    ended_at=f"2020-01-01T00:{number:02}:00Z",
+                    half_moves=40,
+                    outcome=outcome,
                     termination=termination,
                 )
             )

@@ -82,9 +82,13 @@ def test_the_game_itself_is_pgn_that_reads_back_as_known(run: Run, mated_club: P
     key = key_of(run, mated_club, 7)
     file = tmp_path / "game.pgn"
     assert run("board", mated_club, key, "-o", file).code == 0
-    assert file.read_text() == run("board", mated_club, key, "--format", "pgn").out == (
-        '[Event "?"]\n[Site "?"]\n[Date "2024.05.01"]\n[Round "?"]\n[White "<Ann> & \\\\u202eEve"]\n[Black "Bob"]\n'
-        '[Result "1-0"]\n[Termination "normal"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Bc5 4. Qxf7# 1-0\n'
+    assert (
+        file.read_text()
+        == run("board", mated_club, key, "--format", "pgn").out
+        == (
+            '[Event "?"]\n[Site "?"]\n[Date "2024.05.01"]\n[Round "?"]\n[White "<Ann> & \\\\u202eEve"]\n[Black "Bob"]\n'
+            '[Result "1-0"]\n[Termination "normal"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Bc5 4. Qxf7# 1-0\n'
+        )
     )
     without = key_of(run, mated_club, 0)
     assert run("board", mated_club, without, "--format", "pgn").out.endswith('[Result "1-0"]\n\n1-0\n')

@@ -50,9 +50,27 @@ def test_k_is_scaled_against_a_provisional_opponent(run: Run) -> None:
 
 def test_the_example_of_the_glicko_2_paper(run: Run) -> None:
     answer = calculated(
-        run, "--scheme", "glicko2", "--rd", "200", "--volatility", "0.06", "1500", "1400", "win", "1550", "loss",
-        "1700", "loss", "--opponent-rd", "30", "--opponent-rd", "100", "--opponent-rd", "300",
-    )  # fmt: skip
+        run,
+        "--scheme",
+        "glicko2",
+        "--rd",
+        "200",
+        "--volatility",
+        "0.06",
+        "1500",
+        "1400",
+        "win",
+        "1550",
+        "loss",
+        "1700",
+        "loss",
+        "--opponent-rd",
+        "30",
+        "--opponent-rd",
+        "100",
+        "--opponent-rd",
+        "300",
+    )
     assert answer["rating_after"] == pytest.approx(1464.06, abs=0.01)
     assert answer["state_after"] == pytest.approx({"rd": 151.52, "volatility": 0.05999}, abs=0.01)
     assert answer["rated_with"] == "one period"

@@ -35,8 +35,12 @@ def made(path: Path, scheme: str = "chessworld", **settings: bool) -> Ledger:
     for month, (white, black) in product(("01", "02", "03"), ((0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3))):
         ledger.append(
             game_recorded(
-                f"g{month}-{white}{black}", white=numbers[white], black=numbers[black], outcome=Outcome.WHITE,
-                half_moves=60, ended_at=f"2021-{month}-1{white}",
+                f"g{month}-{white}{black}",
+                white=numbers[white],
+                black=numbers[black],
+                outcome=Outcome.WHITE,
+                half_moves=60,
+                ended_at=f"2021-{month}-1{white}",
             )
         )
     ledger.level()

@@ -56,10 +56,19 @@ def games_of_four_years() -> Iterator[SourceGame]:
         ended = FIRST + timedelta(days=i * 2.4)
         tournament = OPENS[i % 4]
         yield source_game(
-            f"made:{i}", f"Player {white}", f"Player {black}", line=i + 1, white_id=f"made:p{white}",
-            black_id=f"made:p{black}", outcome=outcome, termination="resignation", ended_at=f"{ended:%Y-%m-%d}",
-            tournament=tournament and f"{tournament} {ended.year}", round=str(i % 7), rated=i % 50 != 7,
-        )  # fmt: skip
+            f"made:{i}",
+            f"Player {white}",
+            f"Player {black}",
+            line=i + 1,
+            white_id=f"made:p{white}",
+            black_id=f"made:p{black}",
+            outcome=outcome,
+            termination="resignation",
+            ended_at=f"{ended:%Y-%m-%d}",
+            tournament=tournament and f"{tournament} {ended.year}",
+            round=str(i % 7),
+            rated=i % 50 != 7,
+        )
 
 
 def four_years_of_a_club(folder: Path, scheme: str, settings: Mapping[str, int | bool | str] | None = None) -> Path:
@@ -220,9 +229,7 @@ def test_a_scheme_is_as_like_to_another_as_the_other_to_it(club_of_four_years: P
 def test_the_timer_is_asked_before_and_after_each_replay(club_of_four_years: Path) -> None:
     ticks = iter(range(100))
     with Ledger.open(club_of_four_years, clock=lambda: NOW) as ledger:
-        found = compare(
-            ledger, [candidate("elo"), candidate("glicko2")], timer=lambda: float(next(ticks)), threads=1
-        )
+        found = compare(ledger, [candidate("elo"), candidate("glicko2")], timer=lambda: float(next(ticks)), threads=1)
     assert [one.seconds for one in found.schemes] == [1.0, 1.0]
     assert next(ticks) == 4
 
@@ -239,9 +246,7 @@ def test_a_pool_of_earlier_days_is_replayed_as_it_is_and_others_as_new_pools_wou
 
 def test_settings_are_taken(club_of_four_years: Path) -> None:
     with Ledger.open(club_of_four_years, clock=lambda: NOW) as ledger:
-        slow, fast = (
-            compare(ledger, [candidate("elo", {"k": k})], timer=lambda: 0.0).schemes[0] for k in ("8", 64)
-        )
+        slow, fast = (compare(ledger, [candidate("elo", {"k": k})], timer=lambda: 0.0).schemes[0] for k in ("8", 64))
     assert slow.spread is not None
     assert fast.spread is not None
     assert slow.spread < fast.spread
@@ -276,8 +281,9 @@ def test_the_games_come_from_their_index(club_of_four_years: Path) -> None:
     with Ledger.open(club_of_four_years, clock=lambda: NOW) as ledger:
         steps = ledger.views.connection.execute(f"EXPLAIN QUERY PLAN {replaying._GAMES}", (1, 2**62)).fetchall()
     assert [step[3] for step in steps] == [
-        "SEARCH games USING INDEX games_in_rating_order (pool=?)", "USE TEMP B-TREE FOR ORDER BY",
-    ]  # fmt: skip
+        "SEARCH games USING INDEX games_in_rating_order (pool=?)",
+        "USE TEMP B-TREE FOR ORDER BY",
+    ]
 
 
 # --- pictures -----------------------------------------------------------------------------------------------
@@ -294,9 +300,7 @@ def test_the_same_comparison_gives_the_same_bytes(kind: str, begins: bytes, club
 
 
 def test_schemes_differ_in_more_than_colour() -> None:
-    looks = [
-        (pictures.MARKERS[i % len(pictures.MARKERS)], pictures.LINES[i % len(pictures.LINES)]) for i in range(40)
-    ]
+    looks = [(pictures.MARKERS[i % len(pictures.MARKERS)], pictures.LINES[i % len(pictures.LINES)]) for i in range(40)]
     assert len(set(looks)) == 40
 
 
@@ -351,7 +355,13 @@ def test_a_million_real_games_are_predicted_better_than_by_a_guess(club_of_four_
     nothing = np.zeros(count, np.int32)
     players = np.arange(int(max(columns["white"].max(), columns["black"].max())) + 1, dtype=np.int32)
     games = replaying.ComparedGames(
-        players, columns["white"], columns["black"], columns["score"], columns["ended_at"], nothing, [None],
+        players,
+        columns["white"],
+        columns["black"],
+        columns["score"],
+        columns["ended_at"],
+        nothing,
+        [None],
         np.full(2 * count, np.nan),
     )
     chosen = [candidate(name) for name in ("elo", "glicko2", "lichess")]

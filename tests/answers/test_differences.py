@@ -66,8 +66,11 @@ def test_a_list_and_what_the_journal_says_now_of_it(two_months: Ledger) -> None:
     record_game(two_months, "late", "2021-01-05", 4, 1)
     found = compared(two_months, JANUARY, "now")
     assert {player: row["change"] for player, row in found.items()} == {
-        1: "changed", 2: "changed", 3: "changed", 4: "created",
-    }  # fmt: skip
+        1: "changed",
+        2: "changed",
+        3: "changed",
+        4: "created",
+    }
     assert all(causes(row) == ["late result late"] for row in found.values())
     assert (found[4]["rating_before"], found[4]["rank_before"], found[4]["difference"]) == (None, None, None)
     back = compared(two_months, "now", JANUARY)

@@ -309,8 +309,9 @@ def test_a_text_of_its_own_joins_by_one_line(
 
     monkeypatch.setitem(
         DOCUMENTS,
-        ("tournament", "trf16"), Document("A tournament.", make, frozenset({"tournament"}), (".trf",)),
-    )  # fmt: skip
+        ("tournament", "trf16"),
+        Document("A tournament.", make, frozenset({"tournament"}), (".trf",)),
+    )
     path = tmp_path / "cup.trf"
     assert export(exported_from, ["tournament"], path, asked=Asked(tournament="Cup")) == [("tournament", None)]
     assert path.read_text() == "012 Cup\n"

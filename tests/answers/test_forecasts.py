@@ -44,9 +44,14 @@ def beginning(scheme: Scheme, numbers: Any) -> list[float]:
 
 def as_arrays(told: Rateable) -> Rateable:
     return Rateable(
-        MANY.small(told.white), MANY.small(told.black), MANY.floats(told.score), MANY.floats(told.day),
-        MANY.ints(told.starts), MANY.floats(told.period), MANY.floats(told.closing),
-    )  # fmt: skip
+        MANY.small(told.white),
+        MANY.small(told.black),
+        MANY.floats(told.score),
+        MANY.floats(told.day),
+        MANY.ints(told.starts),
+        MANY.floats(told.period),
+        MANY.floats(told.closing),
+    )
 
 
 def foreseen(name: str, count: int = 300) -> tuple[Scheme, Any, Rateable, Foresight]:
@@ -136,9 +141,12 @@ def test_who_is_not_listed_has_no_rating() -> None:
     scheme = schemes.named("fide")
     numbers = scheme.numbers_from({})
     told = foresee(
-        FEW, scheme, numbers, Rateable([0], [1], [1.0], [1.0], [0, 1], [600.0], [1.5]),
+        FEW,
+        scheme,
+        numbers,
+        Rateable([0], [1], [1.0], [1.0], [0, 1], [600.0], [1.5]),
         engine.newcomers(scheme, numbers, [Newcomer(), Newcomer()]),
-    )  # fmt: skip
+    )
     assert told.expected == [0.5]
     assert told.unsettled == [1]
     assert all(math.isnan(rating) for rating in (*told.rating, *told.final))

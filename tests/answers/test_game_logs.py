@@ -99,8 +99,10 @@ def test_a_late_game_begins_with_the_proposal_that_told_of_it(three_games: Ledge
     late = game_recorded("late", white=4, half_moves=40, ended_at="2026-11-03", **drawn)
     approve(three_games, three_games.corrections.drafts.add(late))
     assert [kind for kind, _ in positions(three_games, "late")] == [
-        "correction-proposed", "correction-decided", "game-recorded"
-    ]  # fmt: skip
+        "correction-proposed",
+        "correction-decided",
+        "game-recorded",
+    ]
 
 
 def test_of_a_proposal_in_parts_the_part_that_concerns_the_game_is_told(
@@ -130,6 +132,8 @@ def test_the_command_tells_it_in_every_format(three_games: Ledger, run: Run) -> 
     ]
     rows = list(csv.DictReader(io.StringIO(run("log", three_games.path, "--game", "g1", "--csv").out)))
     assert [(row["kind"], row["outcome"], row["decision"]) for row in rows] == [
-        ("game-recorded/1", "white", ""), ("correction-proposed/2", "", ""), ("correction-decided/2", "", "approved")
-    ]  # fmt: skip
+        ("game-recorded/1", "white", ""),
+        ("correction-proposed/2", "", ""),
+        ("correction-decided/2", "", "approved"),
+    ]
     assert [row["why"] for row in rows] == ["", "the scoresheet", ""]

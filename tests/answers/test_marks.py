@@ -58,7 +58,7 @@ def test_a_voided_game_stays_in_the_list_with_its_reason(three_games: Ledger) ->
         (None, "short", "too-short", None, None),
         (None, "g2", "voided", 1, "played by a computer"),
         (1, "g1", None, None, None),
-    ]  # fmt: skip
+    ]
     voided = rows[2]
     assert (voided["result"], voided["opponent"], voided["corrected"]) == ("win", "Cleo", [1])
     assert (voided["rating_before"], voided["rating"], voided["in_force"]) == (None, None, None)

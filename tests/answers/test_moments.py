@@ -208,9 +208,7 @@ def quiet(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, l
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_an_answer_is_of_one_moment(
-    name: str, folder: Path, quiet: dict[str, list[object]], tmp_path: Path
-) -> None:
+def test_an_answer_is_of_one_moment(name: str, folder: Path, quiet: dict[str, list[object]], tmp_path: Path) -> None:
     path, question = copied(folder, tmp_path), QUESTIONS[name]
     with ExitStack() as held:
         reader = held.enter_context(Ledger.open(path, clock=lambda: TODAY))

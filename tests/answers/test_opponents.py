@@ -44,15 +44,21 @@ def expected(games: list[Row]) -> Row:
     results = [row["result"] for row in games]
     points = results.count("win") + results.count("draw") / 2
     numbers: Row = {
-        "played": len(games), "wins": results.count("win"), "draws": results.count("draw"),
-        "losses": results.count("loss"), "points": points, "percent": 100 * points / len(games),
-    }  # fmt: skip
+        "played": len(games),
+        "wins": results.count("win"),
+        "draws": results.count("draw"),
+        "losses": results.count("loss"),
+        "points": points,
+        "percent": 100 * points / len(games),
+    }
     for prefix, column in (("", "rating"), ("opponent_", "opponent_rating")):
         ratings = [row[column] for row in games]
         numbers |= {
-            f"{prefix}max": max(ratings), f"{prefix}min": min(ratings),
-            f"{prefix}mean": pytest.approx(fmean(ratings)), f"{prefix}sd": pytest.approx(pstdev(ratings)),
-        }  # fmt: skip
+            f"{prefix}max": max(ratings),
+            f"{prefix}min": min(ratings),
+            f"{prefix}mean": pytest.approx(fmean(ratings)),
+            f"{prefix}sd": pytest.approx(pstdev(ratings)),
+        }
     return numbers
 
 
@@ -120,8 +126,10 @@ def test_the_command_names_what_does_not_go_together_and_who_was_never_met(run: 
     assert done.code == REFUSED
     assert "no opponent 'emma' among the rated games of emma; 'games' shows whom emma has met" in done.err
     assert [row["colour"] for row in json.loads(run("opponents", club, "emma", "--by", "colour").out)] == [
-        "white", "black", "both",
-    ]  # fmt: skip
+        "white",
+        "black",
+        "both",
+    ]
     assert "0 won, 1 drawn, 10 lost: 0.5 of 11" in run("opponents", club, "emma", "--against", "ann", "-t").err
 
 

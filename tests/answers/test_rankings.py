@@ -91,10 +91,11 @@ def two_schemes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample club by elo and, from 2006 on, by glicko2; a list of its spring is published."""
     path = tmp_path_factory.mktemp("ranked") / "club.db"
     for words in (
-        ["init", path, "--scheme", "elo"], ["import", path, SAMPLE],
+        ["init", path, "--scheme", "elo"],
+        ["import", path, SAMPLE],
         ["scheme", "adopt", path, "--scheme", "glicko2", "--from", "2006-01-01", "--carry", "keep"],
         ["publish", path, "--at", "2006-03-31", "--by", "eve", "--despite-complaints"],
-    ):  # fmt: skip
+    ):
         assert cli.main([str(word) for word in words]) == 0
     return path
 
@@ -127,7 +128,6 @@ def test_the_change_since_a_published_list(two_schemes: Path, run: Run) -> None:
 
 
 def test_another_site_sets_its_classes_from_a_day(two_schemes: Path, tmp_path: Path, run: Run) -> None:
-
 
     path = Path(shutil.copytree(two_schemes.parent, tmp_path / "copy")) / "club.db"
     words = ("classes", "b_from=1000", "advanced_from=1500", "--from", "2006", "--by", "eve")

@@ -27,9 +27,14 @@ from tests.kit.corrections import approve
 from tests.kit.games import game_recorded, run_closed
 
 SCHEMES: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("elo", {}), ("chessworld", {"provisional_games": 2}), ("fide", {}), ("fide", {"by_runs": True}),
-    ("glicko2", {"period_days": 7}), ("ecf-monthly", {}), ("uschess", {}),
-)  # fmt: skip
+    ("elo", {}),
+    ("chessworld", {"provisional_games": 2}),
+    ("fide", {}),
+    ("fide", {"by_runs": True}),
+    ("glicko2", {"period_days": 7}),
+    ("ecf-monthly", {}),
+    ("uschess", {}),
+)
 PLAYERS = 4
 DAYS = [f"2026-{month:02}-{day:02}" for month in (8, 9, 10) for day in (3, 17)]
 pairs = st.permutations(range(1, PLAYERS + 1)).map(lambda players: players[:2])
@@ -89,9 +94,10 @@ class History:
 
 
 @settings(
-    max_examples=int(os.environ.get("LEDGER_EXAMPLES", "8")), deadline=None,
+    max_examples=int(os.environ.get("LEDGER_EXAMPLES", "8")),
+    deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-)  # fmt: skip
+)
 @given(st.data(), st.sampled_from(SCHEMES), st.lists(events, min_size=4, max_size=14))
 def test_the_parts_lead_from_what_was_known_then_to_now(
     data: st.DataObject, scheme: tuple[str, dict[str, Any]], happened: list[tuple[Any, ...]]

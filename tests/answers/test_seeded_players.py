@@ -51,8 +51,10 @@ def test_from_the_day_of_the_list_on_every_answer_knows_the_player(listed_club: 
     assert listed(listed_club, LIST_DAY)["Cleo"] == 1750.5
     everybody = rankings.ranking(listed_club, min_games=0)
     assert [(row["rank"], row["name"], row["games"], row["last_game"]) for row in everybody] == [
-        (1, "Cleo", 0, None), (2, "Ann", 1, "2024-05-01"), (3, "Bob", 1, "2024-05-01"),
-    ]  # fmt: skip
+        (1, "Cleo", 0, None),
+        (2, "Ann", 1, "2024-05-01"),
+        (3, "Bob", 1, "2024-05-01"),
+    ]
     assert [row["name"] for row in rankings.ranking(listed_club)] == ["Ann", "Bob"]
     assert predictions.predict(listed_club, cleo, listed_club.player("Ann"))["rating"] == 1750.5
 

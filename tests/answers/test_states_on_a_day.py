@@ -43,10 +43,7 @@ def _make(tmp_path: Path) -> Iterator[Made]:
 def play(ledger: Ledger, *days: str, outcome: Outcome = Outcome.WHITE, tournament: str | None = None) -> None:
     """Ann against Bob, one game a day."""
     ledger.append_many(
-        [
-            game_recorded(f"g{at}", outcome=outcome, ended_at=at, tournament=tournament, half_moves=60)
-            for at in days
-        ]
+        [game_recorded(f"g{at}", outcome=outcome, ended_at=at, tournament=tournament, half_moves=60) for at in days]
     )
     ledger.catch_up()
 
@@ -104,8 +101,9 @@ def test_until_an_event_closes_the_declared_rating_is_in_force_and_its_outcome_i
     closed = players.summary(ledger, ann, at="2019-02-15")
     assert (closed["rating_then"], closed["rating_after_period"], closed["period_closes"]) == (after["Ann"], None, None)
     assert {row["name"]: row["rating"] for row in rating_lists.list_on(ledger, "2019-01-31")} == {
-        "Ann": 2645, "Bob": 2500
-    }  # fmt: skip
+        "Ann": 2645,
+        "Bob": 2500,
+    }
     for game in player_games.games(ledger, ann):
         assert (game["rating_before"], game["rating"], game["in_force"]) == (2645, after["Ann"], "2019-02-15")
         assert (game["opponent_rating_before"], game["opponent_rating"]) == (2500, after["Bob"])

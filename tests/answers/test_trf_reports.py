@@ -22,7 +22,8 @@ GAMES = report(
         player(3, "Cy", "4 b D", "1 w =", "", points="1.0"),
         player(4, "Di", "3 w D", "2 b 1", "1 b -", points="1.5"),
     ],
-    "132" + " " * 88 + "24/05/01  24/05/02  24/05/03", "092 Swiss",
+    "132" + " " * 88 + "24/05/01  24/05/02  24/05/03",
+    "092 Swiss",
 )
 
 
@@ -69,8 +70,12 @@ def test_every_field_stands_in_its_columns(empty_club: Path, tmp_path: Path, run
     run("import", empty_club, written(tmp_path, "open.trf", GAMES.encode()))
     header, lines = exported(empty_club, run).decode().split("132", 1)
     assert header.split("\r\n")[:5] == [
-        "012 Club open", "042 2024/05/01", "052 2024/05/03", "062 4", "072 2",
-    ]  # fmt: skip
+        "012 Club open",
+        "042 2024/05/01",
+        "052 2024/05/03",
+        "062 4",
+        "072 2",
+    ]
     first = next(line for line in lines.split("\r\n") if line.startswith("001    1"))
     assert first[14:47].strip() == "Carlsen, Magnus"
     assert (first[48:52], first[57:68].strip(), first[80:84].strip()) == ("2881", "1503014", "2.5")
@@ -79,9 +84,21 @@ def test_every_field_stands_in_its_columns(empty_club: Path, tmp_path: Path, run
 
 def a_game(number: int, white: int, black: int, round_: int, day: str = "2024-05-01") -> EventGame:
     return EventGame(
-        "Cup", number, f"c:{number}", white, black, 2, "unknown", number, day, str(round_ or ""), round_ * 10**12, None,
-        None, None,
-    )  # fmt: skip
+        "Cup",
+        number,
+        f"c:{number}",
+        white,
+        black,
+        2,
+        "unknown",
+        number,
+        day,
+        str(round_ or ""),
+        round_ * 10**12,
+        None,
+        None,
+        None,
+    )
 
 
 def test_rounds_keep_their_numbers_where_nobody_plays_twice() -> None:
@@ -98,9 +115,18 @@ def test_a_round_of_several_games_becomes_several_and_games_without_a_round_go_b
 
 def test_a_name_ends_after_33_characters_and_an_unrated_player_has_0() -> None:
     entrants = {1: Entrant("N" * 33, "", None), 2: Entrant("Ann", "12345678901", 1500)}
-    lines = list(lines_of(Report(
-        name="Cup", first="2024-05", last="2024-05", kind=None, entrants=entrants, rounds=[[a_game(1, 1, 2, 1)]],
-    )))  # fmt: skip
+    lines = list(
+        lines_of(
+            Report(
+                name="Cup",
+                first="2024-05",
+                last="2024-05",
+                kind=None,
+                entrants=entrants,
+                rounds=[[a_game(1, 1, 2, 1)]],
+            )
+        )
+    )
     ((_, *fact),) = facts(b"".join(lines))
     who = [f"name:{'n' * 33}", "fide:12345678901"]
     assert fact == [*who, "white", "unknown", "2024-05-01", "1", "Cup", None, 1500]
@@ -109,7 +135,8 @@ def test_a_name_ends_after_33_characters_and_an_unrated_player_has_0() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--names"], "name it with --tournament"), (["--tournament", "Club open"], "say so with --names"),
+        (["--names"], "name it with --tournament"),
+        (["--tournament", "Club open"], "say so with --names"),
         (["--tournament", "Club opem", "--names"], "did you mean 'Club open'"),
         (["--tournament", "Club open", "--names", "--since", "2025"], "Club open"),
     ],

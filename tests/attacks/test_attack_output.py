@@ -73,10 +73,16 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number, black in enumerate(known[1:], 1):
             for again in range(3):
                 game = game_recorded(
-                    f"g{number}-{again}", white=known[0], black=black,
-                    outcome=(Outcome.WHITE, Outcome.DRAW, Outcome.BLACK)[again], termination=Termination.TIME,
-                    half_moves=40, ended_at=f"201{again}-03-{number:02}", tournament=CUP, round=ROUND,
-                )  # fmt: skip
+                    f"g{number}-{again}",
+                    white=known[0],
+                    black=black,
+                    outcome=(Outcome.WHITE, Outcome.DRAW, Outcome.BLACK)[again],
+                    termination=Termination.TIME,
+                    half_moves=40,
+                    ended_at=f"201{again}-03-{number:02}",
+                    tournament=CUP,
+                    round=ROUND,
+                )
                 ledger.append(game)
         with pytest.MonkeyPatch.context() as patched:  # so it did those of people who act
             for module in (codec, tokens):

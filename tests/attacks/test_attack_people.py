@@ -270,8 +270,12 @@ def test_the_history_is_what_the_attacks_need(points: list[Point]) -> None:
         numbers.setdefault(identity.removeprefix("name:"), []).append(number)
     assert numbers["bob"] == [BOB, 205]  # erased, and come back
     assert {name: numbers[name] for name in ("ann", "carl", "dora", "eve", "hal")} == {
-        "ann": [1], "carl": [CARL], "dora": [204], "eve": [206], "hal": [209],
-    }  # fmt: skip
+        "ann": [1],
+        "carl": [CARL],
+        "dora": [204],
+        "eve": [206],
+        "hal": [209],
+    }
     assert len(points[-1].truth) == 210
     assert "fay" not in numbers
     logs = [point.opened / f"{PEOPLE}-wal" for point in points]

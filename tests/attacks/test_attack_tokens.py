@@ -273,22 +273,26 @@ def forged(scene: Scene) -> dict[str, tuple[str, list[Event], str]]:
         "no token": ("adam", [approval(number, 1)], "entry 1 issued no token that holds"),
         "a later entry": ("adam", [approval(number, after + 5)], "issued no token that holds"),
         "issued alone": (
-            "mallory", [issued(9, "mallory", Role.APPROVER), approval(number, after)],
+            "mallory",
+            [issued(9, "mallory", Role.APPROVER), approval(number, after)],
             f"entry {after} issued no token that holds",
         ),
         "issued by a corrector": (
-            "eve", [issued(9, "eve", Role.APPROVER, by_token=eve), approval(number, after)],
+            "eve",
+            [issued(9, "eve", Role.APPROVER, by_token=eve), approval(number, after)],
             f"entry {after} issued no token that holds",
         ),
         "reset to be an approver": (
-            "eve", [issued(9, "eve", Role.APPROVER, reset=True), approval(number, after)],
+            "eve",
+            [issued(9, "eve", Role.APPROVER, reset=True), approval(number, after)],
             f"entry {after} issued no token that holds",
         ),
         "revoked": (
-            "adam", [TokenRevoked(number=1, by_token=adam), approval(number, adam)],
+            "adam",
+            [TokenRevoked(number=1, by_token=adam), approval(number, adam)],
             f"the token of entry {adam} was revoked by entry {after}",
         ),
-    }  # fmt: skip
+    }
 
 
 FORGED = (
@@ -353,8 +357,11 @@ def test_tokens_of_an_earlier_release_hold_until_the_first_entry_which_takes_the
         ledger.tokens.add("zoe", [Role.CORRECTOR])
     zoe = ledger.tokens.add("zoe", [Role.CORRECTOR], token=bob)
     assert [(row.number, row.name, row.issued_by) for row in ledger.tokens.list()] == [
-        (1, "adam", "bob"), (2, "eve", "bob"), (3, "bob", "bob"), (4, "zoe", "bob"),
-    ]  # fmt: skip
+        (1, "adam", "bob"),
+        (2, "eve", "bob"),
+        (3, "bob", "bob"),
+        (4, "zoe", "bob"),
+    ]
     ledger.tokens.path.unlink()
     with pytest.raises(RejectedError, match="unknown-token"):
         ledger.tokens.who(gone, None, Role.APPROVER, "try")

@@ -201,9 +201,12 @@ def test_other_games_of_somebody_new_are_recorded(erased: Path, run: Run) -> Non
     take(run, erased, "csv", RIGHT)
     assert run("erase", erased, RIGHT, "--yes").code == 0
     rows = [
-        "Zed,Bob,1-0,2024-05-04,Cup,2", "Zed,Bob,0-1,2024-05-03,Cup,1", "Zed,Yan,1-0,2024-05-03,Cup,1",
-        "Bob,Zed,1-0,2024-05-03,Cup,1", "Zed,Bob,1-0,2024-05-03,Cup,3",
-    ]  # fmt: skip
+        "Zed,Bob,1-0,2024-05-04,Cup,2",
+        "Zed,Bob,0-1,2024-05-03,Cup,1",
+        "Zed,Yan,1-0,2024-05-03,Cup,1",
+        "Bob,Zed,1-0,2024-05-03,Cup,1",
+        "Zed,Bob,1-0,2024-05-03,Cup,3",
+    ]
     file = erased.with_name("more.csv")
     file.write_text("\n".join(["white,black,result,ended_at,tournament,round", *rows]) + "\n", encoding="utf-8")
     assert "5 games recorded, 0 known already" in run("import", erased, file).err

@@ -43,8 +43,12 @@ def test_the_recorded_commands_speak_and_record_what_they_are_there_for(attacked
         assert {Kind.WRITTEN, Kind.FLUSHED, Kind.SAID} <= set(kinds), under.command.name
     grown = {under.command.name: len(under.last.journal) - len(under.first.journal) for under in made}
     assert {name: grown[name] for name in ("init", "player rename", "erase", "rebuild", "restore")} == {
-        "init": 1, "player rename": 1, "erase": 1, "rebuild": 0, "restore": -10,
-    }  # fmt: skip
+        "init": 1,
+        "player rename": 1,
+        "erase": 1,
+        "rebuild": 0,
+        "restore": -10,
+    }
     assert grown["games one by one"] > 120
 
 
@@ -170,19 +174,26 @@ def test_what_was_flushed_is_there_and_a_loss_of_nothing_is_all() -> None:
 def test_a_file_that_was_cut_may_be_found_uncut_and_then_without_what_was_written_behind_the_cut() -> None:
     disk = of(Record(Kind.CUT, 1, 0), wrote(0, C), club=A + B)
     assert {dict(image)["club"] for image in every_image(disk) if len(dict(image)["club"] or b"") != SECTOR} == {
-        A + B, b"",
-    }  # fmt: skip
+        A + B,
+        b"",
+    }
     assert C in {dict(image)["club"] for image in every_image(disk)}
 
 
 def test_names_are_kept_in_their_order_and_all_of_them_once_the_folder_is_flushed() -> None:
     names = (
-        Record(Kind.CREATED, 7, 0, path="making"), wrote(0, A, file=7), Record(Kind.FLUSHED, 7, 0),
-        Record(Kind.REMOVED, 0, 0, path="club"), Record(Kind.RENAMED, 0, 0, path="making", new_path="club"),
-    )  # fmt: skip
+        Record(Kind.CREATED, 7, 0, path="making"),
+        wrote(0, A, file=7),
+        Record(Kind.FLUSHED, 7, 0),
+        Record(Kind.REMOVED, 0, 0, path="club"),
+        Record(Kind.RENAMED, 0, 0, path="making", new_path="club"),
+    )
     assert every_image(of(*names, club=B)) == {
-        (("club", B),), (("club", B), ("making", A)), (("making", A),), (("club", A),),
-    }  # fmt: skip
+        (("club", B),),
+        (("club", B), ("making", A)),
+        (("making", A),),
+        (("club", A),),
+    }
     assert every_image(of(*names, Record(Kind.FOLDER_FLUSHED, 0, 0), club=B)) == {(("club", A),)}
 
 

@@ -47,9 +47,7 @@ def test_the_journal_alone_gives_its_head_and_asks_for_no_other_file(club_of_300
         path.unlink()
     alone = audit(club_of_300_games, journal_only=True)
     assert alone == Verdict(head, head.size, 0, 0, {}, ())
-    assert list(map(str, alone.not_compared)) == [
-        "names, texts and derived rows: the journal alone was asked for"
-    ]
+    assert list(map(str, alone.not_compared)) == ["names, texts and derived rows: the journal alone was asked for"]
     assert said(club_of_300_games) == (
         "people file club.people.db: is missing: the names stand in no other file; restore it from a copy"
     )
@@ -143,8 +141,9 @@ def test_an_edited_body_is_named_by_its_position_and_no_digest_is_given(club_of_
     position = first_game(club_of_300_games)
     body = body_at(club_of_300_games, position).replace(b'"ended_at":"2021', b'"ended_at":"2020')
     edit(
-        club_of_300_games, ("UPDATE journal SET body = ? WHERE position = ?", (body, position)),
-    )  # fmt: skip
+        club_of_300_games,
+        ("UPDATE journal SET body = ? WHERE position = ?", (body, position)),
+    )
     verdict = audit(club_of_300_games)
     assert [(one.table, one.position_or_key) for one in verdict.falsehoods] == [("journal", position)]
     assert verdict.digests == {}
@@ -207,15 +206,19 @@ def test_a_forged_history_shows_in_the_digests_too(club_of_300_games: Path) -> N
     )
     forged = audit(club_of_300_games).digests
     assert {table for table in TABLES if forged[table] != digests[table]} == {
-        "games", "history", "current", "distribution", *(made.name for made in BUILT_IN),
-    }  # fmt: skip
+        "games",
+        "history",
+        "current",
+        "distribution",
+        *(made.name for made in BUILT_IN),
+    }
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         (b'"outcome":"white"', b'"outcome":"WHITE"', "is sealed as it stands, but is no event: expected one of"),
-        (b'game-recorded/1', b'game-dropped/1', "is sealed as it stands, but is no event: unknown kind"),
+        (b"game-recorded/1", b"game-dropped/1", "is sealed as it stands, but is no event: unknown kind"),
         (b'"facts":{', b'"facts":{"aside":1,', "is sealed as it stands, but is no event: unknown field"),
         (b'"facts":{', b'"facts":{ ', "is sealed as it stands, but is no event: not canonical"),
         (b'"pool":"standard"', b'"pool":"unheard"', "nothing can be derived from these entries: "),

@@ -30,10 +30,11 @@ def five_players(tmp_path: Path) -> tuple[Path, Path]:
             commitment = hmac.new(salt, message, "sha256").hexdigest()
             facts.append(
                 (
-                    "player-registered/1", f"player:{player}",
+                    "player-registered/1",
+                    f"player:{player}",
                     {"commitment": commitment, "joined_at": f"202{player}", "player": player},
                 )
-            )  # fmt: skip
+            )
             connection.execute(
                 "INSERT INTO people VALUES (?, ?, ?, ?, ?)", (player, identity, name, salt, f"202{player}")
             )
@@ -160,9 +161,12 @@ def test_a_name_that_is_to_be_given_counts_when_it_was_sealed(
     rename(five_players, *RENAMED)
     third = ("UPDATE people SET name = ?, salt = ? WHERE player = 3", "Third", b"\x02" * 16)
     edit_raw(
-        five_players[1], (RENAMING,), ("PRAGMA user_version = 2",), *([] if message is None else [third]),
+        five_players[1],
+        (RENAMING,),
+        ("PRAGMA user_version = 2",),
+        *([] if message is None else [third]),
         (PENDING.format(number=number, name=name, salt=salt),),
-    )  # fmt: skip
+    )
     verdict = verify_names(*map(str, five_players))
     assert verdict.waiting == (message is not None)
     found = [(falsehood.table, falsehood.position_or_key, falsehood.message) for falsehood in verdict.falsehoods]

@@ -34,12 +34,18 @@ from tests.kit.sqlite_library import sqlite3
 @pytest.mark.parametrize(
     "recorded_at",
     [
-        "2026-11-21T03:15:13.123z", "2026-11-21 03:15:13.123Z", "2026-13-21T03:15:13.123Z",
-        "2026-02-29T03:15:13.123Z", "2026-11-21T24:15:13.123Z", "2026-11-21T03:60:13.123Z",
-        "2026-11-21T03:15:60.123Z", "2026-11-21T03:15:13,123Z", "2026-11-21T03:15:13Z",
+        "2026-11-21T03:15:13.123z",
+        "2026-11-21 03:15:13.123Z",
+        "2026-13-21T03:15:13.123Z",
+        "2026-02-29T03:15:13.123Z",
+        "2026-11-21T24:15:13.123Z",
+        "2026-11-21T03:60:13.123Z",
+        "2026-11-21T03:15:60.123Z",
+        "2026-11-21T03:15:13,123Z",
+        "2026-11-21T03:15:13Z",
         "0000-11-21T03:15:13.123Z",
     ],
-)  # fmt: skip
+)
 def test_a_recorded_at_that_is_no_instant_is_found_even_when_sealed(tmp_path: Path, recorded_at: str) -> None:
     write_journal(tmp_path / "club.db", [game_fact(1)], recorded_at=recorded_at)
     assert false_entries(tmp_path / "club.db") == [("journal", 1)]
@@ -86,9 +92,12 @@ def test_time_may_not_fall_between_two_blocks_that_are_read_at_once(tmp_path: Pa
 def test_an_accepted_clock_lets_time_go_on_from_its_own_entry_and_is_told(tmp_path: Path) -> None:
     path = tmp_path / "club.db"
     write_recorded(
-        path, (game_fact(1), RECORDED_AT), (game_fact(2), RECORDED_LATER),
-        (accepted(2), RECORDED_AT), (game_fact(3), RECORDED_AT),
-    )  # fmt: skip
+        path,
+        (game_fact(1), RECORDED_AT),
+        (game_fact(2), RECORDED_LATER),
+        (accepted(2), RECORDED_AT),
+        (game_fact(3), RECORDED_AT),
+    )
     verdict = verify_journal(str(path))
     assert (verdict.falsehoods, verdict.clocks) == ((), (3,))
 
@@ -162,9 +171,7 @@ def test_rows_of_other_types_in_a_table_without_strict_are_found(ten_games: Path
 @pytest.mark.parametrize(
     ("column", "value"), [("kind", "CAST(kind AS BLOB)"), ("key", "CAST(key AS BLOB)"), ("body", "CAST(body AS TEXT)")]
 )
-def test_the_right_bytes_of_another_type_are_found_in_a_strict_table(
-    ten_games: Path, column: str, value: str
-) -> None:
+def test_the_right_bytes_of_another_type_are_found_in_a_strict_table(ten_games: Path, column: str, value: str) -> None:
     with closing(sqlite3.connect(ten_games)) as connection:
         (strict,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'journal'").fetchone()
         loose = strict.removesuffix("STRICT")

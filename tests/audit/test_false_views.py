@@ -27,11 +27,16 @@ from tests.kit.audits import TABLES, false_places, views_of
 from tests.kit.tampering import edit, execute
 
 LATER = SchemeAdopted(
-    pool="standard", scheme="chessworld", settings={"initial": "1399.5"}, effective_from="2021-09", carry=Carry.CONVERT,
+    pool="standard",
+    scheme="chessworld",
+    settings={"initial": "1399.5"},
+    effective_from="2021-09",
+    carry=Carry.CONVERT,
     conversion=(
-        ConversionRange(factor="0.9", offset="100"), ConversionRange(from_rating="1500", factor="1", offset="0"),
+        ConversionRange(factor="0.9", offset="100"),
+        ConversionRange(from_rating="1500", factor="1", offset="0"),
     ),
-)  # fmt: skip
+)
 
 
 RECREATE = (
@@ -41,9 +46,11 @@ RECREATE = (
     "DROP TABLE old",
 )
 RANKED = "CREATE INDEX current_by_rating ON current(pool, listed, rating DESC, player)"
-CURRENT = "pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating {} NOT NULL, " \
-    "game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL, " \
-    "listed INTEGER NOT NULL CHECK(listed IN (0, 1)), PRIMARY KEY(pool, player)"  # fmt: skip
+CURRENT = (
+    "pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating {} NOT NULL, "
+    "game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL, "
+    "listed INTEGER NOT NULL CHECK(listed IN (0, 1)), PRIMARY KEY(pool, player)"
+)
 
 VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     "edited rating": (
@@ -248,8 +255,14 @@ def test_a_later_scheme_is_part_of_what_is_proven(club_of_300_games: Path) -> No
     verdict = audit(club_of_300_games)
     assert verdict.falsehoods == ()
     assert {table for table in TABLES if verdict.digests[table] != before[table]} == {
-        "eras", "history", "current", "distribution", "bests", "highest_lowest", "upsets",
-    }  # fmt: skip
+        "eras",
+        "history",
+        "current",
+        "distribution",
+        "bests",
+        "highest_lowest",
+        "upsets",
+    }
     edit(views_of(club_of_300_games), "UPDATE eras SET conversion = '[]' WHERE since = '2021-09'")
     (falsehood,) = audit(club_of_300_games).falsehoods
     assert falsehood.table == "eras"
@@ -269,5 +282,7 @@ def test_a_run_and_a_tournament_change_no_rating_where_every_game_is_rated_by_it
     verdict = audit(club_of_300_games)
     assert verdict.falsehoods == ()
     assert {table for table in TABLES if verdict.digests[table] != before[table]} == {
-        "openings", "runs", "tournaments",
-    }  # fmt: skip
+        "openings",
+        "runs",
+        "tournaments",
+    }

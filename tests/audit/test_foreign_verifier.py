@@ -50,9 +50,11 @@ def verify(receipt: str, key: NoteKey) -> dict[str, Any]:
     assert signed.checkpoint.origin == key.name
     entry: str = json.loads(base64.b64decode(extra.removeprefix("extra ")))["entry"]
     inclusion = SimpleNamespace(
-        log_index=int(index.removeprefix("index ")), tree_size=signed.checkpoint.log_size,
-        hashes=[base64.b64decode(line) for line in hashes], root_hash=bytes.fromhex(signed.checkpoint.log_hash),
-    )  # fmt: skip
+        log_index=int(index.removeprefix("index ")),
+        tree_size=signed.checkpoint.log_size,
+        hashes=[base64.b64decode(line) for line in hashes],
+        root_hash=bytes.fromhex(signed.checkpoint.log_hash),
+    )
     entry_of_log = SimpleNamespace(inclusion_proof=inclusion, canonicalized_body=entry.encode())
     merkle.verify_merkle_inclusion(SimpleNamespace(_inner=entry_of_log))
     facts: dict[str, Any] = json.loads(entry)

@@ -115,18 +115,23 @@ def test_the_policy_is_not_changed_by_who_is_alone(club_of_two: ClubOfTwo) -> No
 BACK: tuple[Event, ...] = (
     SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026"),
     SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-20T23:59:59Z"),
-    run_closed("2026-10"), run_closed("2025"), tournament_closed("2026-11-20"),
-    tournament_opened("2026-11-20", "2026-11-30"), tournament_opened("2026-10", "2026-12"),
+    run_closed("2026-10"),
+    run_closed("2025"),
+    tournament_closed("2026-11-20"),
+    tournament_opened("2026-11-20", "2026-11-30"),
+    tournament_opened("2026-10", "2026-12"),
     PlayerChanged(player=1, effective_at="2026-11-20", standing=Standing.GUEST),
-    BirthYearLearnt(player=1, birth_year=1990), RatingSeeded(player=1, pool="standard", rating="2300"),
+    BirthYearLearnt(player=1, birth_year=1990),
+    RatingSeeded(player=1, pool="standard", rating="2300"),
     RatingSeeded(player=1, pool="standard", rating="2300", effective_at="2026-11"),
-)  # fmt: skip
+)
 ON: tuple[Event, ...] = (
     SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-21"),
-    run_closed("2026-11-21"), tournament_closed("2026-11-21T10:00:00Z"),
+    run_closed("2026-11-21"),
+    tournament_closed("2026-11-21T10:00:00Z"),
     tournament_opened("2026-11-21", "2026-11-30"),
     PlayerChanged(player=1, effective_at="2026-11-21", standing=Standing.GUEST),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("event", BACK, ids=lambda event: event.key)

@@ -15,9 +15,19 @@ from ledger.facts.words import TreeHead
 from tests.kit.raw_journals import body_of, edit_raw, game_fact, mth, path_to, raw_head, sha, write_journal
 
 # The eight leaves and roots that the Certificate Transparency implementations share.
-CT_LEAVES = [bytes.fromhex(h) for h in (
-    "", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f",
-)]  # fmt: skip
+CT_LEAVES = [
+    bytes.fromhex(h)
+    for h in (
+        "",
+        "00",
+        "10",
+        "2021",
+        "3031",
+        "40414243",
+        "5051525354555657",
+        "606162636465666768696a6b6c6d6e6f",
+    )
+]
 CT_ROOTS = [
     "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
     "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",

@@ -130,12 +130,14 @@ def test_what_no_receipt_can_prove_is_named(receipt_club: ClubOfTwo) -> None:
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
-        ("UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), 'white', 'black') AS BLOB) WHERE position = 4",
-         "entry 4: does not lead to the root of the checkpoint"),
+        (
+            "UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), 'white', 'black') AS BLOB) WHERE position = 4",
+            "entry 4: does not lead to the root of the checkpoint",
+        ),
         ("UPDATE journal SET body = x'ff' WHERE position = 4", "entry 4: is not UTF-8"),
         ("UPDATE journal SET leaf = zeroblob(32) WHERE position = 2", "entry 4: does not lead to the root"),
     ],
-)  # fmt: skip
+)
 def test_a_journal_that_was_changed_gives_none(edit: str, words: str, receipt_club: ClubOfTwo) -> None:
     run_sql(receipt_club.path, "DROP TRIGGER journal_never_updates", edit)
     with pytest.raises((CorruptError, StorageError), match=words):
@@ -221,9 +223,16 @@ def test_extra_data_that_could_be_written_otherwise_is_refused() -> None:
     lines = (GOLDEN / PLAIN).read_text("utf-8").split("\n")
     content = base64.b64decode(lines[1][6:])
     for other in (
-        content + b" ", content.replace(b'{"entry":', b'{"entry" :'), content.replace(b"game", b"\\u0067ame"),
-        content.replace(b'{"entry"', b'{"entry":"","entry"'), b"[]", b"7", b"", b"\xff", b"[" * 5_000,
-    ):  # fmt: skip
+        content + b" ",
+        content.replace(b'{"entry":', b'{"entry" :'),
+        content.replace(b"game", b"\\u0067ame"),
+        content.replace(b'{"entry"', b'{"entry":"","entry"'),
+        b"[]",
+        b"7",
+        b"",
+        b"\xff",
+        b"[" * 5_000,
+    ):
         fault = refusal("\n".join([lines[0], f"extra {base64.b64encode(other).decode()}", *lines[2:]]))
         assert fault.line == 2
 

@@ -167,10 +167,13 @@ def test_an_older_copy_continued_with_other_entries_is_found_by_a_head_kept_outs
 @pytest.mark.parametrize(
     ("column", "value", "sealed"),
     [
-        ("kind", "game-recorded/2", "game-recorded/1"), ("kind", "", "game-recorded/1"),
-        ("key", "game:other", "game:g4"), ("key", 'game:"', "game:g4"), ("key", "", "game:g4"),
+        ("kind", "game-recorded/2", "game-recorded/1"),
+        ("kind", "", "game-recorded/1"),
+        ("key", "game:other", "game:g4"),
+        ("key", 'game:"', "game:g4"),
+        ("key", "", "game:g4"),
     ],
-)  # fmt: skip
+)
 def test_an_edited_column_is_told_from_what_the_body_says(
     ten_games: Path, column: str, value: str, sealed: str
 ) -> None:

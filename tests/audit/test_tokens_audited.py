@@ -48,9 +48,14 @@ def play(club: ClubOfTwo, steps: list[tuple[object, ...]]) -> None:
             case ("propose", str(by), _, bool(proven)):
                 proposals += 1
                 event = CorrectionProposed(
-                    proposal=proposals, part=1, parts=1, changes=(VOID,), reason="0" * 64, proven=proven,
+                    proposal=proposals,
+                    part=1,
+                    parts=1,
+                    changes=(VOID,),
+                    reason="0" * 64,
+                    proven=proven,
                     by_token=by_token,
-                )  # fmt: skip
+                )
                 sealed(club.ledger, by, event)
             case ("decide", str(by), _, bool(proven), Decision() as decision) if waiting < proposals:
                 waiting += 1

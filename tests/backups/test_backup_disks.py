@@ -75,9 +75,14 @@ def test_a_file_that_may_not_grow_leaves_nothing(
     (tmp_path / "b").mkdir()
     for words in (("backup", str(club_of_120_games), "b/b"), ("restore", str(kept_backup), "b/club.db")):
         done = subprocess.run(
-            [sys.executable, "-m", "tools.cli", *words], cwd=tmp_path, capture_output=True, text=True, check=False,
-            preexec_fn=limited, env={**os.environ, **COMPILES_NOTHING, "PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
+            [sys.executable, "-m", "tools.cli", *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=limited,
+            env={**os.environ, **COMPILES_NOTHING, "PYTHONPATH": str(ROOT)},
+        )
         assert (done.returncode, len(done.stderr.splitlines())) == (REFUSED, 1), done
         assert any(word in done.stderr for word in ("too large", "disk", "full")), done
         assert list((tmp_path / "b").iterdir()) == []

@@ -96,7 +96,9 @@ EDITS: dict[str, Callable[[Any], object]] = {
     "a name with a null": lambda said: said["files"]["people"].update(name="a\0b"),
     "files changed places": lambda said: said.update(
         files={
-            "journal": said["files"]["people"], "people": said["files"]["journal"], "views": said["files"]["views"],
+            "journal": said["files"]["people"],
+            "people": said["files"]["journal"],
+            "views": said["files"]["views"],
         }
     ),
     "no people": lambda said: said["files"].pop("people"),
@@ -105,7 +107,7 @@ EDITS: dict[str, Callable[[Any], object]] = {
     "another format": lambda said: said.update(format="rating-ledger backup/2"),
     "no format": lambda said: said.pop("format"),
     "a time that is none": lambda said: said.update(made_at=7),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("sealed", [False, True], ids=["", "and sealed anew"])

@@ -14,7 +14,8 @@ def after(moves: str, start: str = START) -> str:
 
 
 @pytest.mark.parametrize(
-    ("start", "moves", "fen"), [
+    ("start", "moves", "fen"),
+    [
         (START, "e4 c5 Nf3", "rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2"),
         (START, "e4 e5 Ke2", "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPPKPPP/RNBQ1BNR b kq - 1 2"),
         (START, "e4 a6 e5 d5 exd6", "rnbqkbnr/1pp1pppp/p2P4/8/8/8/PPPP1PPP/RNBQKBNR b KQkq - 0 3"),
@@ -29,14 +30,15 @@ def after(moves: str, start: str = START) -> str:
         # Chess960: the rook stands where the king goes
         ("4k3/8/8/8/8/8/8/5KR1 w K - 0 1", "O-O", "4k3/8/8/8/8/8/8/5RK1 b - - 1 1"),
         ("1rk5/8/8/8/8/8/8/4K3 b q - 0 1", "O-O-O", "2kr4/8/8/8/8/8/8/4K3 w - - 1 2"),
-    ]
-)  # fmt: skip
+    ],
+)
 def test_moves_lead_to_their_position(start: str, moves: str, fen: str) -> None:
     assert after(moves, start) == fen
 
 
 @pytest.mark.parametrize(
-    ("start", "moves", "why"), [
+    ("start", "moves", "why"),
+    [
         (START, "e4 e5 Ke3", r"move 2\. 'Ke3' \(half-move 3\) cannot be played: no white king can go to e3"),
         (START, "e4 Ke7", r"move 1\.\.\. 'Ke7' \(half-move 2\) .* a piece of the same side stands on e7"),
         (START, "e4 e5 Nd2", "no white knight can go to d2 like that|a piece of the same side stands on d2"),
@@ -55,8 +57,8 @@ def test_moves_lead_to_their_position(start: str, moves: str, fen: str) -> None:
         ("4k3/8/8/8/4r3/8/4N3/4K3 w - - 0 1", "Nc3", "the knight on e2 would leave its king in check"),
         ("4k3/8/8/8/4r3/8/8/4K3 w - - 0 1", "--", "nobody may pass in check"),
         (START, "N@e4", "not algebraic notation"),
-    ]
-)  # fmt: skip
+    ],
+)
 def test_what_cannot_be_played_is_named_with_its_reason(start: str, moves: str, why: str) -> None:
     with pytest.raises(MalformedError, match=why):
         after(moves, start)

@@ -30,17 +30,19 @@ def test_both_counts_may_be_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "fen", [
+    "fen",
+    [
         "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1",  # nobody stands beside it
         "8/8/8/8/R3Pp1k/8/8/4K3 b - e3 0 1",  # both pawns leave the rank at once, and the rook checks
-    ]
-)  # fmt: skip
+    ],
+)
 def test_a_square_in_passing_is_named_only_where_the_capture_is_legal(fen: str) -> None:
     assert Position(fen).fen == fen.replace(" e3 ", " - ")
 
 
 @pytest.mark.parametrize(
-    ("fen", "why"), [
+    ("fen", "why"),
+    [
         ("", "give pieces, side to move"),
         ("x" * 500, "give pieces, side to move"),
         ("8/8/8/8/8/8/8/8 w - - 0 1", "there must be a white and a black king"),
@@ -55,8 +57,8 @@ def test_a_square_in_passing_is_named_only_where_the_capture_is_legal(fen: str) 
         ("k7/8/8/8/8/8/8/7K w - - 0 1234567890", "the counts must be whole numbers of at most nine digits"),
         ("k7/8/8/8/8/8/8/7K w - - -1 1", "the counts must be whole numbers of at most nine digits"),
         ("k6R/8/8/8/8/8/8/7K w - - 0 1", "the side that is not to move stands in check"),
-    ]
-)  # fmt: skip
+    ],
+)
 def test_what_is_no_position_is_refused_in_words(fen: str, why: str) -> None:
     with pytest.raises(MalformedError, match=why):
         Position(fen)

@@ -89,8 +89,13 @@ def test_games_at_random_end_as_in_python_chess() -> None:
 def test_what_python_chess_refuses_is_refused_and_nothing_else() -> None:
     chess = pytest.importorskip("chess", reason="python-chess is not installed")
     random = Random(21)
-    words = [f"{p}{hint}{square}{end}" for p in PIECES for hint in HINTS for square in chess.SQUARE_NAMES
-             for end in (("",) if p else ("", "=Q"))] + ["O-O", "O-O-O"]  # fmt: skip
+    words = [
+        f"{p}{hint}{square}{end}"
+        for p in PIECES
+        for hint in HINTS
+        for square in chess.SQUARE_NAMES
+        for end in (("",) if p else ("", "=Q"))
+    ] + ["O-O", "O-O-O"]
     for number in range(max(1, EXAMPLES // 10)):
         end = random_game(chess, random, number)[2]
         for word in random.sample(words, 1500):

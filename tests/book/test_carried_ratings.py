@@ -26,10 +26,16 @@ MAPS = (map_of("0.6", "800"), map_of("1", "0", "2000"), map_of("-0.5", "3600.25"
 @pytest.mark.parametrize(
     ("rating", "converted"),
     [
-        (-100.0, 740.0), (0.0, 800.0), (1999.999, 0.6 * 1999.999 + 800), (2000.0, 2000.0), (2000.5, 2000.5),
-        (2400.499, 2400.499), (2400.5, 2400.0), (3000.25, 2100.125),
+        (-100.0, 740.0),
+        (0.0, 800.0),
+        (1999.999, 0.6 * 1999.999 + 800),
+        (2000.0, 2000.0),
+        (2000.5, 2000.5),
+        (2400.499, 2400.499),
+        (2400.5, 2400.0),
+        (3000.25, 2100.125),
     ],
-)  # fmt: skip
+)
 def test_a_rating_is_converted_by_the_last_range_that_begins_at_or_below_it(rating: float, converted: float) -> None:
     assert era(BY_GAME, "2006", Carry.CONVERT, *MAPS).converted(rating) == converted
 
@@ -118,9 +124,10 @@ def test_a_player_whom_the_old_scheme_did_not_list_begins_anew(carry: Carry) -> 
     where = pool(era(BY_GAME, min_listed=10), era(BY_EVENT, "2006", carry, *ranges))
     assert where.carried(Held(0, (1600.5, 9.0), 9), 1, nobody) == (1500.0, 0.0)
     listed = where.carried(Held(0, (1600.5, 10.0), 10), 1, nobody)
-    assert listed == {
-        Carry.KEEP: (1600.5, 10.0), Carry.RESTART: (1500.0, 0.0), Carry.CONVERT: (0.6 * 1600.5 + 800, 10.0)
-    }[carry]  # fmt: skip
+    assert (
+        listed
+        == {Carry.KEEP: (1600.5, 10.0), Carry.RESTART: (1500.0, 0.0), Carry.CONVERT: (0.6 * 1600.5 + 800, 10.0)}[carry]
+    )
 
 
 def test_a_player_is_carried_over_every_change_in_between() -> None:
@@ -134,8 +141,13 @@ def test_a_player_is_carried_over_every_change_in_between() -> None:
     )
     held = Held(0, (1600.0, 12.0), 12)
     assert [where.carried(held, number, nobody) for number in range(6)] == [
-        (1600.0, 12.0), (1700.0, 12.0), (1700.0, 12.0, -1.0), (850.0, 12.0), (850.0, 0.0), (1234.0, 0.0),
-    ]  # fmt: skip
+        (1600.0, 12.0),
+        (1700.0, 12.0),
+        (1700.0, 12.0, -1.0),
+        (850.0, 12.0),
+        (850.0, 0.0),
+        (1234.0, 0.0),
+    ]
     assert where.carried(Held(2, (1800.0, 20.0, -1.0), 20), 4, nobody) == (900.0, 0.0)
 
 

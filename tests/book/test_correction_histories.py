@@ -113,15 +113,23 @@ def test_facts_that_are_met_with_their_corrections_stand_as_corrected(way: str) 
         ]
         history.take([SchemeAdopted(pool="standard", scheme="elo", settings={}), *joined])
         history.follow("as it comes")  # what comes now is a backlog of standing views
-        history.take([
-            game_recorded("g1", black=3, ended_at="2020-01-28"), game_recorded("g2", ended_at="2020-02-06"),
-            RatingSeeded(player=2, pool="standard", rating="1800"), BirthYearLearnt(player=3, birth_year=2001),
-        ])  # fmt: skip
+        history.take(
+            [
+                game_recorded("g1", black=3, ended_at="2020-01-28"),
+                game_recorded("g2", ended_at="2020-02-06"),
+                RatingSeeded(player=2, pool="standard", rating="1800"),
+                BirthYearLearnt(player=3, birth_year=2001),
+            ]
+        )
         drafts = history.ledger.corrections.drafts
-        number = history.propose([
-            drafts.replace("game:g1", {"outcome": "draw"}), drafts.annul("game:g2"),
-            drafts.replace("seed:standard:2@start", {"rating": "1900"}), drafts.replace("born:3", {"birth_year": 2002}),
-        ])  # fmt: skip
+        number = history.propose(
+            [
+                drafts.replace("game:g1", {"outcome": "draw"}),
+                drafts.annul("game:g2"),
+                drafts.replace("seed:standard:2@start", {"rating": "1900"}),
+                drafts.replace("born:3", {"birth_year": 2002}),
+            ]
+        )
         assert number is not None
         history.decide(number, Decision.APPROVED)
         history.follow(way)

@@ -126,19 +126,25 @@ def test_it_holds_from_its_entry_on_and_never_backwards() -> None:
 # --- adoptions and closings ---------------------------------------------------------------------------------
 
 BACK: tuple[Event, ...] = (
-    later(effective_from="2026-11-20", settings={}), later(effective_from="2026", settings={}),
-    run_closed("2026-10"), run_closed("2026-11-20"), tournament_closed("2026-11-20T23:59:59.999Z"),
-)  # fmt: skip
+    later(effective_from="2026-11-20", settings={}),
+    later(effective_from="2026", settings={}),
+    run_closed("2026-10"),
+    run_closed("2026-11-20"),
+    tournament_closed("2026-11-20T23:59:59.999Z"),
+)
 OF_PLAYERS: tuple[Event, ...] = (
     PlayerChanged(player=1, effective_at="2026-11-20", standing=Standing.GUEST),
     PlayerChanged(player=1, effective_at="2026", standing=Standing.FULL, declared_rating=1700),
-    BirthYearLearnt(player=1, birth_year=1990), RatingSeeded(player=1, pool="standard", rating="2300"),
+    BirthYearLearnt(player=1, birth_year=1990),
+    RatingSeeded(player=1, pool="standard", rating="2300"),
     RatingSeeded(player=1, pool="standard", rating="2300", effective_at="2026-11-20"),
-)  # fmt: skip
+)
 TODAY: tuple[Event, ...] = (
-    later(effective_from="2026-11-21", settings={}), later(effective_from="2027", settings={}),
-    run_closed("2026-11-21"), tournament_closed("2026-11-21T11:00:00Z"),
-)  # fmt: skip
+    later(effective_from="2026-11-21", settings={}),
+    later(effective_from="2027", settings={}),
+    run_closed("2026-11-21"),
+    tournament_closed("2026-11-21T11:00:00Z"),
+)
 
 
 @pytest.mark.parametrize("event", BACK, ids=lambda event: event.key)
@@ -191,8 +197,9 @@ def test_a_list_of_players_tells_no_past_of_who_is_registered(club_of_two: ClubO
     head = ledger.head()
     report = ledger.registry.take_list([frame], actor="desk")
     assert sorted((fault.line, fault.message.split(":")[0]) for fault in report.faults) == [
-        (2, "needs-a-proposal"), (3, "needs-a-proposal"),
-    ]  # fmt: skip
+        (2, "needs-a-proposal"),
+        (3, "needs-a-proposal"),
+    ]
     assert ledger.head() == head
     report = ledger.registry.take_list([frame[:1]], actor="desk")
     assert (report.registered, report.seeded, report.fault_count) == (1, 1, 0)

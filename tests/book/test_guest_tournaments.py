@@ -31,9 +31,15 @@ def club(path: Path, **settings: Any) -> Ledger:
         ledger.register(f"name:{name.lower()}", name, standing=standing)
     for day, (key, (tournament, _)) in enumerate(TOURNAMENTS.items(), 1):
         for black in (2, 3):
-            ledger.append(game_recorded(
-                f"{key}-{black}", black=black, ended_at=f"2021-05-{day:02}", half_moves=60, tournament=tournament,
-            ))  # fmt: skip
+            ledger.append(
+                game_recorded(
+                    f"{key}-{black}",
+                    black=black,
+                    ended_at=f"2021-05-{day:02}",
+                    half_moves=60,
+                    tournament=tournament,
+                )
+            )
     ledger.level()
     return ledger
 

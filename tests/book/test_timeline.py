@@ -115,9 +115,12 @@ def test_what_is_open_when_the_scheme_changes_closes_with_the_last_millisecond_b
     later = era(BY_GAME, "2006-01-20")
     last = instant_ms("2006-01-20") - 1
     for first, tournament, batch in (
-        (era(BY_PERIOD), None, ALONE), (era(BY_PERIOD, by_runs=True), None, ALONE), (era(BY_EVENT), None, ALONE),
-        (era(BY_EVENT), "Café Kök", "Café Kök"), (era(BY_EVENT), "Cup", "Cup"),
-    ):  # fmt: skip
+        (era(BY_PERIOD), None, ALONE),
+        (era(BY_PERIOD, by_runs=True), None, ALONE),
+        (era(BY_EVENT), None, ALONE),
+        (era(BY_EVENT), "Café Kök", "Café Kök"),
+        (era(BY_EVENT), "Cup", "Cup"),
+    ):
         where = pool(first, later, runs=("2006-01-31",), Cup="2006-02-03")
         assert place(where, "2006-01-15", tournament) == (last, batch)
         assert place(where, "2006-01-20", tournament) == (instant_ms("2006-01-20"), ALONE)
@@ -138,6 +141,7 @@ def test_a_tournament_over_a_change_of_scheme_is_rated_in_two_parts() -> None:
 @st.composite
 def pools(draw: st.DrawFn) -> Pool:
     """Pools with up to four further eras of any rhythm and calendar, with runs and closed tournaments."""
+
     def some_era(since: str) -> Era:
         scheme = draw(st.sampled_from([BY_GAME, BY_EVENT, BY_PERIOD, BY_PERIOD]))
         chosen: dict[str, Any] = draw(
@@ -234,9 +238,7 @@ def test_games_are_cut_into_batches_with_the_time_of_each(cols: Columns) -> None
     ended = [instant_ms(day) for day in ("2006-01-05", "2006-01-06", "2006-02-07", "2006-03-08", "2006-03-09")]
     rated = [where.place(ms, None)[0] for ms in ended]
     given_columns = (cols.small([0, 1, 0, 1, 0]), cols.small([1, 2, 2, 0, 2]), cols.floats([1, 0, 0.5, 1, 1]))
-    games = rateable(
-        where, cols, 0, *given_columns, cols.ints(ended), cols.ints(rated), cols.small([1, 0, 1, 1, 0])
-    )
+    games = rateable(where, cols, 0, *given_columns, cols.ints(ended), cols.ints(rated), cols.small([1, 0, 1, 1, 0]))
     starts, period, closing, day = cols.lists([games.starts, games.period, games.closing, games.day])
     assert starts == [0, 2, 3, 5]
     assert period == [0.0, 1.0, 2.0]

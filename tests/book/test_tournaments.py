@@ -37,43 +37,52 @@ def found(
 
 def test_more_days_than_the_gap_without_a_game_end_an_edition() -> None:
     assert found("08-01 08-08 08-16") == [
-        ("08-01", "08-01", "08-08"), ("08-08", "08-01", "08-08"), ("08-16", "08-16", "08-16")
-    ]  # fmt: skip
+        ("08-01", "08-01", "08-08"),
+        ("08-08", "08-01", "08-08"),
+        ("08-16", "08-16", "08-16"),
+    ]
 
 
 def test_a_closing_ends_the_edition_before_it_and_parts_the_next_one() -> None:
     assert found("08-01 08-03 08-04", closed="08-03") == [
-        ("08-01", "08-01", "08-03"), ("08-03", "08-01", "08-03"), ("08-04", "08-04", "08-04")
-    ]  # fmt: skip
+        ("08-01", "08-01", "08-03"),
+        ("08-03", "08-01", "08-03"),
+        ("08-04", "08-04", "08-04"),
+    ]
     assert found("08-01 08-03", closed="08-20") == [("08-01", "08-01", "08-20"), ("08-03", "08-01", "08-20")]
     assert found("08-01 08-15", closed="08-20") == [("08-01", "08-01", "08-01"), ("08-15", "08-15", "08-20")]
 
 
 def test_what_was_opened_holds_whatever_the_gaps_are() -> None:
     assert found("08-02 08-20 08-30", opened=(("08-01", "08-28"),)) == [
-        ("08-02", "08-01", "08-28"), ("08-20", "08-01", "08-28"), ("08-30", "08-30", "08-30")
-    ]  # fmt: skip
+        ("08-02", "08-01", "08-28"),
+        ("08-20", "08-01", "08-28"),
+        ("08-30", "08-30", "08-30"),
+    ]
 
 
 def test_a_closing_within_an_opened_edition_or_after_it_says_when_it_was_over() -> None:
     for closing in ("08-20", "08-30"):
         assert found("08-02 08-20", opened=(("08-01", "08-28"),), closed=closing) == [
-            ("08-02", "08-01", closing), ("08-20", "08-01", closing)
-        ]  # fmt: skip
+            ("08-02", "08-01", closing),
+            ("08-20", "08-01", closing),
+        ]
 
 
 def test_an_edition_ends_where_the_next_one_was_opened_to_begin() -> None:
     both = (("08-01", "08-20"), ("08-10", "08-25"))
     assert found("08-05 08-12", opened=both) == [("08-05", "08-01", "08-09"), ("08-12", "08-10", "08-25")]
     assert found("08-05 08-12", opened=both, closed="08-15") == [
-        ("08-05", "08-01", "08-09"), ("08-12", "08-10", "08-15")
-    ]  # fmt: skip
+        ("08-05", "08-01", "08-09"),
+        ("08-12", "08-10", "08-15"),
+    ]
 
 
 def test_a_closing_of_what_was_opened_later_ends_nothing_before_it() -> None:
     assert found("08-01 08-12", opened=(("08-10", "08-20"),), closed="08-15") == [
-        ("08-01", "08-01", "08-01"), ("08-12", "08-10", "08-15")
-    ]  # fmt: skip
+        ("08-01", "08-01", "08-01"),
+        ("08-12", "08-10", "08-15"),
+    ]
 
 
 @pytest.mark.parametrize(("first", "last", "length"), [("08-01", "08-01", 1), ("08-01", "08-30", 30)])

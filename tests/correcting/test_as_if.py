@@ -38,10 +38,12 @@ def _base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     with Ledger.create(folder / "club.db", scheme=str(request.param), clock=lambda: NOW) as ledger:
         cup = (game._replace(tournament="Cup", round=str(game.line % 9)) for game in source_games(GAMES))
         ledger.import_games(frames(cup, GAMES))
-        ledger.append_many([
-            game_recorded(f"made-{number}", white=number, black=number + 1, ended_at="2015-03", half_moves=50)
-            for number in range(1, 5)
-        ])  # fmt: skip
+        ledger.append_many(
+            [
+                game_recorded(f"made-{number}", white=number, black=number + 1, ended_at="2015-03", half_moves=50)
+                for number in range(1, 5)
+            ]
+        )
     with Ledger.open(folder / "club.db", projectors=READ_MODELS, clock=lambda: NOW) as ledger:
         ledger.level()
     return folder
@@ -73,7 +75,8 @@ def answers(ledger: Ledger) -> dict[str, Any]:
         "show": [players.summary(ledger, person) for person in who],
         "games": [games(ledger, person, last=20) for person in who],
         "explain": explanations.explain(ledger, ledger.player(3), "game:made-3")
-        if any(row["key"] == "made-3" and row["reason"] is None for row in rows["games"]) else None,
+        if any(row["key"] == "made-3" and row["reason"] is None for row in rows["games"])
+        else None,
         "ratings": ranking_in_full(ledger, Wanted(min_games=1)),
         "graph": [json_form.as_json(attrs.evolve(pages.page(ledger, person), position=1)) for person in who],
         "best": [highest.achievements(ledger, person) for person in who],
@@ -82,7 +85,7 @@ def answers(ledger: Ledger) -> dict[str, Any]:
         "time losses": time_losses.everybody(ledger),
         "tournaments": listing.tournaments(ledger),
         "crosstable": attrs.evolve(crosstable.crosstable(ledger, "Cup"), position=1),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("name", CHANGES)

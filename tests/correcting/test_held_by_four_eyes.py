@@ -162,9 +162,10 @@ def test_four_eyes_are_never_taken_back(club_of_two: ClubOfTwo) -> None:
     number = proposed(ledger, drafts.add(ledger.policies.proposed("four-eyes", {"tokens": True}))).proposal
     ledger.decide(number, Decision.APPROVED, by="adam")
     for change in (
-        drafts.annul("policy:four-eyes@1"), drafts.replace("policy:four-eyes@1", {"settings": {"on": False}}),
+        drafts.annul("policy:four-eyes@1"),
+        drafts.replace("policy:four-eyes@1", {"settings": {"on": False}}),
         drafts.undo(number),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ProposalError, match="hold from their entry on") as caught:
             ledger.propose([change], reason="a slip", by="eve")
         assert rules_of(caught) == ["not-correctable"]

@@ -23,11 +23,10 @@ ACTS: dict[str, tuple[Role, Act]] = {
     "register": (Role.RECORDER, lambda ledger, token: ledger.register("id:9", "Zoe", token=token)),
     "rename": (Role.RECORDER, lambda ledger, token: ledger.rename(1, "Anna", token=token)),
     "learn": (
-        Role.RECORDER, lambda ledger, token: ledger.registry.learn(1, birth_year=1990, actor="ledger", token=token)
+        Role.RECORDER,
+        lambda ledger, token: ledger.registry.learn(1, birth_year=1990, actor="ledger", token=token),
     ),
-    "players": (
-        Role.RECORDER, lambda ledger, token: ledger.registry.take_list([LISTED], actor="ledger", token=token)
-    ),
+    "players": (Role.RECORDER, lambda ledger, token: ledger.registry.take_list([LISTED], actor="ledger", token=token)),
     "import": (
         Role.RECORDER,
         lambda ledger, token: ledger.import_games(frames([source_game("g1", ended_at="2026-11-01")]), token=token),

@@ -29,14 +29,17 @@ PAIRS: dict[str, tuple[Event, Event, dict[str, str]]] = {
     "runs": (run_closed("2026-01"), run_closed("2026-02"), {"as_of": "2026-02"}),
     "closings": (tournament_closed("2026-01-05"), tournament_closed("2026-01-06"), {"ended_at": "2026-01-06"}),
     "openings": (
-        tournament_opened("2026-01-01", "2026-01-05"), tournament_opened("2026-01-03", "2026-01-06"),
+        tournament_opened("2026-01-01", "2026-01-05"),
+        tournament_opened("2026-01-03", "2026-01-06"),
         {"starts_at": "2026-01-03"},
     ),
     "tournaments that get one name": (
-        tournament_closed("2026-01-06", tournament="Cup"), tournament_closed("2026-01-06"), {"tournament": "Club cup"},
+        tournament_closed("2026-01-06", tournament="Cup"),
+        tournament_closed("2026-01-06"),
+        {"tournament": "Club cup"},
     ),
     "standings": (changed("2020"), changed("2021"), {"effective_at": "2021"}),
-}  # fmt: skip
+}
 
 
 def refused(ledger: Ledger, changes: Sequence[Change]) -> str:

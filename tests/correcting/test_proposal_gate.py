@@ -197,9 +197,7 @@ CASES: dict[str, list[tuple[Provoke, str]]] = {
 @pytest.mark.parametrize(
     ("rule", "provoke", "message"), [(rule, *case) for rule, cases in CASES.items() for case in cases]
 )
-def test_it_is_refused_by_name_and_nothing_is_recorded(
-    rule: str, provoke: Provoke, message: str, four: Ledger
-) -> None:
+def test_it_is_refused_by_name_and_nothing_is_recorded(rule: str, provoke: Provoke, message: str, four: Ledger) -> None:
     sizes: list[int] = []
     append = four._recorder.append_judged
 
@@ -225,8 +223,9 @@ def test_all_faults_are_told_at_once_each_with_its_change(four: Ledger) -> None:
     with pytest.raises(ProposalError) as caught:
         four.propose(changes, reason="x", by="eve")
     assert [(refusal.number, refusal.rule) for refusal in caught.value.refusals] == [
-        (2, "no-such-proposal"), (3, "no-such-player"),
-    ]  # fmt: skip
+        (2, "no-such-proposal"),
+        (3, "no-such-player"),
+    ]
     assert len(str(caught.value).splitlines()) == 2
 
 
@@ -278,12 +277,15 @@ def test_result_and_ending_are_corrected_in_one_proposal_and_undone_together(fou
 @pytest.mark.parametrize(
     ("ending", "to", "outcome", "now"),
     [
-        ("resignation", "1/2-1/2", "draw", "unknown"), ("checkmate", "1/2-1/2", "draw", "unknown"),
-        ("time", "1/2-1/2", "draw", "unknown"), ("resignation", "0-1", "black", "resignation"),
-        ("time", "*", "none", "unknown"), ("time", "0-1", "black", "time"),
+        ("resignation", "1/2-1/2", "draw", "unknown"),
+        ("checkmate", "1/2-1/2", "draw", "unknown"),
+        ("time", "1/2-1/2", "draw", "unknown"),
+        ("resignation", "0-1", "black", "resignation"),
+        ("time", "*", "none", "unknown"),
+        ("time", "0-1", "black", "time"),
         ("adjudication", "1/2-1/2", "draw", "adjudication"),
     ],
-)  # fmt: skip
+)
 def test_a_result_alone_leaves_an_ending_that_it_rules_out_unknown_and_shows_it(
     ending: str, to: str, outcome: str, now: str, four: Ledger
 ) -> None:
@@ -338,5 +340,3 @@ def test_a_proposal_to_adopt_in_the_past_is_recorded_by_its_approval(four: Ledge
     assert adopted.position == decision.position + 1
     four.level()
     assert [row["scheme"] for row in four.rows("eras")] == ["chessworld", "elo"]
-
-

@@ -18,9 +18,15 @@ from tests.kit.refusals import source
 from tools.commands import REFUSED
 
 KNOWN: dict[str, Any] = {
-    "ended_at": "2026-11-10T12:00:00Z", "started_at": "2026-11-10T11:00:00Z", "termination": "time", "half_moves": 40,
-    "tournament": "Club cup", "round": "3", "white_rating": 1500, "black_rating": 1600,
-}  # fmt: skip
+    "ended_at": "2026-11-10T12:00:00Z",
+    "started_at": "2026-11-10T11:00:00Z",
+    "termination": "time",
+    "half_moves": 40,
+    "tournament": "Club cup",
+    "round": "3",
+    "white_rating": 1500,
+    "black_rating": 1600,
+}
 TOLD: list[dict[str, Any]] = [
     {"rated": False},
     {"outcome": "draw"},

@@ -50,9 +50,10 @@ def swapped(number: int, **facts: Any) -> Right:
     mirrored = {Outcome.WHITE: Outcome.BLACK, Outcome.BLACK: Outcome.WHITE}
     return lambda games: [
         attrs.evolve(g, **{"white": g.black, "black": g.white, "outcome": mirrored.get(g.outcome, g.outcome), **facts})
-        if g.game == f"g{number}" else g
+        if g.game == f"g{number}"
+        else g
         for g in games
-    ]  # fmt: skip
+    ]
 
 
 def without(*numbers: int) -> Right:
@@ -75,11 +76,14 @@ GAMES: dict[str, tuple[str, dict[str, str], Right]] = {
     "swap colours, another result": ("swap-colours", {"game": "g6", "to": "1/2"}, swapped(6, outcome=Outcome.DRAW)),
     "annul all": ("annul", {"player": "Ann", "which": "all"}, without(1, 3, 5, 7)),
     "annul losses": ("annul", {"player": "Ann", "which": "losses"}, without(1, 3, 7)),
-    "annul a span": ("annul", {"player": "Ann", "which": "all", "from": "2026-11-03", "until": "2026-11-05"},
-                     without(3, 5)),
+    "annul a span": (
+        "annul",
+        {"player": "Ann", "which": "all", "from": "2026-11-03", "until": "2026-11-05"},
+        without(3, 5),
+    ),
     "void tournament": ("void-tournament", {"tournament": "Open"}, without(2, 3)),
     "void tournament from a day": ("void-tournament", {"tournament": "Open", "from": "2026-11-03"}, without(3)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -103,8 +107,9 @@ def test_undoing_it_gives_back_what_was(name: str, four: Ledger) -> None:
     approve(four, ask(four, "undo", proposal="1"))
     after = tables(four)
     assert {table: rows for table, rows in after.items() if rows != before[table]}.keys() == {
-        "proposals", "corrections"
-    }  # fmt: skip
+        "proposals",
+        "corrections",
+    }
     assert after == rebuilt(four)
 
 
@@ -310,8 +315,11 @@ WRONG_WORDS: dict[str, tuple[str, dict[str, str], str]] = {
     "a word too many": ("void", {"game": "g1", "field": "round"}, "void takes no field"),
     "no result": ("result", {"game": "g1", "to": "2-0"}, "result '2-0' must be 1-0"),
     "no such kind of annulment": ("annul", {"player": "Ann", "which": "wins"}, "which must be one of"),
-    "no such termination": ("late", {"white": "Ann", "black": "Bob", "to": "1-0", "ended": "2026-11-01",
-                                      "termination": "boredom"}, "termination must be one of"),
+    "no such termination": (
+        "late",
+        {"white": "Ann", "black": "Bob", "to": "1-0", "ended": "2026-11-01", "termination": "boredom"},
+        "termination must be one of",
+    ),
     "a number that is none": ("undo", {"proposal": "one"}, "proposal must be a whole number, got 'one'"),
     "a flag that is none": ("game", {"game": "g1", "field": "rated", "to": "yes"}, "rated is true or false"),
     "a field that is none": ("game", {"game": "g1", "field": "rnd", "to": "3"}, "no field 'rnd'"),
@@ -321,7 +329,7 @@ WRONG_WORDS: dict[str, tuple[str, dict[str, str], str]] = {
     "somebody who did not play": ("reassign", {"game": "g1", "player": "Dan", "to": "Cleo"}, "no player 'Dan (4)' in"),
     "a merge that is none": ("unmerge", {"player": "Ann"}, "no merge of player 'Ann (1)'"),
     "no such fact": ("take-back", {"fact": "run:standard@2030"}, "no fact 'run:standard@2030'"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WRONG_WORDS)
@@ -336,8 +344,11 @@ def test_all_faults_of_a_late_game_are_told_at_once(four: Ledger) -> None:
     with pytest.raises(MalformedError) as caught:
         ask(four, "late", white="Ann", black="Bob", to="2-0", ended="2026-02-31", half_moves="-1", termination="bored")
     assert [problem.partition(" ")[0] for problem in caught.value.problems] == [
-        "result", "termination", "half_moves", "ended_at:",
-    ]  # fmt: skip
+        "result",
+        "termination",
+        "half_moves",
+        "ended_at:",
+    ]
 
 
 # What is told of a player, in words, and the fact that its approval records.

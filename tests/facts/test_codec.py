@@ -72,8 +72,10 @@ _PLAIN = st.recursive(
     | st.integers(-(2**53) + 1, 2**53 - 1)
     | strategies.plain_texts(20)
     | st.text('\x00\x1f\x7f\b\t\n"\\/'),
-    lambda inner: st.dictionaries(st.text(st.characters(max_codepoint=127), max_size=8), inner, max_size=4)
-    | st.lists(inner, max_size=4),
+    lambda inner: (
+        st.dictionaries(st.text(st.characters(max_codepoint=127), max_size=8), inner, max_size=4)
+        | st.lists(inner, max_size=4)
+    ),
 )
 
 

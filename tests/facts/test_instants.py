@@ -100,8 +100,10 @@ def test_rounds_sort_as_people_sort_them() -> None:
     assert sorted(set(orders)) == orders
 
 
-@pytest.mark.parametrize("text", [None, "", "Final", "?", "-", "1.", ".1", "1..2", "1.2.3.4", "1234567", "-1", " 1",
-                                  "1\n", "1a", "\u0661", "1,2"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [None, "", "Final", "?", "-", "1.", ".1", "1..2", "1.2.3.4", "1234567", "-1", " 1", "1\n", "1a", "\u0661", "1,2"],
+)
 def test_a_round_that_is_no_number_comes_first(text: str | None) -> None:
     assert round_order(text) == 0
 

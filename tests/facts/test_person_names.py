@@ -36,9 +36,14 @@ def test_spellings_of_a_name(spellings: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "other"),
-    [("Ann", "Anna"), ("Carlsen, Magnus", "Carlsen, Maria"), ("Carlsen", "Carlsen, Magnus"), ("Li, An", "Li, Na"),
-     ("...", "???")],
-)  # fmt: skip
+    [
+        ("Ann", "Anna"),
+        ("Carlsen, Magnus", "Carlsen, Maria"),
+        ("Carlsen", "Carlsen, Magnus"),
+        ("Li, An", "Li, Na"),
+        ("...", "???"),
+    ],
+)
 def test_names_that_differ_in_more(name: str, other: str) -> None:
     assert not is_same(name, other)
     assert not may_be(folded(name), folded(other))

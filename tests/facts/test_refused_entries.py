@@ -43,9 +43,11 @@ def test_the_entries_that_the_refusals_start_from_are_good() -> None:
     assert decode(adoption_body({})).event == SchemeAdopted(**ADOPTED)
     assert decode(change_body()).event == SchemeAdopted(**ADOPTED, effective_from="2020")
     assert decode(conversion_body(FIRST_RANGE, LATER_RANGE)).event == SchemeAdopted(
-        **ADOPTED, effective_from="2020", carry=Carry.CONVERT,
+        **ADOPTED,
+        effective_from="2020",
+        carry=Carry.CONVERT,
         conversion=(ConversionRange(**FIRST_RANGE), ConversionRange(**LATER_RANGE)),
-    )  # fmt: skip
+    )
     assert decode(run_body()).event == RatingRunClosed(pool="standard", as_of="2024-02-29")
     assert decode(tournament_body()).event == TournamentClosed(
         pool="standard", tournament="Café Kök", ended_at="1999-06-30"
@@ -77,13 +79,20 @@ def test_all_faults_are_told_at_once_each_with_its_place() -> None:
 def test_all_faults_of_an_adoption_are_told_each_range_with_its_place_in_the_list() -> None:
     problems = problems_of(
         change_body(
-            carry="halve", effective_from="2020-13", scheme=..., settings={"k": 0.5},
+            carry="halve",
+            effective_from="2020-13",
+            scheme=...,
+            settings={"k": 0.5},
             conversion=[{"factor": 1, "offset": "0"}, LATER_RANGE, 7, {**LATER_RANGE, "offset": "x"}, {}],
         )
-    )  # fmt: skip
+    )
     assert sorted(problem.rpartition(" @ ")[2] for problem in problems) == [
-        "$.facts.carry", "$.facts.conversion", "$.facts.effective_from", "$.facts.scheme", "$.facts.settings",
-    ]  # fmt: skip
+        "$.facts.carry",
+        "$.facts.conversion",
+        "$.facts.effective_from",
+        "$.facts.scheme",
+        "$.facts.settings",
+    ]
     (told,) = (problem for problem in problems if problem.endswith("$.facts.conversion"))
     assert [part.partition(": ")[0] for part in told.split("; ")] == ["[0]", "[2]", "[3]", "[4]"]
 
@@ -104,9 +113,13 @@ def test_whatever_stands_in_a_conversion_only_malformed_is_raised_and_what_is_re
     assert refused == assemble(entry.position, entry.recorded_at, entry.actor, event.KIND, event.key, facts(event))
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-                    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)),
-       st.sampled_from([*ENTRY, *(f"facts.{name}" for name in [*GAME, "round", "half_moves", "text"])]))  # fmt: skip
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    ),
+    st.sampled_from([*ENTRY, *(f"facts.{name}" for name in [*GAME, "round", "half_moves", "text"])]),
+)
 @settings(max_examples=300)
 def test_whatever_stands_in_a_field_only_malformed_is_raised(value: Any, field: str) -> None:
     outer, _, inner = field.partition(".")

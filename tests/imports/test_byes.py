@@ -62,10 +62,15 @@ def test_an_empty_opponent_beside_a_result_is_a_fault_and_so_is_a_bye_without_a_
     games, reading = read(HEADER + empty + "Cy;BYE;1-0;;1;Open\nDi;BYE;9-9;2025;1;O\n")
     assert games == []
     assert [(fault.line, fault.message.partition(";")[0]) for fault in reading.faults] == [
-        (2, "white is missing"), (3, "black is missing"), (4, "the date of the bye is missing"),
-        (5, "Result must be 1-0, 0-1, 1/2-1/2, a forfeit such as +/- or 1-0F, or * for an unfinished game, or a word "
-            "that --result gives a meaning, such as --result Sieg=1-0"),
-    ]  # fmt: skip
+        (2, "white is missing"),
+        (3, "black is missing"),
+        (4, "the date of the bye is missing"),
+        (
+            5,
+            "Result must be 1-0, 0-1, 1/2-1/2, a forfeit such as +/- or 1-0F, or * for an unfinished game, or a word "
+            "that --result gives a meaning, such as --result Sieg=1-0",
+        ),
+    ]
     assert reading.rounds == []
 
 
@@ -93,16 +98,26 @@ def test_our_own_lines_carry_them_and_name_what_is_wrong() -> None:
     wrong = b'{"player": {"id": "a"}, "edition": "x", "brings": "half", "half_points": 2, "round": 0}\n'
     assert list(jsonl.games([wrong], reading)) == []
     assert [fault.message.rpartition("@ ")[2] for fault in reading.faults] == [
-        "$.tournament", "$.edition", "$.round", "$.half_points", "$.player.name",
-    ]  # fmt: skip
+        "$.tournament",
+        "$.edition",
+        "$.round",
+        "$.half_points",
+        "$.player.name",
+    ]
 
 
 def test_words_and_rounds() -> None:
     assert all(map(is_nobody, NOBODY))
     assert not any(map(is_nobody, (None, "", "Byer", "Bye Bye")))
     assert [round_number(text) for text in (None, "Final", "0", "3", "3.17", "10000", "10001")] == [
-        None, None, None, 3, 3, 10_000, None,
-    ]  # fmt: skip
+        None,
+        None,
+        None,
+        3,
+        3,
+        10_000,
+        None,
+    ]
     assert [brings(word, is_white=False) for word in ("white", "draw", "black")] == ["zero", "half", "allotted"]
     both = source_game("g", black_name="BYE", black_id="name:bye", tournament="Open", ended_at="2025-03-01T19:30:00Z")
     reading = Reading("a")

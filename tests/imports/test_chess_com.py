@@ -78,8 +78,10 @@ def sides(white: str, black: str) -> dict[str, Any]:
 
 class TestContract(ImporterContract):
     samples: ClassVar[Sequence[bytes]] = (
-        *built_in("chess-com"), archive(), json.dumps({"games": [GAME]}, indent=2).encode() + b"\n",
-    )  # fmt: skip
+        *built_in("chess-com"),
+        archive(),
+        json.dumps({"games": [GAME]}, indent=2).encode() + b"\n",
+    )
     damaged: ClassVar[int] = 200
 
     def make(self) -> Importer:
@@ -88,11 +90,26 @@ class TestContract(ImporterContract):
 
 def test_every_field_of_a_game() -> None:
     assert the_game() == SourceGame(
-        line=1, key="chesscom:12345678", white_id="chesscom:ann_b", white_name="Ann_B", black_id="chesscom:bob",
-        black_name="Bob", outcome="white", termination="resignation", half_moves=3, started_at="2021-10-01T10:00:00Z",
-        ended_at="2021-10-01T10:08:20Z", tournament=None, round=None, rated=True, white_rating=1500, black_rating=1600,
-        speed="blitz", variant="standard", text="e4 {[%clk 0:02:59]} e5 {[%clk 0:02:58]} Nf3 {[%clk 0:02:50]}",
-    )  # fmt: skip
+        line=1,
+        key="chesscom:12345678",
+        white_id="chesscom:ann_b",
+        white_name="Ann_B",
+        black_id="chesscom:bob",
+        black_name="Bob",
+        outcome="white",
+        termination="resignation",
+        half_moves=3,
+        started_at="2021-10-01T10:00:00Z",
+        ended_at="2021-10-01T10:08:20Z",
+        tournament=None,
+        round=None,
+        rated=True,
+        white_rating=1500,
+        black_rating=1600,
+        speed="blitz",
+        variant="standard",
+        text="e4 {[%clk 0:02:59]} e5 {[%clk 0:02:58]} Nf3 {[%clk 0:02:50]}",
+    )
 
 
 def test_the_archive_and_its_pgn_tell_the_same_game() -> None:
@@ -225,7 +242,7 @@ def test_a_bare_list_and_documents_one_after_the_other_are_read() -> None:
         (b"[" * 300, 1, "nested more than 250 deep"),
         (b'{"games":[{"a":"' + b"x" * (3 * 2**20), 1, "a game of more than 2097152 bytes"),
     ],
-)  # fmt: skip
+)
 def test_a_document_that_is_broken_is_a_fault(document: bytes, line: int, words: str) -> None:
     _, reading = read(document)
     assert reading.faults[0].line == line
@@ -258,9 +275,13 @@ def test_an_archive_into_a_ledger_and_its_pgn_after_it(empty_club: Path, tmp_pat
 
 @pytest.mark.parametrize(
     ("control", "word", "own", "by_clock"),
-    [("1800", "rapid", "rapid", "classical"), ("500", "blitz", "blitz", "rapid"), ("180+2", "blitz", "blitz", "blitz"),
-     ("1/86400", "daily", "correspondence", "correspondence")],
-)  # fmt: skip
+    [
+        ("1800", "rapid", "rapid", "classical"),
+        ("500", "blitz", "blitz", "rapid"),
+        ("180+2", "blitz", "blitz", "blitz"),
+        ("1/86400", "daily", "correspondence", "correspondence"),
+    ],
+)
 def test_speed_classes_are_its_own_or_those_of_its_pgn(control: str, word: str, own: str, by_clock: str) -> None:
     told = PGN.replace("180+2", control)
     content = archive(time_control=control, time_class=word, pgn=told)

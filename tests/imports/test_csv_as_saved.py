@@ -103,7 +103,7 @@ BELOW: dict[str, tuple[str, int]] = {
     "an average": (",Average,1450,,1450,0.75,,37.5\n", 1),
     "an average in columns that are not read": (",,1450.5,,1450.5,,,37.5\n", 0),
     "a share": (",White's score,,,,75 %,,\n", 1),
-    "a number with marks of thousands": (",Points,,,,\"1.250,5\",,\n", 1),
+    "a number with marks of thousands": (',Points,,,,"1.250,5",,\n', 1),
     "a sum and an average": (",Sum,2900,,2900,1.5,,75\n,Average,1450,,1450,0.75,,37.5\n", 2),
     "empty lines": ("\n,,,,,,,\n   \n , , , , , , , \n", 0),
     "empty lines and a sum below them": (",,,,,,,\n\nTotal,,,,,2,,\n,,,,,,,\n", 1),
@@ -174,14 +174,20 @@ def test_a_table_with_something_below_it_is_imported_whole(kind: str, run: Run, 
 @pytest.mark.parametrize(
     ("text", "order", "instant"),
     [
-        ("13.05.24", "dmy", "2024-05-13"), ("05/13/99", "mdy", "1999-05-13"), ("4-5-70", "dmy", "1970-05-04"),
-        ("1-May-24", "dmy", "2024-05-01"), ("13-May-2024", None, "2024-05-13"), ("May 4, 2024", None, "2024-05-04"),
-        ("2024/05/04", None, "2024-05-04"), ("2024-5-4", None, "2024-05-04"),
+        ("13.05.24", "dmy", "2024-05-13"),
+        ("05/13/99", "mdy", "1999-05-13"),
+        ("4-5-70", "dmy", "1970-05-04"),
+        ("1-May-24", "dmy", "2024-05-01"),
+        ("13-May-2024", None, "2024-05-13"),
+        ("May 4, 2024", None, "2024-05-04"),
+        ("2024/05/04", None, "2024-05-04"),
+        ("2024-5-4", None, "2024-05-04"),
         ("2024-05-04 19:30", None, "2024-05-04T19:30:00Z"),
-        ("5/13/2024 7:30 PM", None, "2024-05-13T19:30:00Z"), ("5/13/2024 12:05:09 am", None, "2024-05-13T00:05:09Z"),
+        ("5/13/2024 7:30 PM", None, "2024-05-13T19:30:00Z"),
+        ("5/13/2024 12:05:09 am", None, "2024-05-13T00:05:09Z"),
         ("13.05.24 19:30", "dmy", "2024-05-13T19:30:00Z"),
     ],
-)  # fmt: skip
+)
 def test_days_as_spreadsheets_show_them(text: str, order: str | None, instant: str) -> None:
     assert values.instant(text, order) == instant
 
@@ -192,11 +198,13 @@ def test_days_as_spreadsheets_show_them(text: str, order: str | None, instant: s
         ("13.05.24", None, "has a year of two digits: write YYYY-MM-DD, or say by --dates dmy or --dates mdy"),
         ("13-May-24", None, "has a year of two digits"),
         ("13.05.24", "mdy", "has the month 13 with --dates mdy"),
-        ("5/13/2024 13:00 PM", None, "is no time that exists"), ("5/13/2024 0:30 AM", None, "is no time that exists"),
-        ("2024-05 19:30", None, "must be YYYY"), ("4 mai 2024", None, "must be YYYY"),
+        ("5/13/2024 13:00 PM", None, "is no time that exists"),
+        ("5/13/2024 0:30 AM", None, "is no time that exists"),
+        ("2024-05 19:30", None, "must be YYYY"),
+        ("4 mai 2024", None, "must be YYYY"),
         ("31-Feb-2024", None, "must be YYYY"),
     ],
-)  # fmt: skip
+)
 def test_days_that_are_not_guessed(text: str, order: str | None, words: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(words)}"):
         values.instant(text, order)
@@ -218,8 +226,9 @@ def test_a_list_of_players_names_no_option_that_its_command_lacks() -> None:
         pl.DataFrame({"name": ["Ann", "Bob"], "since": ["04/05/2024", "13.05.24"], "line": [2, 3]})
     )
     assert [fault.message.partition(";")[0] for fault in faults.first] == [
-        "since may be 2024-05-04 or 2024-04-05: write YYYY-MM-DD", "since has a year of two digits: write YYYY-MM-DD",
-    ]  # fmt: skip
+        "since may be 2024-05-04 or 2024-04-05: write YYYY-MM-DD",
+        "since has a year of two digits: write YYYY-MM-DD",
+    ]
 
 
 # --- no table at all --------------------------------------------------------------------------------------------

@@ -30,10 +30,14 @@ def test_every_column_and_every_other_name_of_it_is_told() -> None:
 @pytest.mark.parametrize(
     ("part", "meaning"),
     [
-        ("White won: ", "white"), ("Black won: ", "black"), ("drawn: ", "draw"), ("not rated: ", "+white"),
-        ("for Black: ", "+black"), ("both sides: ", "-"),
+        ("White won: ", "white"),
+        ("Black won: ", "black"),
+        ("drawn: ", "draw"),
+        ("not rated: ", "+white"),
+        ("for Black: ", "+black"),
+        ("both sides: ", "-"),
     ],
-)  # fmt: skip
+)
 def test_each_way_to_write_a_result_is_read(part: str, meaning: str) -> None:
     (cell,) = (row[2] for row in OF_RESULTS if part in row[2])
     told = words(re.split(r"; |and the same", cell.partition(part)[2])[0])

@@ -38,11 +38,13 @@ def table(**options: Any) -> dict[str, Any]:
 def test_a_league_table_is_read_as_it_was_saved(size: int) -> None:
     games, faults, skipped = read_csv(LEAGUE, size, **table(headings=headings_given(HEADINGS), dates="dmy"))
     assert [(game["line"], game["white_name"], game["black_name"], game["outcome"]) for game in games] == [
-        (2, "Müller, Jörg", "Ann", "draw"), (4, "Bob", "Cy", "black"),
-    ]  # fmt: skip
+        (2, "Müller, Jörg", "Ann", "draw"),
+        (4, "Bob", "Cy", "black"),
+    ]
     assert [(game["ended_at"], game["round"], game["white_rating"]) for game in games] == [
-        ("2024-05-04", "1", 1834), ("2024-05-13", "1", None),
-    ]  # fmt: skip
+        ("2024-05-04", "1", 1834),
+        ("2024-05-13", "1", None),
+    ]
     assert (faults, dict(skipped)) == ([], {"rows without a game": 1})
 
 
@@ -52,13 +54,19 @@ def test_a_league_table_is_read_as_it_was_saved(size: int) -> None:
 @pytest.mark.parametrize(
     ("text", "order", "instant"),
     [
-        ("04/05/2024", "dmy", "2024-05-04"), ("04/05/2024", "mdy", "2024-04-05"), ("13/05/2024", None, "2024-05-13"),
-        ("5/13/2024", None, "2024-05-13"), ("05/05/2024", None, "2024-05-05"), ("4.5.2024", "dmy", "2024-05-04"),
-        ("31-12-1999", None, "1999-12-31"), ("4/5/2024 19:30", "dmy", "2024-05-04T19:30:00Z"),
-        ("4/5/2024 9:05:07", "mdy", "2024-04-05T09:05:07Z"), ("2024-05-04", "mdy", "2024-05-04"),
+        ("04/05/2024", "dmy", "2024-05-04"),
+        ("04/05/2024", "mdy", "2024-04-05"),
+        ("13/05/2024", None, "2024-05-13"),
+        ("5/13/2024", None, "2024-05-13"),
+        ("05/05/2024", None, "2024-05-05"),
+        ("4.5.2024", "dmy", "2024-05-04"),
+        ("31-12-1999", None, "1999-12-31"),
+        ("4/5/2024 19:30", "dmy", "2024-05-04T19:30:00Z"),
+        ("4/5/2024 9:05:07", "mdy", "2024-04-05T09:05:07Z"),
+        ("2024-05-04", "mdy", "2024-05-04"),
         ("2024-05-04 19:30:00", "dmy", "2024-05-04T19:30:00Z"),
     ],
-)  # fmt: skip
+)
 def test_days_that_end_with_their_year(text: str, order: str | None, instant: str) -> None:
     assert values.instant(text, order) == instant
 
@@ -103,8 +111,12 @@ def test_other_words_for_results_are_given_by_whoever_imports() -> None:
     given = results_given(["Sieg=1-0", "0=1-0", "kampflos =+/-", "vertagt=*"])
     meaning = Table(results=given).result
     assert [meaning(word) for word in ("SIEG", "0", "Kampflos", "vertagt", "0-1")] == [
-        "white", "white", "+white", "*", "black",
-    ]  # fmt: skip
+        "white",
+        "white",
+        "+white",
+        "*",
+        "black",
+    ]
     for bad in (["Sieg"], ["=1-0"], ["Sieg="], ["Sieg=maybe"], ["Sieg=1-0", "sieg=0-1"]):
         with pytest.raises(ValueError, match=r"takes WORD=RESULT|two meanings|must be 1-0"):
             results_given(bad)
@@ -237,9 +249,10 @@ def test_the_command_takes_headings_words_and_dates(empty_club: Path, tmp_path: 
     ("words", "said"),
     [
         (["--column", "whit=Weiß"], "--column: there is no column 'whit' to fill: did you mean 'white'"),
-        (["--result", "Sieg"], "--result: takes WORD=RESULT"), (["--dates", "ymd"], "'ymd' is not one of"),
+        (["--result", "Sieg"], "--result: takes WORD=RESULT"),
+        (["--dates", "ymd"], "'ymd' is not one of"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_meant_is_wrong_usage(
     words: list[str], said: str, empty_club: Path, tmp_path: Path, run: Run
 ) -> None:

@@ -28,8 +28,11 @@ def zst(data: bytes) -> bytes:
 
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    "plain": bytes, "gzip": gzip.compress, "bzip2": bz2.compress, "zstd": zst,
-}  # fmt: skip
+    "plain": bytes,
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "zstd": zst,
+}
 
 
 def lines_of(path: Path) -> tuple[list[bytes], Reading]:
@@ -117,11 +120,14 @@ def test_bytes_can_be_read_as_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (b"", []), (b"\n", [b"\n"]), (b"a", [b"a"]), (b"a\nb", [b"a\n", b"b"]),
+        (b"", []),
+        (b"\n", [b"\n"]),
+        (b"a", [b"a"]),
+        (b"a\nb", [b"a\n", b"b"]),
         (b"a\r\nb\r\n", [b"a\r\n", b"b\r\n"]),
         (b"a\rb\r", [b"a\n", b"b\n"]),
     ],
-)  # fmt: skip
+)
 def test_lines_keep_their_ends(data: bytes, expected: list[bytes], tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(data)
@@ -149,17 +155,23 @@ def test_what_cannot_be_opened_is_said_in_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("first", "expected"),
     [
-        (b'[Event "x"]\n', "pgn"), (b'\xef\xbb\xbf\r\n[Event "x"]\n', "pgn"),
-        (b"hello, you;\n\n[White \"x\"]\n", "pgn"),
-        (b'{ a comment }\n[Event "x"]\n', "pgn"), (b"[Event Rome]\n", "pgn"), (b"", "pgn"),
+        (b'[Event "x"]\n', "pgn"),
+        (b'\xef\xbb\xbf\r\n[Event "x"]\n', "pgn"),
+        (b'hello, you;\n\n[White "x"]\n', "pgn"),
+        (b'{ a comment }\n[Event "x"]\n', "pgn"),
+        (b"[Event Rome]\n", "pgn"),
+        (b"", "pgn"),
         (b"nonsense", "pgn"),
-        (b'{"id":"a","players":{}}\n', "lichess-ndjson"), (b'\n{"key":"a"}\n{', "ledger-jsonl"),
+        (b'{"id":"a","players":{}}\n', "lichess-ndjson"),
+        (b'\n{"key":"a"}\n{', "ledger-jsonl"),
         (b'{"id":"a","players":{"white":{"us', "lichess-ndjson"),
         (b'{"key":"a","white":{"id', "ledger-jsonl"),
-        (b"white,black,result\n", "csv"), (b"white;black\nA;B\n", "csv"), (b"white\tblack\n", "csv"),
+        (b"white,black,result\n", "csv"),
+        (b"white;black\nA;B\n", "csv"),
+        (b"white\tblack\n", "csv"),
         (b'pgn,id\n"[Event ""x""]\n1.e4",3\n', "csv"),
     ],
-)  # fmt: skip
+)
 def test_formats_are_told_by_content(first: bytes, expected: str) -> None:
     assert detect(first) == expected
 

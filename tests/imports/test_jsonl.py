@@ -26,12 +26,26 @@ def test_optional_fields_may_be_left_out_and_the_variant_is_standard() -> None:
     (game,), reading = read(OUR_GAME)
     assert reading.faults == []
     assert game == SourceGame(
-        line=1, key="club:1", white_id="name:ann", white_name="Ann",
-        black_id="fide:1503014", black_name="Bob",
-        outcome="white", termination="resignation", half_moves=None, started_at=None, ended_at="2013",
-        tournament=None, round=None, rated=True, white_rating=None, black_rating=None, speed=None,
-        variant="standard", text=None,
-    )  # fmt: skip
+        line=1,
+        key="club:1",
+        white_id="name:ann",
+        white_name="Ann",
+        black_id="fide:1503014",
+        black_name="Bob",
+        outcome="white",
+        termination="resignation",
+        half_moves=None,
+        started_at=None,
+        ended_at="2013",
+        tournament=None,
+        round=None,
+        rated=True,
+        white_rating=None,
+        black_rating=None,
+        speed=None,
+        variant="standard",
+        text=None,
+    )
 
 
 def test_a_whole_second_written_with_its_milliseconds_is_that_second() -> None:
@@ -57,8 +71,14 @@ def test_all_faults_of_a_line_are_told_at_once_with_their_places() -> None:
     assert {fault.line for fault in reading.faults} == {2}
     places = {fault.message.rpartition(" @ ")[2] for fault in reading.faults}
     assert places == {
-        "$.colour", "$.white.id", "$.white.nick", "$.white.name", "$.rated", "$.half_moves", "$.round",
-    }  # fmt: skip
+        "$.colour",
+        "$.white.id",
+        "$.white.nick",
+        "$.white.name",
+        "$.rated",
+        "$.half_moves",
+        "$.round",
+    }
     assert any("expected true or false, got 'yes'" in fault.message for fault in reading.faults)
 
 

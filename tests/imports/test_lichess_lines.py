@@ -68,15 +68,20 @@ def test_the_pgn_of_the_same_game_agrees_but_for_the_finer_end() -> None:
 @pytest.mark.parametrize(
     ("status", "winner", "outcome", "termination"),
     [
-        ("mate", "black", "black", "checkmate"), ("resign", "white", "white", "resignation"),
-        ("stalemate", ..., "draw", "stalemate"), ("timeout", "white", "white", "abandonment"),
-        ("draw", ..., "draw", "unknown"), ("outoftime", "black", "black", "time"),
-        ("outoftime", ..., "draw", "time"), ("cheat", "white", "white", "rules-infraction"),
-        ("noStart", "white", "white", "unplayed"), ("unknownFinish", ..., "draw", "unknown"),
+        ("mate", "black", "black", "checkmate"),
+        ("resign", "white", "white", "resignation"),
+        ("stalemate", ..., "draw", "stalemate"),
+        ("timeout", "white", "white", "abandonment"),
+        ("draw", ..., "draw", "unknown"),
+        ("outoftime", "black", "black", "time"),
+        ("outoftime", ..., "draw", "time"),
+        ("cheat", "white", "white", "rules-infraction"),
+        ("noStart", "white", "white", "unplayed"),
+        ("unknownFinish", ..., "draw", "unknown"),
         ("insufficientMaterialClaim", ..., "draw", "insufficient-material"),
         ("variantEnd", "white", "white", "unknown"),
     ],
-)  # fmt: skip
+)
 def test_each_status_says_how_it_ended(status: str, winner: object, outcome: str, termination: str) -> None:
     (game,), _ = read(changed(status=status, winner=winner))
     assert (game.outcome, game.termination) == (outcome, termination)
@@ -105,18 +110,24 @@ def test_moves_left_out_are_unknown_and_no_moves_are_none() -> None:
 @pytest.mark.parametrize(
     ("line", "part"),
     [
-        (b"{broken\n", "not JSON"), (b"[]\n", "expected a game object"),
+        (b"{broken\n", "not JSON"),
+        (b"[]\n", "expected a game object"),
         (changed(id=...), "id is missing"),
-        (changed(id="x"), "id must begin"), (changed(status="odd"), "'odd' is not known"),
-        (changed(status=5), "status must be text"), (changed(winner="red"), "winner must be"),
-        (changed(winner=...), "winner is missing"), (changed(createdAt=...), "createdAt is missing"),
-        (changed(createdAt=-1), "createdAt must be"), (changed(createdAt=10**18), "createdAt must be"),
-        (changed(players={}), "white is missing"), (changed(rated="yes"), "rated must be true or false"),
+        (changed(id="x"), "id must begin"),
+        (changed(status="odd"), "'odd' is not known"),
+        (changed(status=5), "status must be text"),
+        (changed(winner="red"), "winner must be"),
+        (changed(winner=...), "winner is missing"),
+        (changed(createdAt=...), "createdAt is missing"),
+        (changed(createdAt=-1), "createdAt must be"),
+        (changed(createdAt=10**18), "createdAt must be"),
+        (changed(players={}), "white is missing"),
+        (changed(rated="yes"), "rated must be true or false"),
         (changed(moves="e4 " * 20_001), "20001 half-moves"),
         (changed(players={**LICHESS_GAME["players"], "white": {"user": {"id": "no such"}}}), "players.white.user"),
         (changed(players={**LICHESS_GAME["players"], "black": {"user": {"id": "x"}, "rating": 9999}}), "0 to 5000"),
     ],
-)  # fmt: skip
+)
 def test_a_fault_names_its_line_and_what_is_wrong(line: object, part: str) -> None:
     games, reading = read(LICHESS_GAME, b"\n", line, LICHESS_GAME)
     assert len(games) == 2

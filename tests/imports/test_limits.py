@@ -63,8 +63,10 @@ def read_csv(data: bytes, size: int = csv_rows.BATCH_CSV) -> tuple[list[SourceGa
 
 
 BOMBS: dict[str, Callable[[], bytes]] = {
-    "gzip": lambda: zeros_gzip(70), "bzip2": lambda: zeros_bz2(135), "zstd": lambda: zstd_frame(16_000),
-}  # fmt: skip
+    "gzip": lambda: zeros_gzip(70),
+    "bzip2": lambda: zeros_bz2(135),
+    "zstd": lambda: zstd_frame(16_000),
+}
 
 
 @pytest.mark.parametrize("kind", BOMBS)
@@ -317,11 +319,16 @@ def test_headers_are_bounded(header: bytes, words: str) -> None:
     "row",
     [
         b"1," + "a\u0301\u0323".encode() * 50_000 + b",B,1-0,2013,3\n",  # accents to be put in order
-        b"1," + b"x" * 250_000 + b",B,1-0,2013,3\n", b"1," + b"\0" * 250_000 + b",B,1-0,2013,3\n",
-        b"1,A,B,1-0," + b"2" * 250_000 + b",3\n", b"1,A,B," + b"-" * 250_000 + b",2013,3\n",
-        b"," * 300_000 + b"\n", b'1,"A,B,1-0,2013,3\n', b'1,"A"x,B,1-0,2013,3\n', b'1,"' + b'""' * 130_000 + b",B\n",
+        b"1," + b"x" * 250_000 + b",B,1-0,2013,3\n",
+        b"1," + b"\0" * 250_000 + b",B,1-0,2013,3\n",
+        b"1,A,B,1-0," + b"2" * 250_000 + b",3\n",
+        b"1,A,B," + b"-" * 250_000 + b",2013,3\n",
+        b"," * 300_000 + b"\n",
+        b'1,"A,B,1-0,2013,3\n',
+        b'1,"A"x,B,1-0,2013,3\n',
+        b'1,"' + b'""' * 130_000 + b",B\n",
     ],
-)  # fmt: skip
+)
 def test_a_row_that_is_out_of_bounds_costs_itself(row: bytes) -> None:
     good = [b"%d,A,B,1-0,2013,30\n" % n for n in range(9)]
     games, reading = read_csv(HEADER + b"".join(good[:3]) + row + b"".join(good[3:]) * 3_000)

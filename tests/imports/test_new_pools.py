@@ -19,9 +19,10 @@ def pools(run: Run, club: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "row", ["k2,Ann,Bob,1-0,2924-05-03", "k2,Ann,Ann,1-0,2024-05-03", "k2,Ann,Bob,9-9,2024-05-03", TAKEN.strip()],
+    "row",
+    ["k2,Ann,Bob,1-0,2924-05-03", "k2,Ann,Ann,1-0,2024-05-03", "k2,Ann,Bob,9-9,2024-05-03", TAKEN.strip()],
     ids=["in the future", "himself", "no result", "known in another pool"],
-)  # fmt: skip
+)
 def test_an_import_that_takes_no_game_makes_no_pool(empty_club: Path, tmp_path: Path, run: Run, row: str) -> None:
     assert run("import", empty_club, written(tmp_path, "first.csv", (HEAD + TAKEN).encode())).code == 0
     before = pools(run, empty_club)

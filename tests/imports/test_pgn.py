@@ -39,16 +39,28 @@ def test_a_lichess_game_gives_every_field() -> None:
     games, reading = fixture("lichess.pgn")
     assert reading.faults == []
     assert games[0] == SourceGame(
-        line=1, key="lichess:aaaaBBBB", white_id="lichess:ann", white_name="Ann",
-        black_id="lichess:bob_2", black_name="Bob_2", outcome="white", termination="checkmate", half_moves=7,
+        line=1,
+        key="lichess:aaaaBBBB",
+        white_id="lichess:ann",
+        white_name="Ann",
+        black_id="lichess:bob_2",
+        black_name="Bob_2",
+        outcome="white",
+        termination="checkmate",
+        half_moves=7,
         started_at="2021-10-01T10:00:00Z",
         # White 180 + 3*2 - 170, Black 180 + 2*2 - 160: on Lichess the first move of a side is free.
         ended_at="2021-10-01T10:00:40Z",
-        tournament=None, round=None, rated=True, white_rating=1663, black_rating=1787, speed="blitz",
+        tournament=None,
+        round=None,
+        rated=True,
+        white_rating=1663,
+        black_rating=1787,
+        speed="blitz",
         variant="standard",
         text="e4 {[%clk 0:03:00]} e5 {[%clk 0:03:00]} Qh5 {[%clk 0:02:58]} Nc6 {[%clk 0:03:01]} "
         "Bc4 {[%clk 0:02:57]} Nf6 {[%clk 0:02:40]} Qxf7# {[%clk 0:02:50]}",
-    )  # fmt: skip
+    )
 
 
 def test_lichess_arenas_machines_variants_and_unplayed_games() -> None:
@@ -66,9 +78,7 @@ def test_lichess_arenas_machines_variants_and_unplayed_games() -> None:
     assert reading.skipped == {"unfinished": 1}
 
 
-LICHESS = (
-    '[Site "https://lichess.org/aaaaBBBB"]\n[Date "2020.01.02"]\n[White "Ann"]\n[Black "Bob"]\n[Result "1-0"]\n'
-)
+LICHESS = '[Site "https://lichess.org/aaaaBBBB"]\n[Date "2020.01.02"]\n[White "Ann"]\n[Black "Bob"]\n[Result "1-0"]\n'
 
 
 @pytest.mark.parametrize(
@@ -96,7 +106,9 @@ def test_whether_a_game_of_lichess_is_rated_is_said_by_event_or_by_what_the_rati
     assert (game.rated, reading.faults, reading.notes) == (rated, [], [])
 
 
-@pytest.mark.parametrize("event", ["Farag\u00f3 Arena", "Rated Friday Arena", "Blitz simul https://lichess.org/simul/abcd1234"])
+@pytest.mark.parametrize(
+    "event", ["Farag\u00f3 Arena", "Rated Friday Arena", "Blitz simul https://lichess.org/simul/abcd1234"]
+)
 def test_an_arena_game_of_which_nothing_says_that_it_was_rated_is_casual_and_a_note_says_so(event: str) -> None:
     (game,), reading = read(f'[Event "{event}"]\n{LICHESS}\n1. e4 e5 1-0\n')
     assert (game.rated, reading.faults) == (False, [])
@@ -266,11 +278,15 @@ def test_termination_words_of_lichess_and_the_standard(tag: str, result: str, ex
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ("2013.??.??", "2013"), ("2013.06.??", "2013-06"), ("2013.00.00", "2013"),
+        ("2013.??.??", "2013"),
+        ("2013.06.??", "2013-06"),
+        ("2013.00.00", "2013"),
         ("2013.06.04", "2013-06-04"),
-        ("2013-6-4", "2013-06-04"), ("2013", "2013"), ("2013.??.04", "2013"),
+        ("2013-6-4", "2013-06-04"),
+        ("2013", "2013"),
+        ("2013.??.04", "2013"),
     ],
-)  # fmt: skip
+)
 def test_dates_keep_what_is_known_of_them(given: str, expected: str) -> None:
     game = one("1. e4 1-0", TAGS.replace("2001.02.03", given) + '[EventDate "1990.01.01"]\n')
     assert (game.started_at, game.ended_at) == (expected, expected)
@@ -279,12 +295,17 @@ def test_dates_keep_what_is_known_of_them(given: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("control", "speed"),
     [
-        ("600+5", "rapid"), ("300", "blitz"), ("40/5400+30:1800+30", "classical"),
+        ("600+5", "rapid"),
+        ("300", "blitz"),
+        ("40/5400+30:1800+30", "classical"),
         ("15+0", "ultraBullet"),
-        ("1/259200", "correspondence"), ("?", None), ("-", None), ("nonsense", None),
+        ("1/259200", "correspondence"),
+        ("?", None),
+        ("-", None),
+        ("nonsense", None),
         ("40/7200:3600", "classical"),
     ],
-)  # fmt: skip
+)
 def test_time_controls_give_a_speed(control: str, speed: str | None) -> None:
     assert one("1. e4 1-0", TAGS + f'[TimeControl "{control}"]\n').speed == speed
 
@@ -292,14 +313,16 @@ def test_time_controls_give_a_speed(control: str, speed: str | None) -> None:
 @pytest.mark.parametrize(
     ("tags", "variant"),
     [
-        ("", "standard"), ('[Variant "From Position"]', "fromPosition"),
+        ("", "standard"),
+        ('[Variant "From Position"]', "fromPosition"),
         ('[Variant "Chess960"]', "chess960"),
-        ('[Variant "Three-check"]', "threeCheck"), ('[Variant "Racing Kings"]', "racingKings"),
+        ('[Variant "Three-check"]', "threeCheck"),
+        ('[Variant "Racing Kings"]', "racingKings"),
         ('[Variant "Crazyhouse"]', "crazyhouse"),
         ('[SetUp "1"]\n[FEN "8/8/8/8/8/8/8/K1k5 w - - 0 1"]', "fromPosition"),
         ('[FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]', "standard"),
     ],
-)  # fmt: skip
+)
 def test_variants_are_named_as_lichess_does(tags: str, variant: str) -> None:
     assert one("1. e4 1-0", f"{TAGS}{tags}\n" if tags else TAGS).variant == variant
 
@@ -316,8 +339,7 @@ def test_tenths_of_a_second_end_a_game_to_the_millisecond() -> None:
 
 def test_time_given_to_a_side_never_shortens_the_other() -> None:
     tags = TAGS.replace('"E"', '"Casual Bullet game"') + (
-        '[Site "https://lichess.org/abcdefgh"]\n[TimeControl "60+0"]\n'
-        '[UTCDate "2001.02.03"]\n[UTCTime "00:00:00"]\n'
+        '[Site "https://lichess.org/abcdefgh"]\n[TimeControl "60+0"]\n[UTCDate "2001.02.03"]\n[UTCTime "00:00:00"]\n'
     )
     moves = "1. e4 {[%clk 0:01:00]} e5 {[%clk 0:01:00]} 2. d4 {[%clk 0:01:30]} d5 {[%clk 0:00:50]} 1-0"
     assert one(moves, tags).ended_at == "2001-02-03T00:00:10Z"

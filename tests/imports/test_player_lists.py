@@ -113,8 +113,11 @@ def test_an_xml_list_that_is_cut_into_pieces_anywhere_gives_the_same_players() -
 
 def test_formats_are_told_by_how_a_file_begins() -> None:
     assert [formats.detect(text.encode()) for text in (combined(), of_september(), xml(), "name,rating\n")] == [
-        "fide-text", "fide-text", "fide-xml", "csv",
-    ]  # fmt: skip
+        "fide-text",
+        "fide-text",
+        "fide-xml",
+        "csv",
+    ]
     assert formats.detect(b"ID Number,Name,Rating\n") == "csv"
     assert COMBINED.index("SRtng") == OF_SEPTEMBER.index("SEP26") == 113
 
@@ -143,8 +146,9 @@ def test_a_csv_of_all_columns_under_other_names_is_read() -> None:
 def test_a_player_known_by_name_or_by_number_alone_gets_an_identity() -> None:
     rows, _ = read("name,fide_id\nAda  Quill,\n,900001\n")
     assert [(row["identity"], row["name"]) for row in rows] == [
-        ("name:ada quill", "Ada Quill"), ("fide:900001", "FIDE 900001"),
-    ]  # fmt: skip
+        ("name:ada quill", "Ada Quill"),
+        ("fide:900001", "FIDE 900001"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,9 @@ def notes(file: bytes | str, **options: str) -> list[str]:
 
 class TestContract(ImporterContract):
     samples: ClassVar[Sequence[bytes]] = (
-        *built_in("trf"), report([player(1, "Ann", "2 w 1"), player(2, "Bob", "1 b 0")]).encode(),
-    )  # fmt: skip
+        *built_in("trf"),
+        report([player(1, "Ann", "2 w 1"), player(2, "Bob", "1 b 0")]).encode(),
+    )
     damaged: ClassVar[int] = 200
 
     def make(self) -> Importer:
@@ -46,24 +47,48 @@ class TestContract(ImporterContract):
 
 
 def test_a_game_is_told_once_as_both_lines_tell_it() -> None:
-    file = report([
-        player(1, "Carlsen, Magnus", "2 w 1", rating="2881", fide="1503014"), player(2, "Ann", "1 b 0"),
-    ])  # fmt: skip
+    file = report(
+        [
+            player(1, "Carlsen, Magnus", "2 w 1", rating="2881", fide="1503014"),
+            player(2, "Ann", "1 b 0"),
+        ]
+    )
     (game,), reading = read(file)
     assert game == SourceGame(
-        line=5, key=game.key, white_id="fide:1503014", white_name="Carlsen, Magnus", black_id="name:ann",
-        black_name="Ann", outcome="white", termination="unknown", half_moves=None, started_at=None,
-        ended_at="2024-05-03", tournament="Club open", round="1", rated=True, white_rating=2881, black_rating=None,
-        speed=None, variant="standard", text=None, is_made=True,
-    )  # fmt: skip
+        line=5,
+        key=game.key,
+        white_id="fide:1503014",
+        white_name="Carlsen, Magnus",
+        black_id="name:ann",
+        black_name="Ann",
+        outcome="white",
+        termination="unknown",
+        half_moves=None,
+        started_at=None,
+        ended_at="2024-05-03",
+        tournament="Club open",
+        round="1",
+        rated=True,
+        white_rating=2881,
+        black_rating=None,
+        speed=None,
+        variant="standard",
+        text=None,
+        is_made=True,
+    )
     assert reading.fault_count == 0
 
 
 @pytest.mark.parametrize(
     ("cells", "outcome"),
-    [(("2 w 1", "1 b 0"), "white"), (("2 b 1", "1 w 0"), "black"), (("2 b =", "1 w ="), "draw"),
-     (("2 w 1", "1 - 0"), "white"), (("2 - 1", "1 w 0"), "black")],
-)  # fmt: skip
+    [
+        (("2 w 1", "1 b 0"), "white"),
+        (("2 b 1", "1 w 0"), "black"),
+        (("2 b =", "1 w ="), "draw"),
+        (("2 w 1", "1 - 0"), "white"),
+        (("2 - 1", "1 w 0"), "black"),
+    ],
+)
 def test_played_results(cells: tuple[str, str], outcome: str) -> None:
     (game,), _ = read(report([player(1, "Ann", cells[0]), player(2, "Bob", cells[1])]))
     assert (game.outcome, game.termination) == (outcome, "unknown")
@@ -71,9 +96,14 @@ def test_played_results(cells: tuple[str, str], outcome: str) -> None:
 
 @pytest.mark.parametrize(
     ("cells", "outcome"),
-    [(("2 w +", "1 b -"), "white"), (("2 w -", "1 b +"), "black"), (("2 w W", "1 b L"), "white"),
-     (("2 w d", "1 b D"), "draw"), (("2 b w", "1 w l"), "black")],
-)  # fmt: skip
+    [
+        (("2 w +", "1 b -"), "white"),
+        (("2 w -", "1 b +"), "black"),
+        (("2 w W", "1 b L"), "white"),
+        (("2 w d", "1 b D"), "draw"),
+        (("2 b w", "1 w l"), "black"),
+    ],
+)
 def test_forfeits_and_games_under_one_move_are_unplayed(cells: tuple[str, str], outcome: str) -> None:
     file = report([player(1, "Ann", cells[0]), player(2, "Bob", cells[1])])
     (game,), _ = read(file)
@@ -83,28 +113,42 @@ def test_forfeits_and_games_under_one_move_are_unplayed(cells: tuple[str, str], 
 
 @pytest.mark.parametrize(
     ("cells", "reason"),
-    [(("2 w -", "1 b -"), "both forfeited"), (("2 w 0", "1 b 0"), "both lost"), (("2 w  ", "1 b  "), "unfinished"),
-     (("2 - +", "1 - -"), "forfeits without colours")],
-)  # fmt: skip
+    [
+        (("2 w -", "1 b -"), "both forfeited"),
+        (("2 w 0", "1 b 0"), "both lost"),
+        (("2 w  ", "1 b  "), "unfinished"),
+        (("2 - +", "1 - -"), "forfeits without colours"),
+    ],
+)
 def test_what_is_no_game_is_counted_by_its_reason(cells: tuple[str, str], reason: str) -> None:
     games, reading = read(report([player(1, "Ann", cells[0]), player(2, "Bob", cells[1])]))
     assert (games, dict(reading.skipped), reading.fault_count) == ([], {reason: 1}, 0)
 
 
 def test_byes_and_absences_are_rounds_without_a_game_and_of_who_has_neither_nothing_is_told() -> None:
-    file = report([
-        player(1, "Ann", "2 w 1", "0000 - U", "2 b 1"), player(2, "Bob", "1 b 0", "0000 - H", "1 w 0"),
-        player(3, "Cy", "0000 - Z", "", "", fide="7"), player(4, "Di", "0000 - F", "0000 - -", "0000 - +"),
-        player(5, "Ed"),
-    ])  # fmt: skip
+    file = report(
+        [
+            player(1, "Ann", "2 w 1", "0000 - U", "2 b 1"),
+            player(2, "Bob", "1 b 0", "0000 - H", "1 w 0"),
+            player(3, "Cy", "0000 - Z", "", "", fide="7"),
+            player(4, "Di", "0000 - F", "0000 - -", "0000 - +"),
+            player(5, "Ed"),
+        ]
+    )
     games, reading = read(file)
     assert {name for game in games for name in (game.white_name, game.black_name)} == {"Ann", "Bob"}
     told = [(bye.round, bye.player_name, bye.brings) for bye in reading.rounds]
     assert told == [
-        (1, "Cy", "zero"), (1, "Di", "full"), (1, "Ed", "absent"),
-        (2, "Ann", "allotted"), (2, "Bob", "half"), (2, "Di", "absent"),  # of who is blank in a round without games
-        (3, "Di", "full"), (3, "Cy", "absent"), (3, "Ed", "absent"),  # nothing is told: it may still come
-    ]  # fmt: skip
+        (1, "Cy", "zero"),
+        (1, "Di", "full"),
+        (1, "Ed", "absent"),
+        (2, "Ann", "allotted"),
+        (2, "Bob", "half"),
+        (2, "Di", "absent"),  # of who is blank in a round without games
+        (3, "Di", "full"),
+        (3, "Cy", "absent"),
+        (3, "Ed", "absent"),  # nothing is told: it may still come
+    ]
     assert {(bye.tournament, bye.edition, bye.half_points) for bye in reading.rounds} == {
         ("Club open", "2024-05-01", None)
     }
@@ -130,12 +174,14 @@ def test_a_forfeit_of_which_nobody_knows_who_had_white_brings_its_points_without
 
 
 def test_a_line_for_nobody_is_no_player() -> None:
-    games, reading = read(report([player(1, "Ann", "2 w 1", "3 w +"), player(2, "Bob", "1 b 0", ""),
-                                  player(3, "spielfrei", "", "1 b -")]))  # fmt: skip
+    games, reading = read(
+        report([player(1, "Ann", "2 w 1", "3 w +"), player(2, "Bob", "1 b 0", ""), player(3, "spielfrei", "", "1 b -")])
+    )
     assert [(game.white_name, game.black_name) for game in games] == [("Ann", "Bob")]
     assert [(bye.round, bye.player_name, bye.brings) for bye in reading.rounds] == [
-        (2, "Bob", "absent"), (2, "Ann", "allotted"),
-    ]  # fmt: skip
+        (2, "Bob", "absent"),
+        (2, "Ann", "allotted"),
+    ]
     games, reading = read(report([player(1, "Ann", "2 w 1"), player(2, "Bye", "1 b 0", fide="77")]))
     assert [game.black_id for game in games] == ["fide:77"], "a person of that name has a number"
     assert reading.rounds == []
@@ -156,8 +202,9 @@ CONTRADICTIONS: Mapping[str, tuple[Sequence[str], Sequence[str], str]] = {
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_a_contradiction_is_a_fault_that_names_both_lines(name: str) -> None:
     ann, bob, words = CONTRADICTIONS[name]
-    found = faults(report([player(1, "Ann", *ann), player(2, "Bob", *bob), player(3, "Cy", "4 w 1"),
-                           player(4, "Di", "3 b 0")]))  # fmt: skip
+    found = faults(
+        report([player(1, "Ann", *ann), player(2, "Bob", *bob), player(3, "Cy", "4 w 1"), player(4, "Di", "3 b 0")])
+    )
     assert [line for line, _ in found] == [5]
     assert found[0][1].startswith("round 1")
     assert words in found[0][1]
@@ -166,8 +213,9 @@ def test_a_contradiction_is_a_fault_that_names_both_lines(name: str) -> None:
 
 def test_the_games_of_a_player_whose_line_is_faulty_are_counted_and_the_others_read() -> None:
     bad = player(2, "Bob", "1 b 0", "3 w 1").replace("     b", "     s", 1).replace(" b 0", " x 0")
-    games, reading = read(report([player(1, "Ann", "2 w 1", ""), bad, player(3, "Cy", "4 w 1", "2 b 0"),
-                                  player(4, "Di", "3 b 0")]))  # fmt: skip
+    games, reading = read(
+        report([player(1, "Ann", "2 w 1", ""), bad, player(3, "Cy", "4 w 1", "2 b 0"), player(4, "Di", "3 b 0")])
+    )
     assert [(game.white_name, game.black_name) for game in games] == [("Cy", "Di")]
     assert [fault.line for fault in reading.faults] == [6]
     assert reading.skipped == {"the opponent's line is faulty": 2}
@@ -218,7 +266,7 @@ def of_rounds(*days: str) -> str:
         ([of_rounds("98/12/31", "08/01/01")], ["1998-12-31", "2008-01-01"]),
         (["052 2024/05"], ["2024-05"] * 2),
     ],
-)  # fmt: skip
+)
 def test_games_have_the_day_of_their_round_or_the_last_of_the_tournament(lines: list[str], days: list[str]) -> None:
     games, reading = read(dated(*lines))
     assert [game.ended_at for game in games] == days
@@ -291,11 +339,16 @@ def test_a_time_control_in_words_gives_the_speed_where_no_code_does(words: str, 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ("180+2", "may be minutes or seconds"), ("600+5", "may be minutes or seconds"), ("90+30 (see rules)", "is not"),
-        ("moves/time, increment", "is not understood"), ("3 days/move", "is not understood"), ("30 s", "names no time"),
-        ("9" * 5, "is not understood"), ("1+" * 99, "is not understood"),
+        ("180+2", "may be minutes or seconds"),
+        ("600+5", "may be minutes or seconds"),
+        ("90+30 (see rules)", "is not"),
+        ("moves/time, increment", "is not understood"),
+        ("3 days/move", "is not understood"),
+        ("30 s", "names no time"),
+        ("9" * 5, "is not understood"),
+        ("1+" * 99, "is not understood"),
     ],
-)  # fmt: skip
+)
 def test_a_time_control_in_words_is_never_guessed(words: str, why: str) -> None:
     file = dated("052 2024/05/03", f"122 {words}")
     assert {game.speed for game in read(file)[0]} == {None}
@@ -360,9 +413,9 @@ def test_columns_may_be_counted_in_bytes_of_utf_8() -> None:
 
 
 def test_what_is_no_report_is_called_so() -> None:
-    assert faults("") == faults("hello\n") == [
-        (1, "no player line (001) in the whole file: this is no tournament report")
-    ]
+    assert (
+        faults("") == faults("hello\n") == [(1, "no player line (001) in the whole file: this is no tournament report")]
+    )
 
 
 @pytest.mark.parametrize("first", ["012 Club\n", "001    1 m    Ann\n", "### comment\n012 Club\n", "XXR 9\n012 Cup\n"])
@@ -414,9 +467,10 @@ def test_a_forfeit_is_in_the_ledger_and_not_rated(empty_club: Path, tmp_path: Pa
 def test_wrong_usage(empty_club: Path, tmp_path: Path, run: Run) -> None:
     file = written(tmp_path, "open.trf", report(TWO).encode())
     for words, said in (
-        (["--day", "soon"], "--day:"), (["--encoding", "klingon"], "--encoding: there is no encoding 'klingon'"),
+        (["--day", "soon"], "--day:"),
+        (["--encoding", "klingon"], "--encoding: there is no encoding 'klingon'"),
         (["--dates", "ymd"], "--dates"),
-    ):  # fmt: skip
+    ):
         done = run("import", empty_club, file, *words)
         assert (done.code, said in done.err) == (2, True)
 
@@ -425,10 +479,15 @@ def test_wrong_usage(empty_club: Path, tmp_path: Path, run: Run) -> None:
 
 # Games, of them forfeits, and what is left out: counted by hand from the files with other tools.
 REAL = {
-    "echecsjs_dutch_2025_C5": (6, 0), "echecsjs_grandmommyscup": (1030, 0), "echecsjs_issue_15": (988, 84),
-    "echecsjs_javafo_sample2": (93, 4), "echecsjs_trf26_team": (1, 0), "sharly_team_import_test": (8, 0),
-    "sklangen_2020_06": (56, 0), "sklangen_example1": (970, 0),
-}  # fmt: skip
+    "echecsjs_dutch_2025_C5": (6, 0),
+    "echecsjs_grandmommyscup": (1030, 0),
+    "echecsjs_issue_15": (988, 84),
+    "echecsjs_javafo_sample2": (93, 4),
+    "echecsjs_trf26_team": (1, 0),
+    "sharly_team_import_test": (8, 0),
+    "sklangen_2020_06": (56, 0),
+    "sklangen_example1": (970, 0),
+}
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the real reports are not on this machine")

@@ -43,10 +43,18 @@ def problems(line: str) -> list[str]:
 
 def test_the_published_example_is_read_in_full() -> None:
     assert player_line(EXAMPLE) == PlayerLine(
-        rank=2, sex="w", title="WGM", name="Polgar, Susan", rating=2577, federation="USA", fide_id="2000032",
-        birth="1969/04/19", points=3.5, place=1,
+        rank=2,
+        sex="w",
+        title="WGM",
+        name="Polgar, Susan",
+        rating=2577,
+        federation="USA",
+        fide_id="2000032",
+        birth="1969/04/19",
+        points=3.5,
+        place=1,
         rounds=(Round(1, "b", "0"), Round(0, "-", "Z"), Round(5, "w", "=")),
-    )  # fmt: skip
+    )
 
 
 def test_a_record_cannot_be_changed() -> None:
@@ -76,9 +84,18 @@ def test_a_line_that_fills_every_column_keeps_its_fields_apart() -> None:
 
 def test_what_a_line_leaves_blank_is_empty_or_none() -> None:
     assert player_line("001    7      Nobody") == PlayerLine(
-        rank=7, sex="", title="", name="Nobody", rating=None, federation="", fide_id="", birth="", points=None,
-        place=None, rounds=(),
-    )  # fmt: skip
+        rank=7,
+        sex="",
+        title="",
+        name="Nobody",
+        rating=None,
+        federation="",
+        fide_id="",
+        birth="",
+        points=None,
+        place=None,
+        rounds=(),
+    )
 
 
 def test_a_fide_number_may_stand_for_a_name() -> None:
@@ -118,8 +135,10 @@ def test_no_opponent_is_0_however_it_is_written(opponent: str) -> None:
 
 def test_a_blank_colour_is_none_and_a_blank_result_an_absence() -> None:
     assert player_line(line_of(opponent="", colour="", result="")).rounds == (
-        Round(0, "-", "Z", is_blank=True), Round(0, "-", "Z"), Round(5, "w", "="),
-    )  # fmt: skip
+        Round(0, "-", "Z", is_blank=True),
+        Round(0, "-", "Z"),
+        Round(5, "w", "="),
+    )
 
 
 @pytest.mark.parametrize("colour", ["w", "W", "b", "B"])

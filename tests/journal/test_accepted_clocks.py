@@ -83,9 +83,12 @@ def test_accepting_it_is_recorded_under_the_present_time_and_time_goes_on_from_t
     club_with_a_future_entry.append(game_recorded("r4"))
     told = list(club_with_a_future_entry.entries())
     assert [entry["recorded_at"] for entry in told[3:8]] == [
-        "2026-11-21T12:00:00.000Z", "2035-01-01T00:00:00.000Z", "2026-11-21T12:00:00.000Z", "2026-11-21T12:00:01.000Z",
+        "2026-11-21T12:00:00.000Z",
+        "2035-01-01T00:00:00.000Z",
+        "2026-11-21T12:00:00.000Z",
         "2026-11-21T12:00:01.000Z",
-    ]  # fmt: skip
+        "2026-11-21T12:00:01.000Z",
+    ]
     assert told[-1]["recorded_at"] == "2026-11-21T12:00:01.000Z"
     assert (told[5]["kind"], told[5]["actor"], told[5]["facts"]) == ("clock-accepted/1", "admin:eve", {"entry": 5})
     assert codec.decode(next(club_with_a_future_entry.journal.read(5, 6))[0]).event == ClockAccepted(entry=5)
@@ -304,10 +307,15 @@ def test_log_lists_entries_of_a_kind_the_newest_or_all(club_with_a_future_entry:
 
 @pytest.mark.parametrize(
     ("words", "code"),
-    [(["--kind", "clock"], REFUSED), (["--kind", ""], REFUSED), (["--kind", "clock-accepted/2"], REFUSED),
-     (["--game", "r1", "--kind", "game-recorded"], USAGE), (["--game", "r1", "--limit", "1"], USAGE),
-     (["--limit", "-1"], USAGE)],
-)  # fmt: skip
+    [
+        (["--kind", "clock"], REFUSED),
+        (["--kind", ""], REFUSED),
+        (["--kind", "clock-accepted/2"], REFUSED),
+        (["--game", "r1", "--kind", "game-recorded"], USAGE),
+        (["--game", "r1", "--limit", "1"], USAGE),
+        (["--limit", "-1"], USAGE),
+    ],
+)
 def test_log_refuses_what_it_cannot_list(
     words: list[str], code: int, club_with_a_future_entry: Ledger, run: Run
 ) -> None:

@@ -67,8 +67,11 @@ def test_the_order_of_a_days_games_in_a_file_does_not_matter(club_of_two: ClubOf
     outcomes = ("white", "draw", "black")
     assert counts(club_of_two, *(keyless(n, outcome=outcome) for n, outcome in enumerate(outcomes, 1))) == (3, 0, 0, 0)
     assert counts(club_of_two, *(keyless(n, outcome=outcome) for n, outcome in enumerate(outcomes[::-1], 1))) == (
-        0, 3, 0, 0
-    )  # fmt: skip
+        0,
+        3,
+        0,
+        0,
+    )
 
 
 def test_who_says_most_finds_the_very_game(club_of_two: ClubOfTwo) -> None:
@@ -108,9 +111,13 @@ def test_what_looks_like_a_known_game_under_another_key_is_named_and_held_back(c
 )
 def test_what_contradicts_is_another_game(club_of_two: ClubOfTwo, other: dict[str, Any], held: int) -> None:
     known = source(
-        "club:1", half_moves=40, round="2", tournament="Club", started_at="2026-11-19T10:00:00Z",
+        "club:1",
+        half_moves=40,
+        round="2",
+        tournament="Club",
+        started_at="2026-11-19T10:00:00Z",
         ended_at="2026-11-19T10:08:00Z",
-    )  # fmt: skip
+    )
     club_of_two.ledger.import_games(frames([known]))
     telling = source("csv:1", **{"ended_at": "2026-11-19", **other})
     assert counts(club_of_two, telling) == (1 - held, 0, 0, held)

@@ -63,10 +63,7 @@ def test_key_and_signature_are_those_of_the_example_of_go(tmp_path: Path) -> Non
     file.write_text("PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz\n", "ascii")
     key = read_key(file)
     assert key.verifier == "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
-    text = (
-        "If you think cryptography is the answer to your problem,\n"
-        "then you don't know what your problem is.\n"
-    )
+    text = "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n"
     signature = "x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM="
     assert key.sign(text) == f"{text}\n— PeterNeumann {signature}\n"
 
@@ -208,10 +205,13 @@ def test_a_key_may_be_kept_elsewhere(signed_club: ClubOfTwo) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"checkpoints =", "is not TOML"), (b"\xff", "is not TOML"), (b"place = 'x'", "has no setting 'place'"),
-        (b"checkpoints = 7", "checkpoints must be the path of a file, got 7"), (b"key = ''", "key must be the path"),
+        (b"checkpoints =", "is not TOML"),
+        (b"\xff", "is not TOML"),
+        (b"place = 'x'", "has no setting 'place'"),
+        (b"checkpoints = 7", "checkpoints must be the path of a file, got 7"),
+        (b"key = ''", "key must be the path"),
     ],
-)  # fmt: skip
+)
 def test_settings_that_say_nothing_are_named_and_nothing_is_written(
     content: bytes, words: str, signed_club: ClubOfTwo
 ) -> None:
@@ -252,10 +252,13 @@ def assert_only_read(path: Path, words: str) -> None:
         assert ledger.head().size
         assert ledger.player("Ann").player == 1
         writes: list[Callable[[], object]] = [
-            lambda: ledger.append(game_recorded("r9")), lambda: ledger.register("name:zoe", "Zoe"),
-            lambda: ledger.rename(1, "Anna"), lambda: ledger.erase(1), ledger.checkpoints.make,
+            lambda: ledger.append(game_recorded("r9")),
+            lambda: ledger.register("name:zoe", "Zoe"),
+            lambda: ledger.rename(1, "Anna"),
+            lambda: ledger.erase(1),
+            ledger.checkpoints.make,
             lambda: ledger.import_games(frames(source_games(2), 2)),
-        ]  # fmt: skip
+        ]
         for write in writes:
             with pytest.raises(StorageError, match=words):
                 write()

@@ -19,8 +19,13 @@ from tests.kit.refusals import source
 MOVES = "1. e4 e5 2. Nf3 Nc6 3. Bb5"
 MADE = "pgn:{:024x}"
 KNOWN: dict[str, Any] = {
-    "ended_at": "2026-11-15", "tournament": "Club", "round": "3", "half_moves": 40, "text": MOVES, "outcome": "white",
-}  # fmt: skip
+    "ended_at": "2026-11-15",
+    "tournament": "Club",
+    "round": "3",
+    "half_moves": 40,
+    "text": MOVES,
+    "outcome": "white",
+}
 SWAPPED = {"white_id": "name:bob", "white_name": "Bob", "black_id": "name:ann", "black_name": "Ann"}
 MISSPELT = {"black_id": "name:bobb", "black_name": "Bobb"}
 

@@ -23,9 +23,14 @@ from tests.kit.corrections import approve, ask
 from tests.kit.refusals import source
 
 NAMES = (
-    ("name:ann", "Ann"), ("name:bob", "Bob"), ("fide:1", "Ann"), ("lichess:bob", "BOB"), ("fide:2", "Eva Ök"),
-    ("club:9", "eva ÖK"), ("name:zed", "Zed"),
-)  # fmt: skip
+    ("name:ann", "Ann"),
+    ("name:bob", "Bob"),
+    ("fide:1", "Ann"),
+    ("lichess:bob", "BOB"),
+    ("fide:2", "Eva Ök"),
+    ("club:9", "eva ÖK"),
+    ("name:zed", "Zed"),
+)
 STRANGERS = (("name:new", "New"), ("fide:7", "Zed"), ("name:eva ök", "Eva ök"))
 DAYS = ("2024", "2024-05", "2024-05-03", "2024-05-04", "2024-05-03T23:50:00Z", "2024-05-04T00:10:00Z", "2024-06-01")
 TEXTS = ("1. e4 e5", "1. d4 d5", "1. c4 c5")
@@ -42,11 +47,20 @@ def drawn(random: Random, number: int) -> SourceGame:
         began = None
     text = random.choice((None, None, *TEXTS))
     return source(
-        key, line=number, white_id=white[0], white_name=white[1], black_id=black[0], black_name=black[1],
-        outcome=random.choice(("white", "draw", "black")), ended_at=ended, started_at=began, text=text,
+        key,
+        line=number,
+        white_id=white[0],
+        white_name=white[1],
+        black_id=black[0],
+        black_name=black[1],
+        outcome=random.choice(("white", "draw", "black")),
+        ended_at=ended,
+        started_at=began,
+        text=text,
         half_moves=random.choice((40, 40, 29)) if text else random.choice((None, 40)),
-        tournament=random.choice((None, "Club", "Open")), round=random.choice((None, "1", "2.1", "?")),
-    )  # fmt: skip
+        tournament=random.choice((None, "Club", "Open")),
+        round=random.choice((None, "1", "2.1", "?")),
+    )
 
 
 def sorted_out(ledger: Ledger, file: list[pl.DataFrame], *, by_index: bool) -> list[Any]:
@@ -95,9 +109,7 @@ def _club_to_look_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_index_finds_what_the_reading_of_the_whole_journal_finds(
-    club_to_look_up: ClubOfTwo, seed: int
-) -> None:
+def test_the_index_finds_what_the_reading_of_the_whole_journal_finds(club_to_look_up: ClubOfTwo, seed: int) -> None:
     random, ledger = Random(seed), club_to_look_up.ledger
     ledger.catch_up()
     looked_like = 0
@@ -124,9 +136,17 @@ def test_the_index_finds_what_the_reading_of_the_whole_journal_finds(
 def test_a_corrected_game_is_found_as_it_was_told(club_to_look_up: ClubOfTwo, fields: dict[str, Any]) -> None:
     ledger = club_to_look_up.ledger
     game = drawn(Random(1), 1)._replace(
-        key=f"csv:{1:024x}", white_id="name:ann", white_name="Ann", black_id="name:bob", black_name="Bob",
-        ended_at="2024-05-03", started_at=None, text=None, tournament=None, round=None,
-    )  # fmt: skip
+        key=f"csv:{1:024x}",
+        white_id="name:ann",
+        white_name="Ann",
+        black_id="name:bob",
+        black_name="Bob",
+        ended_at="2024-05-03",
+        started_at=None,
+        text=None,
+        tournament=None,
+        round=None,
+    )
     assert ledger.import_games(frames([game])).recorded == 1
     approve(ledger, ledger.corrections.drafts.replace(f"game:{game.key}", fields))
     ledger.catch_up()

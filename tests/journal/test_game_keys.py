@@ -32,10 +32,14 @@ def _club_of_many_sources(club_of_two: ClubOfTwo) -> Ledger:
 @pytest.mark.parametrize(
     ("wanted", "key"),
     [
-        *((key, key) for key in KEYS), *((f"game:{key}", key) for key in KEYS),
-        ("AbCdEf12", "lichess:AbCdEf12"), ("123456789", "chesscom:123456789"),
-        ("daily/77001122", "chesscom:daily/77001122"), ("a:b", "z:a:b"),
-        ("https://lichess.org/AbCdEf12", "lichess:AbCdEf12"), ("lichess.org/AbCdEf12#31", "lichess:AbCdEf12"),
+        *((key, key) for key in KEYS),
+        *((f"game:{key}", key) for key in KEYS),
+        ("AbCdEf12", "lichess:AbCdEf12"),
+        ("123456789", "chesscom:123456789"),
+        ("daily/77001122", "chesscom:daily/77001122"),
+        ("a:b", "z:a:b"),
+        ("https://lichess.org/AbCdEf12", "lichess:AbCdEf12"),
+        ("lichess.org/AbCdEf12#31", "lichess:AbCdEf12"),
         ("https://lichess.org/AbCdEf12/black?x=1", "lichess:AbCdEf12"),
         ("https://lichess.org/AbCdEf12wxyz", "lichess:AbCdEf12"),
         ("https://www.chess.com/game/live/123456789", "chesscom:123456789"),
@@ -43,7 +47,7 @@ def _club_of_many_sources(club_of_two: ClubOfTwo) -> Ledger:
         ("https://www.chess.com/game/daily/77001122", "chesscom:daily/77001122"),
         ("https://www.ficsgames.org/cgi-bin/show.cgi?ID=4711;action=analyse", "fics:4711"),
     ],
-)  # fmt: skip
+)
 def test_a_game_is_found(wanted: str, key: str, club_of_many_sources: Ledger) -> None:
     found, stored = game_found(club_of_many_sources.journal, wanted)
     assert found == key

@@ -48,16 +48,22 @@ IGNORE = "BEGIN SELECT raise(IGNORE); END"
 STRANGERS = {
     "swallows entries": ("club.db", f"CREATE TRIGGER t BEFORE INSERT ON journal {IGNORE}", "trigger"),
     "swallows games": (
-        "club.db", f"CREATE TRIGGER t BEFORE INSERT ON journal WHEN new.key LIKE 'game:%' {IGNORE}", "trigger",
+        "club.db",
+        f"CREATE TRIGGER t BEFORE INSERT ON journal WHEN new.key LIKE 'game:%' {IGNORE}",
+        "trigger",
     ),
     "swallows nodes": ("club.db", f"CREATE TRIGGER t BEFORE INSERT ON nodes {IGNORE}", "trigger"),
     "swallows texts": ("club.db", f"CREATE TRIGGER t BEFORE INSERT ON texts {IGNORE}", "trigger"),
     "changes texts": (
-        "club.db", "CREATE TRIGGER t AFTER INSERT ON texts BEGIN UPDATE texts SET zstd = x'00'; END", "trigger",
+        "club.db",
+        "CREATE TRIGGER t AFTER INSERT ON texts BEGIN UPDATE texts SET zstd = x'00'; END",
+        "trigger",
     ),
     "written in capitals": ("club.db", f"CREATE TRIGGER T BEFORE INSERT ON JOURNAL {IGNORE}", "trigger"),
     "only watches": (
-        "club.db", "CREATE TRIGGER t AFTER INSERT ON journal BEGIN SELECT 1; END", "trigger",
+        "club.db",
+        "CREATE TRIGGER t AFTER INSERT ON journal BEGIN SELECT 1; END",
+        "trigger",
     ),
     "keeps texts out by an index": ("club.db", "CREATE UNIQUE INDEX t ON texts(length(zstd))", "index"),
     "keeps entries out by an index": ("club.db", "CREATE UNIQUE INDEX t ON journal(kind) WHERE position > 5", "index"),
@@ -80,7 +86,7 @@ STRANGERS = {
         "trigger",
     ),
     "has an index of names": ("club.people.db", "CREATE INDEX t ON people(name)", "index"),
-}  # fmt: skip
+}
 # What is missing of ours, or changed: file, statements, how it is told.
 CHANGES = {
     "no guard of updates": (

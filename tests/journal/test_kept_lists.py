@@ -57,11 +57,17 @@ def test_a_list_of_nobody_is_a_cover_alone() -> None:
 ratings = st.floats(-1e4, 1e4) | st.integers(0, 3000).map(float)
 rows = st.lists(
     st.builds(
-        ListRow, st.integers(1, 10_000), st.integers(1, 10_000), st.integers(-9999, 9999), ratings,
-        st.integers(0, 10_000), st.none() | st.dates().map(str),
+        ListRow,
+        st.integers(1, 10_000),
+        st.integers(1, 10_000),
+        st.integers(-9999, 9999),
+        ratings,
+        st.integers(0, 10_000),
+        st.none() | st.dates().map(str),
     ),
-    unique_by=lambda row: row.player, max_size=30,
-)  # fmt: skip
+    unique_by=lambda row: row.player,
+    max_size=30,
+)
 
 
 @given(rows)

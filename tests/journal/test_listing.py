@@ -90,8 +90,11 @@ def test_a_kind_of_few_entries_is_listed_without_reading_the_journal(monkeypatch
 
 def test_a_word_means_the_kinds_that_are_no_longer_written_too() -> None:
     journal = MemoryJournal()
-    old, new = SCHEME_1.event, SchemeAdopted(
-        pool="standard", scheme="elo", settings={}, effective_from="2024-01-01", scheme_version=1, arithmetic=1
+    old, new = (
+        SCHEME_1.event,
+        SchemeAdopted(
+            pool="standard", scheme="elo", settings={}, effective_from="2024-01-01", scheme_version=1, arithmetic=1
+        ),
     )
     bodies = [body_of(1, old, "scheme-adopted/1"), body_of(2, new)]
     for event, kind, body in ((old, "scheme-adopted/1", bodies[0]), (new, new.KIND, bodies[1])):

@@ -98,8 +98,9 @@ def test_a_key_is_the_hmac_of_the_plain_one(secret: bytes, source_of_key: str, d
 def test_a_key_that_an_earlier_release_made_stays_and_its_game_is_known(club_of_two: ClubOfTwo) -> None:
     """So do the further ones of the same facts; a game that is new gets a keyed one."""
     made = MADE.format(1)
-    older = [source(key, ended_at="2026-11-17", half_moves=moves)
-             for key, moves in ((made, 94), (free_key(made, 2), 103))]  # fmt: skip
+    older = [
+        source(key, ended_at="2026-11-17", half_moves=moves) for key, moves in ((made, 94), (free_key(made, 2), 103))
+    ]
     assert counts(club_of_two, *older, record_alike=True) == (2, 0, 0, 0)
     assert counts(club_of_two, keyless(1, half_moves=94)) == (0, 1, 0, 0)
     assert counts(club_of_two, keyless(1, half_moves=103)) == (0, 1, 0, 0)
@@ -162,8 +163,10 @@ def test_the_same_facts_under_the_same_secret_give_the_same_ratings_in_whatever_
     ratings: dict[str, list[tuple[str | None, float]]] = {}
     with secrets_as_drawn():
         for name, other, games in (
-            ("one.db", None, ties()), ("two.db", tmp_path / "one.db", ties()[::-1]), ("other.db", None, ties()),
-        ):  # fmt: skip
+            ("one.db", None, ties()),
+            ("two.db", tmp_path / "one.db", ties()[::-1]),
+            ("other.db", None, ties()),
+        ):
             with Ledger.create(tmp_path / name, scheme="elo", secret_of=other) as ledger:
                 for game in games:
                     ledger.import_games(frames([game]))

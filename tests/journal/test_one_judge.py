@@ -157,9 +157,16 @@ def test_no_game_that_the_rules_refuse_is_passed_over(
     frame = pl.DataFrame(times, columns, orient="row").with_columns(white=1, black=1 if same else 2)
     for (started_at, ended_at), suspected in zip(times, rules_columns.suspects(frame, now_ms).to_list(), strict=True):
         event = GameRecorded(
-            game="g", pool="standard", white=1, black=1 if same else 2, outcome=Outcome.DRAW,
-            termination=Termination.UNKNOWN, started_at=started_at, ended_at=ended_at, rated=True,
-        )  # fmt: skip
+            game="g",
+            pool="standard",
+            white=1,
+            black=1 if same else 2,
+            outcome=Outcome.DRAW,
+            termination=Termination.UNKNOWN,
+            started_at=started_at,
+            ended_at=ended_at,
+            rated=True,
+        )
         try:
             rules.check_new(event, Everything(), now_ms)
         except RejectedError:
@@ -208,11 +215,16 @@ def test_games_judged_at_once_are_judged_as_each_of_them(
 @pytest.mark.parametrize(
     ("started_at", "ended_at"),
     [
-        (None, "2026-11-21T11:59:59Z"), (None, "2026-11-21"), (None, "2026"),
-        ("2026-11-21T11:00:00Z", "2026-11-21T11:00:00Z"), ("2026-11-21T11:00:00.500Z", "2026-11-21T11:00:01Z"),
-        ("2026-11-21", "2026-11-21"), ("2026-11-21T11:00:00Z", "2026-11-21"), ("2026-11-21", "2026-11"),
+        (None, "2026-11-21T11:59:59Z"),
+        (None, "2026-11-21"),
+        (None, "2026"),
+        ("2026-11-21T11:00:00Z", "2026-11-21T11:00:00Z"),
+        ("2026-11-21T11:00:00.500Z", "2026-11-21T11:00:01Z"),
+        ("2026-11-21", "2026-11-21"),
+        ("2026-11-21T11:00:00Z", "2026-11-21"),
+        ("2026-11-21", "2026-11"),
     ],
-)  # fmt: skip
+)
 def test_games_as_they_usually_are_need_not_be_looked_at_one_by_one(started_at: str | None, ended_at: str) -> None:
     columns = {"white": [1], "black": [2], "started_at": [started_at], "ended_at": [ended_at]}
     frame = pl.DataFrame(columns, schema_overrides={"started_at": pl.String})

@@ -23,9 +23,13 @@ from tests.kit.games import game_recorded, run_closed, source_games, tournament_
 from tests.kit.refusals import CONVERSION, adoption, later, source
 
 FULL = {
-    "tournament": "Club", "round": "1", "half_moves": 40, "started_at": "2026-11-19", "white_rating": 1500,
+    "tournament": "Club",
+    "round": "1",
+    "half_moves": 40,
+    "started_at": "2026-11-19",
+    "white_rating": 1500,
     "black_rating": 1400,
-}  # fmt: skip
+}
 MOVES = "1. e4 e5"
 FULL_GAME = {**FULL, "text": sha256(MOVES.encode()).hexdigest()}
 
@@ -50,7 +54,7 @@ def test_a_game_told_again_with_blanks_is_a_repeat_for_all_who_record(
 
 
 def test_a_game_told_again_with_blanks_and_a_contradiction_is_refused_for_the_contradiction(
-    club_of_two: ClubOfTwo
+    club_of_two: ClubOfTwo,
 ) -> None:
     club_of_two.ledger.append(game_recorded("r2", **FULL_GAME))
     with pytest.raises(ConflictError) as caught:
@@ -73,7 +77,8 @@ def test_a_game_told_again_with_blanks_and_a_contradiction_is_refused_for_the_co
             {"started_at": "2026-11-19T10:00:00Z", "ended_at": "2026-11-19T10:00:00Z"},
         ),
         (  # the date of a game that went on past midnight
-            {"started_at": "2026-11-18T23:50:00Z", "ended_at": "2026-11-19T00:07:00Z"}, {"ended_at": "2026-11-18"},
+            {"started_at": "2026-11-18T23:50:00Z", "ended_at": "2026-11-19T00:07:00Z"},
+            {"ended_at": "2026-11-18"},
         ),
     ],
 )
@@ -115,7 +120,6 @@ def test_a_player_told_again_with_blanks_is_a_repeat(club_of_two: ClubOfTwo) -> 
     with pytest.raises(ConflictError) as caught:
         club_of_two.ledger.register("name:ann", "ann", birth_year=1990)
     assert (caught.value.field, caught.value.stored, caught.value.given) == ("birth_year", None, 1990)
-
 
 
 def test_the_same_fact_again_is_success_and_writes_nothing(club_of_two: ClubOfTwo) -> None:
@@ -178,11 +182,13 @@ def test_a_conflict_names_the_first_field_that_differs_and_both_values(club_of_t
         (
             later(carry=Carry.CONVERT, conversion=CONVERSION),
             later(carry=Carry.CONVERT, conversion=(ConversionRange(factor="0.7", offset="800"),)),
-            "conversion", [{"factor": "0.6", "offset": "800"}], [{"factor": "0.7", "offset": "800"}],
+            "conversion",
+            [{"factor": "0.6", "offset": "800"}],
+            [{"factor": "0.7", "offset": "800"}],
         ),
         (later(), later(settings={"initial": 1500}), "settings", {"initial": 1400}, {"initial": 1500}),
     ],
-)  # fmt: skip
+)
 def test_a_change_of_scheme_may_not_be_told_in_two_ways(
     club_of_two: ClubOfTwo, first: Event, other: Event, field: str, stored: object, given: object
 ) -> None:

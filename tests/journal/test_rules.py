@@ -146,7 +146,7 @@ WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
     + list(WRONG_ACCEPTANCES)
     + list(WRONG_WAYS)
     + list(WRONG_SEEDS),
-)  # fmt: skip
+)
 def test_of_several_rules_the_first_is_named(club_of_two: ClubOfTwo, rule: str, event: Event) -> None:
     if rule == "clock-behind":
         club_of_two.clock.now -= timedelta(hours=1)
@@ -161,7 +161,10 @@ def test_the_cases_of_precedence_follow_the_list() -> None:
     order = [
         next(i for i, rule in enumerate(rules.RULES) if is_named(rule, name))
         for name, _ in (
-            *reversed(WRONG_GAMES), *reversed(WRONG_ADOPTIONS), *reversed(WRONG_ACCEPTANCES), *WRONG_WAYS,
+            *reversed(WRONG_GAMES),
+            *reversed(WRONG_ADOPTIONS),
+            *reversed(WRONG_ACCEPTANCES),
+            *WRONG_WAYS,
             WRONG_SEEDS[0],
         )
     ]

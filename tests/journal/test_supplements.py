@@ -23,13 +23,21 @@ from tests.kit.tellings import tellings
 
 MOVES = "1. e4 e5"
 MORE: dict[str, Any] = {
-    "tournament": "Club", "round": "1", "half_moves": 40, "started_at": "2026-11-19", "white_rating": 1500,
+    "tournament": "Club",
+    "round": "1",
+    "half_moves": 40,
+    "started_at": "2026-11-19",
+    "white_rating": 1500,
     "black_rating": 1400,
-}  # fmt: skip
+}
 FURTHER: dict[str, Any] = {
-    "tournament": "Club", "round": "1", "half_moves": 40, "white_rating": 1500, "text": "0" * 64,
+    "tournament": "Club",
+    "round": "1",
+    "half_moves": 40,
+    "white_rating": 1500,
+    "text": "0" * 64,
     "termination": Termination.CHECKMATE,
-}  # fmt: skip
+}
 PRECISE: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"termination": Termination.CHECKMATE}, {"termination": Termination.UNKNOWN}),
     ({"ended_at": "2026-11-19T10:00:00.250Z"}, {"ended_at": "2026-11-19T10:00:00Z"}),
@@ -70,9 +78,7 @@ def test_a_blank_that_a_later_telling_fills_is_recorded_by_all_who_record(club_o
 
 
 @pytest.mark.parametrize(("full", "less"), PRECISE)
-def test_a_more_precise_telling_is_recorded(
-    club_of_two: ClubOfTwo, full: dict[str, Any], less: dict[str, Any]
-) -> None:
+def test_a_more_precise_telling_is_recorded(club_of_two: ClubOfTwo, full: dict[str, Any], less: dict[str, Any]) -> None:
     tellings = [game_recorded("r2", **less), game_recorded("r2", **full), game_recorded("r2", **less)]
     assert [receipt.duplicate for receipt in club_of_two.ledger.append_many(tellings)] == [False, False, True]
     texts = [{name: str(value) for name, value in fields.items()} for fields in (less, full, less)]

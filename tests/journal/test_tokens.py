@@ -72,8 +72,9 @@ def test_a_token_names_the_person(club_of_two: ClubOfTwo) -> None:
     assert tokens.who(adam, None, Role.CORRECTOR, "try") == Actor("adam", proven=True, entry=6)
     assert tokens.log() == ()
     assert [(row.name, row.roles, row.revoked_at) for row in tokens.list()] == [
-        ("eve", "corrector", None), ("adam", "corrector approver", None),
-    ]  # fmt: skip
+        ("eve", "corrector", None),
+        ("adam", "corrector approver", None),
+    ]
 
 
 def test_whoever_shows_none_or_a_wrong_one_is_refused_and_noted(club_of_two: ClubOfTwo) -> None:
@@ -175,8 +176,12 @@ def test_corrections_are_proposed_and_decided_by_who_is_proven(club_of_two: Club
     assert (stands.proposed_by, stands.proposed_proven) == ("eve", 1)
     assert (stands.decided_by, stands.decided_proven, stands.effective) == ("adam", 1, 1)
     assert [row.rule for row in tokens.log()] == [
-        "needs-a-token", "not-this-role", "four-eyes", "needs-a-token", "not-this-role",
-    ]  # fmt: skip
+        "needs-a-token",
+        "not-this-role",
+        "four-eyes",
+        "needs-a-token",
+        "not-this-role",
+    ]
 
 
 def test_what_is_refused_for_another_cause_is_no_attempt_without_a_right(club_of_two: ClubOfTwo) -> None:
@@ -269,9 +274,7 @@ def test_the_file_of_another_ledger_proves_nothing(club_of_two: ClubOfTwo) -> No
         ("PRAGMA application_id=7",),
     ],
 )
-def test_a_file_that_is_not_as_it_was_made_proves_nothing(
-    club_of_two: ClubOfTwo, statements: tuple[str, ...]
-) -> None:
+def test_a_file_that_is_not_as_it_was_made_proves_nothing(club_of_two: ClubOfTwo, statements: tuple[str, ...]) -> None:
     tokens = tokens_of(club_of_two)
     token = of_an_earlier_release(club_of_two.ledger, "eve", Role.APPROVER)
     run_sql(tokens.path, *statements)

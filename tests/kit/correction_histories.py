@@ -76,8 +76,11 @@ FIELDS: Mapping[type[Event], Mapping[str, st.SearchStrategy[Any]]] = {
     RatingRunClosed: {"as_of": _instant},
     TournamentOpened: {"starts_at": st.sampled_from(DAYS), "tournament": st.sampled_from((CAFE, "Cup"))},
     RoundWithoutGame: {
-        "brings": st.sampled_from(Brings).map(str), "round": st.sampled_from((BLANK, 1, 2)), "player": _numbers,
-        "tournament": st.sampled_from((CAFE, "Cup")), "edition": st.sampled_from(DAYS),
+        "brings": st.sampled_from(Brings).map(str),
+        "round": st.sampled_from((BLANK, 1, 2)),
+        "player": _numbers,
+        "tournament": st.sampled_from((CAFE, "Cup")),
+        "edition": st.sampled_from(DAYS),
     },
     TournamentClosed: {"ended_at": _instant, "tournament": st.sampled_from((CAFE, "Cup"))},
 }

@@ -23,12 +23,18 @@ def played() -> list[GameRecorded]:
     sides = [(ANN, BOB), (CLEO, DAN), (ANN, CLEO), (BOB, DAN), (DAN, ANN), (BOB, CLEO), (ANN, DAN)]
     return [
         game_recorded(
-            f"g{number}", white=white, black=black, ended_at=f"2026-11-{number:02}", half_moves=40,
-            outcome=Outcome.DRAW if number == 4 else Outcome.WHITE, termination=Termination.UNKNOWN,
-            tournament="Open" if number in {2, 3} else None, round=str(number) if number in {2, 3} else None,
+            f"g{number}",
+            white=white,
+            black=black,
+            ended_at=f"2026-11-{number:02}",
+            half_moves=40,
+            outcome=Outcome.DRAW if number == 4 else Outcome.WHITE,
+            termination=Termination.UNKNOWN,
+            tournament="Open" if number in {2, 3} else None,
+            round=str(number) if number in {2, 3} else None,
         )
         for number, (white, black) in enumerate(sides, 1)
-    ]  # fmt: skip
+    ]
 
 
 def made(path: Path, games: list[GameRecorded] | None = None) -> Ledger:

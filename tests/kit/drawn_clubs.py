@@ -28,9 +28,15 @@ from ledger.schemes.scheme import Rhythm
 PLAYERS = 5
 POOLS = ("standard", "blitz")
 MOMENTS = (
-    "1850", "2020", "2020-03", "2020-03-01", "2020-03-01T00:00:00Z", "2020-03-01T00:00:00.500Z", "2020-03-02",
+    "1850",
+    "2020",
+    "2020-03",
+    "2020-03-01",
+    "2020-03-01T00:00:00Z",
+    "2020-03-01T00:00:00.500Z",
+    "2020-03-02",
     "2021-06-30T12:00:00Z",
-)  # fmt: skip
+)
 CAFE = "Café Kök"
 Settings = Mapping[str, int | bool | str]
 CHESSWORLD: tuple[tuple[str, Settings], ...] = (
@@ -152,9 +158,7 @@ def every_scheme() -> st.SearchStrategy[tuple[str, Settings]]:
 
 
 @st.composite
-def adoptions(
-    draw: st.DrawFn, rated_by: st.SearchStrategy[tuple[str, Settings]]
-) -> list[SchemeAdopted]:
+def adoptions(draw: st.DrawFn, rated_by: st.SearchStrategy[tuple[str, Settings]]) -> list[SchemeAdopted]:
     """Changes of a pool's scheme from a date on."""
     when = st.tuples(st.sampled_from(POOLS), st.sampled_from(MOMENTS))
     found = []
@@ -163,9 +167,7 @@ def adoptions(
         carry = draw(st.sampled_from((None, *Carry)))
         maps = CONVERSION if carry is Carry.CONVERT else None
         found.append(
-            SchemeAdopted(
-                pool=pool, scheme=name, settings=given, effective_from=moment, carry=carry, conversion=maps
-            )
+            SchemeAdopted(pool=pool, scheme=name, settings=given, effective_from=moment, carry=carry, conversion=maps)
         )
     return found
 
@@ -187,8 +189,12 @@ def rounds_without_game(draw: st.DrawFn) -> list[Event]:
     where = st.tuples(st.sampled_from(POOLS), st.integers(1, PLAYERS), st.sampled_from((None, 1, 2)))
     return [
         RoundWithoutGame(
-            pool=pool, tournament=CAFE, edition=draw(st.sampled_from(DAYS_OF_A_WINTER))[:10], round=number,
-            player=player, brings=draw(st.sampled_from(Brings)),
+            pool=pool,
+            tournament=CAFE,
+            edition=draw(st.sampled_from(DAYS_OF_A_WINTER))[:10],
+            round=number,
+            player=player,
+            brings=draw(st.sampled_from(Brings)),
         )
         for pool, player, number in draw(st.lists(where, max_size=4, unique=True))
     ]
@@ -234,23 +240,29 @@ def clubs() -> st.SearchStrategy[list[Event]]:
 
 @st.composite
 def mixed_clubs(
-    draw: st.DrawFn, first: st.SearchStrategy[tuple[str, Settings]] | None = None,
+    draw: st.DrawFn,
+    first: st.SearchStrategy[tuple[str, Settings]] | None = None,
     later: st.SearchStrategy[tuple[str, Settings]] | None = None,
-) -> list[Event]:  # fmt: skip
+) -> list[Event]:
     """A club's facts with schemes of every kind.
 
     *first* draws the schemes that the pools begin with, *later* those that they change to; by default ``schemes``.
     """
     first, later = (schemes() if drawn is None else drawn for drawn in (first, later))
-    adopted = [SchemeAdopted(pool=pool, scheme=name, settings=given) for pool, (name, given) in zip(
-        POOLS, draw(st.tuples(first, first)), strict=True
-    )]
+    adopted = [
+        SchemeAdopted(pool=pool, scheme=name, settings=given)
+        for pool, (name, given) in zip(POOLS, draw(st.tuples(first, first)), strict=True)
+    ]
     count = draw(st.integers(0, 24))
     played: list[Event] = [draw(games(i)) for i in range(count)]
     others = [
-        *played, *draw(changes()), *draw(pasts()), *draw(adoptions(later)), *draw(closings()),
+        *played,
+        *draw(changes()),
+        *draw(pasts()),
+        *draw(adoptions(later)),
+        *draw(closings()),
         *draw(rounds_without_game()),
-    ]  # fmt: skip
+    ]
     return [*adopted, *draw(registrations()), *draw(st.permutations(others))]
 
 

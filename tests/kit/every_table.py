@@ -39,8 +39,16 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
             [
                 PlayerChanged(player=4, effective_at="2005-02-01", standing=Standing.GUEST, declared_rating=1500),
                 RatingSeeded(
-                    pool="standard", player=3, rating="1610", games=40, deviation="60", volatility="0.06",
-                    highest="1700", k_factor="20", source="club list", effective_at="2004-01",
+                    pool="standard",
+                    player=3,
+                    rating="1610",
+                    games=40,
+                    deviation="60",
+                    volatility="0.06",
+                    highest="1700",
+                    k_factor="20",
+                    source="club list",
+                    effective_at="2004-01",
                 ),
                 RatingRunClosed(pool="standard", as_of="2004-12"),
                 TournamentClosed(pool="standard", tournament="Club championship", ended_at="2004-12-31"),

@@ -70,12 +70,19 @@ def source_games(count: int, seed: int = 1) -> Iterator[SourceGame]:
     for i in range(count):
         white, black = random.sample(range(min(PLAYERS, 2 + i // GAMES_A_NEWCOMER)), 2)
         yield source_game(
-            f"made:{seed}-{i}", f"Player {white}", f"Player {black}", line=i + 1, white_id=f"made:p{white}",
-            black_id=f"made:p{black}", outcome=random.choice(("white", "black", "draw")),
-            termination=random.choice(("checkmate", "time", "resignation")), half_moves=random.randint(5, 90),
-            ended_at=f"20{random.randint(10, 20)}-{random.randint(1, 12):02}", round=str(i % 7),
+            f"made:{seed}-{i}",
+            f"Player {white}",
+            f"Player {black}",
+            line=i + 1,
+            white_id=f"made:p{white}",
+            black_id=f"made:p{black}",
+            outcome=random.choice(("white", "black", "draw")),
+            termination=random.choice(("checkmate", "time", "resignation")),
+            half_moves=random.randint(5, 90),
+            ended_at=f"20{random.randint(10, 20)}-{random.randint(1, 12):02}",
+            round=str(i % 7),
             text=f"e4 e5 Nf3 {i % 50}",
-        )  # fmt: skip
+        )
 
 
 def game_of_2020(key: str) -> GameRecorded:

@@ -25,5 +25,9 @@ class Golden(NamedTuple):
 
 
 SETTINGS_OF_EVERY_SHAPE: dict[str, int | bool | str] = {
-    "provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1),
-}  # fmt: skip
+    "provisional_games": 50,
+    "a-switch": True,
+    "Z": "-0.250",
+    "k": "32",
+    "big": -(2**53 - 1),
+}

@@ -46,7 +46,7 @@ def _digest(views: Path) -> str:
     try:
         with closing(sqlite.sqlite3.connect(f"{views.as_uri()}?mode=ro", uri=True)) as connection:
             for table in sorted(set(queries.tables(connection)) - HOW_MADE):
-                rows = sorted(map(repr, connection.execute(f"SELECT {_columns(connection, table)} FROM \"{table}\"")))
+                rows = sorted(map(repr, connection.execute(f'SELECT {_columns(connection, table)} FROM "{table}"')))
                 digest.update("\n".join([table, *rows]).encode())
     except (sqlite.sqlite3.Error, OSError, ValueError):
         return ""

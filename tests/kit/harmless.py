@@ -55,7 +55,7 @@ def assert_harmless(done: Ran, fmt: str = "") -> None:
 
 def is_run(cell: str) -> bool:
     """True for a cell that a spreadsheet may take for a formula (OWASP's list, and after blanks and quotes)."""
-    inner = cell.lstrip(" \"\n\u3000")
+    inner = cell.lstrip(' "\n\u3000')
     if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", inner):
         return False
     return cell[:1] in {*"\t\r\n"} or unicodedata.normalize("NFKC", inner)[:1] in {*"=+-@\u2212"}

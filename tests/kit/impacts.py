@@ -46,10 +46,15 @@ def standings(ledger: Ledger) -> Standings:
             last = rows[number, row["player"], row["n"]]
             reached = rows[number, row["player"], last["hera_n"]] if last["hera_n"] else None
             found[name, row["player"]] = Figures(
-                row["rating"], row["n"], bool(row["listed"]), row["player"] in closed,
+                row["rating"],
+                row["n"],
+                bool(row["listed"]),
+                row["player"] in closed,
                 places.get(row["player"]),
-                last["time_losses"], last["hera"], None if reached is None else keys[reached["game"]],
-            )  # fmt: skip
+                last["time_losses"],
+                last["hera"],
+                None if reached is None else keys[reached["game"]],
+            )
         states, roster = PlayerStates(ledger.views.connection, ledger.pool(name)), Roster(ledger.views.connection)
         until = max(states.latest_ms or 0, ledger.now_ms())
         away = {row["player"] for row in [*current, *ledger.rows("merges")]}

@@ -41,7 +41,8 @@ VERBS: Mapping[str, Steps] = {
     "player add": (("player", "add", "{club}", "club:new", "New Comer", "--rating", "1800", "--games", "30"),),
     "player set": (("player", "set", "{club}", "made:p3", "--standing", "guest", "--since", "2015-01-01"),),
     "player rename": (
-        ("player", "rename", "{club}", "made:p3", "Renamed"), ("player", "rename", "{club}", "made:p3", "Again"),
+        ("player", "rename", "{club}", "made:p3", "Renamed"),
+        ("player", "rename", "{club}", "made:p3", "Again"),
     ),
     "erase": (("erase", "{club}", "made:p3", "--yes"),),
     "scheme adopt": (("scheme", "adopt", "{club}", "--scheme", "elo", "--from", "2015-01-01"),),
@@ -54,7 +55,8 @@ VERBS: Mapping[str, Steps] = {
     "policy set": (("policy", "set", "{club}", "upsets", "margin=250", "--from", "2014-01-01"),),
     "publish": (("publish", "{club}", "--at", "2018-06-30", "--despite-complaints"),),
     "token": (
-        ("token", "add", "{club}", "eve", "--role", "corrector"), ("token", "revoke", "{club}", "eve"),
+        ("token", "add", "{club}", "eve", "--role", "corrector"),
+        ("token", "revoke", "{club}", "eve"),
     ),
     "checkpoint": (("checkpoint", "{club}"), _IMPORT, ("checkpoint", "{club}")),
     "correct result": _correction("result", "made:1-3", "--to", "1/2-1/2", "--termination", "agreement"),
@@ -86,11 +88,12 @@ VERBS: Mapping[str, Steps] = {
     "correct put-back": _second("put-back", "run:standard@2015-01"),
     "correct undo": _second("undo", "1"),
     "correct batch": (
-        ("correct", "{club}", "batch", f"{{folder}}/{BATCH}", "--reason", "typed twice", "--by", "eve"), _decided(1),
+        ("correct", "{club}", "batch", f"{{folder}}/{BATCH}", "--reason", "typed twice", "--by", "eve"),
+        _decided(1),
     ),
     "correct reject": (_proposed("void", "made:1-3"), _decided(1, "reject")),
     "correct withdraw": (_proposed("void", "made:1-3"), _decided(1, "withdraw", "eve")),
-}  # fmt: skip
+}
 BEFORE: Mapping[str, Steps] = {
     "checkpoint": (("checkpoint-key", "{club}", "--new", "example.org/club"),),
     "correct reinstate": _correction("void", "made:1-3"),
@@ -110,10 +113,21 @@ ALIKE: tuple[frozenset[str], ...] = (
     frozenset({"correct result", "correct game", "correct reassign", "correct swap-colours", "correct fact"}),
     frozenset({"correct void", "correct reinstate", "correct take-back", "correct put-back", "correct undo"}),
     frozenset({"correct void-tournament", "correct reinstate-tournament"}),
-    frozenset({
-        "correct late", "correct bye", "correct close", "correct adopt", "correct close-run", "correct open-tournament",
-        "correct close-tournament", "correct standing", "correct rating", "correct declared", "correct born",
-    }),
+    frozenset(
+        {
+            "correct late",
+            "correct bye",
+            "correct close",
+            "correct adopt",
+            "correct close-run",
+            "correct open-tournament",
+            "correct close-tournament",
+            "correct standing",
+            "correct rating",
+            "correct declared",
+            "correct born",
+        }
+    ),
     frozenset({"correct merge", "correct unmerge"}),
     frozenset({"correct reject", "correct withdraw"}),
 )

@@ -46,9 +46,11 @@ BOOKKEEPING = {
 }  # fmt: skip
 # Policy, its settings, and whether it holds from an instant on.
 RULES_OF_THE_HOUSE: Sequence[tuple[str, Mapping[str, int | bool | str], bool]] = (
-    ("upsets", {"margin": 150}, True), ("classes", {"c_from": 1900}, True), ("publishing", {"largest_jump": 5}, True),
+    ("upsets", {"margin": 150}, True),
+    ("classes", {"c_from": 1900}, True),
+    ("publishing", {"largest_jump": 5}, True),
     ("four-eyes", {"on": True}, False),
-)  # fmt: skip
+)
 
 
 def in_the_end(ledger: Ledger) -> dict[str, Any]:
@@ -151,7 +153,6 @@ class History:
         expected = self.catch_up()
         for table in tables(self.aside.connection):
             assert table_rows(self.aside.connection, table) == expected[table], table
-
 
     def live(self) -> dict[str, str]:
         """The digests of the views as they came to stand step by step."""
@@ -267,11 +268,15 @@ def _record_unseen(history: History, drawing: Drawing) -> None:
     Tokens are not among them: with one, every door would ask for its own.
     """
     number = 1 + len(history.account.facts)
-    event: Event = drawing.draw(st.sampled_from((
-        PlayerRenamed(player=1 + number % PLAYERS, number=number, commitment=f"{number:064x}"),
-        PersonErased(player=1 + number % PLAYERS),
-        ClockAccepted(entry=1),
-    )))  # fmt: skip
+    event: Event = drawing.draw(
+        st.sampled_from(
+            (
+                PlayerRenamed(player=1 + number % PLAYERS, number=number, commitment=f"{number:064x}"),
+                PersonErased(player=1 + number % PLAYERS),
+                ClockAccepted(entry=1),
+            )
+        )
+    )
     if not history.ledger.journal.find([event.key]):
         with history.ledger.journal.writing() as writer:
             body = codec.body_of(writer.size + 1, "2022-01-01T00:00:00.000Z", "eve", event)
@@ -279,6 +284,12 @@ def _record_unseen(history: History, drawing: Drawing) -> None:
 
 
 OTHER_STEPS: Mapping[str, Callable[[History, Drawing], None]] = {
-    "telling": _tell, "open": _open, "follow": _follow, "decide": _decide, "preview": _preview, "publish": _publish,
-    "policy": _set_policy, "unseen": _record_unseen,
-}  # fmt: skip
+    "telling": _tell,
+    "open": _open,
+    "follow": _follow,
+    "decide": _decide,
+    "preview": _preview,
+    "publish": _publish,
+    "policy": _set_policy,
+    "unseen": _record_unseen,
+}

@@ -115,10 +115,15 @@ def _all_play_all(rows: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
         others = [other for other in range(1, size + 1) if other != number]
         met = [next((other for other in others if (other + number) % size == at), 0) for at in range(size)]
         cells = [f"{other}{'w' if number < other else 'b'}{marks[number, other]}" if other else "-0" for other in met]
-        found.append({
-            "no": number, "name": row[2] if row else "the ninth", "rounds": cells,
-            "points": float(row[-6].replace(",", ".")) if row else None, "rank": row[-5] if row else "",
-        })  # fmt: skip
+        found.append(
+            {
+                "no": number,
+                "name": row[2] if row else "the ninth",
+                "rounds": cells,
+                "points": float(row[-6].replace(",", ".")) if row else None,
+                "rank": row[-5] if row else "",
+            }
+        )
     return found
 
 
@@ -148,9 +153,7 @@ def _compared(table: str, told: Sequence[Row], ours: Mapping[str, Any]) -> Itera
             why = "the page has no row of this player" if row.points is None else "unexplained"
             yield Difference(table, row.name, "points", f"{row.points}", f"{own.points:g}", why)
         if row.place is not None and not own.first_place <= row.place <= own.last_place:
-            yield Difference(
-                table, row.name, "place", str(row.place), own.place, _why(row, told, unplaced, own, ours)
-            )
+            yield Difference(table, row.name, "place", str(row.place), own.place, _why(row, told, unplaced, own, ours))
 
 
 def _why(row: Row, told: Sequence[Row], unplaced: Sequence[float], own: Any, ours: Mapping[str, Any]) -> str:

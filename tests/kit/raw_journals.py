@@ -107,9 +107,13 @@ def path_to(m: int, leaves: Sequence[bytes]) -> list[bytes]:
 def body_of(position: int, fact: Fact, recorded_at: str = RECORDED_AT) -> bytes:
     kind, key, facts = fact
     entry = {
-        "actor": "test", "facts": facts, "key": key, "kind": kind, "position": position,
+        "actor": "test",
+        "facts": facts,
+        "key": key,
+        "kind": kind,
+        "position": position,
         "recorded_at": recorded_at,
-    }  # fmt: skip
+    }
     return json.dumps(entry, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
 
 

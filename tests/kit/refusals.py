@@ -100,9 +100,7 @@ CASES: dict[str, tuple[Case, ...]] = {
     "unknown-player": (
         Case(game_recorded("r2", white=3), "player 3 was never registered"),
         Case(game_recorded("r2", black=4), "player 4 was never registered"),
-        Case(
-            PlayerChanged(player=3, effective_at="2026", standing=Standing.FULL), "player 3 was never registered"
-        ),
+        Case(PlayerChanged(player=3, effective_at="2026", standing=Standing.FULL), "player 3 was never registered"),
         Case(BirthYearLearnt(player=3, birth_year=1990), "player 3 was never registered"),
         Case(RatingSeeded(player=3, pool="standard", rating="2344"), "player 3 was never registered"),
         Case(bye(player=3), "player 3 was never registered"),
@@ -193,9 +191,7 @@ CASES: dict[str, tuple[Case, ...]] = {
     "not-the-last-entry": (
         Case(ClockAccepted(entry=3), "entry 3 is not the last one, which is entry 4; name that one"),
         Case(ClockAccepted(entry=5), "entry 5 is not the last one, which is entry 4; name that one"),
-        Case(
-            ClockAccepted(entry=1), "entry 1 is not the last one, which is entry 4;", clock=timedelta(minutes=-2)
-        ),
+        Case(ClockAccepted(entry=1), "entry 1 is not the last one, which is entry 4;", clock=timedelta(minutes=-2)),
     ),
     "clock-not-behind": (
         Case(
@@ -242,7 +238,7 @@ CASES: dict[str, tuple[Case, ...]] = {
             "this declared rating holds from 2026-12, after the player's first rated game in pool 'standard', of",
         ),
     ),
-}  # fmt: skip
+}
 
 
 def prepared(ledger: Ledger, case: Case) -> None:

@@ -48,9 +48,20 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Any
 
 
 def rate_event(
-    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any, first: int,
-    last: int, period: float, day: float, numbers: Any,
-) -> None:  # fmt: skip
+    step: int,
+    state: Any,
+    work: Any,
+    after: Any,
+    player: int,
+    opponent: Any,
+    score: Any,
+    colour: Any,
+    first: int,
+    last: int,
+    period: float,
+    day: float,
+    numbers: Any,
+) -> None:
     total = 0.0
     for game in range(first, last):
         total += 2.0 * score[game] - 1.0
@@ -59,9 +70,20 @@ def rate_event(
 
 
 def rate_period(
-    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any, first: int,
-    last: int, period: float, day: float, numbers: Any,
-) -> None:  # fmt: skip
+    step: int,
+    state: Any,
+    work: Any,
+    after: Any,
+    player: int,
+    opponent: Any,
+    score: Any,
+    colour: Any,
+    first: int,
+    last: int,
+    period: float,
+    day: float,
+    numbers: Any,
+) -> None:
     after[player * 3] = state[player * 3] + numbers.worth * (last - first)
     after[player * 3 + 1] = state[player * 3 + 1] + (last - first)
     after[player * 3 + 2] = period
@@ -104,13 +126,24 @@ COMMON: dict[str, Any] = {
     "listed": listed,
 }
 BY_GAME = Scheme(
-    name="small-game", title="by game", state=("rating", "games"), enter=enter, carry=carry, rate_game=rate_game,
+    name="small-game",
+    title="by game",
+    state=("rating", "games"),
+    enter=enter,
+    carry=carry,
+    rate_game=rate_game,
     **COMMON,
-)  # fmt: skip
+)
 BY_EVENT = Scheme(
-    name="small-event", title="by event", state=("rating", "games"), enter=enter, carry=carry, rhythm=Rhythm.EVENT,
-    rate_player=rate_event, **COMMON,
-)  # fmt: skip
+    name="small-event",
+    title="by event",
+    state=("rating", "games"),
+    enter=enter,
+    carry=carry,
+    rhythm=Rhythm.EVENT,
+    rate_player=rate_event,
+    **COMMON,
+)
 BY_PERIOD = Scheme(
     name="small-period", title="by period", state=("rating", "games", "last_period"), enter=enter_period,
     carry=carry_period, rhythm=Rhythm.PERIOD, rate_player=rate_period, at=rust, **COMMON,

@@ -17,10 +17,14 @@ LICHESS_GAME: dict[str, Any] = {
 
 
 OUR_GAME: dict[str, Any] = {
-    "key": "club:1", "white": {"id": "name:ann", "name": "Ann"},
+    "key": "club:1",
+    "white": {"id": "name:ann", "name": "Ann"},
     "black": {"id": "fide:1503014", "name": "Bob"},
-    "outcome": "white", "termination": "resignation", "ended_at": "2013", "rated": True,
-}  # fmt: skip
+    "outcome": "white",
+    "termination": "resignation",
+    "ended_at": "2013",
+    "rated": True,
+}
 
 
 PGN = b"""[Event "Evening"]

@@ -222,9 +222,13 @@ def rounds_without_game() -> st.SearchStrategy[RoundWithoutGame]:
     allotted = st.tuples(st.just(Brings.ALLOTTED), st.integers(0, 20))
     return st.builds(
         lambda worth, **facts: RoundWithoutGame(brings=worth[0], half_points=worth[1], **facts),
-        others | allotted, pool=names(), tournament=plain_texts(128), edition=instants(),
-        round=_or_none(st.integers(1, limits.MAX_ROUND)), player=players(),
-    )  # fmt: skip
+        others | allotted,
+        pool=names(),
+        tournament=plain_texts(128),
+        edition=instants(),
+        round=_or_none(st.integers(1, limits.MAX_ROUND)),
+        player=players(),
+    )
 
 
 def accepted_clocks() -> st.SearchStrategy[ClockAccepted]:
@@ -288,17 +292,27 @@ def proposals() -> st.SearchStrategy[CorrectionProposed]:
     whole = st.integers(1, limits.MAX_WHOLE)
     changes = st.lists(corrected_facts(), min_size=1, max_size=5).map(tuple)
     return st.builds(
-        CorrectionProposed, proposal=whole, part=whole, parts=whole, changes=changes, reason=hashes(),
-        proven=st.booleans(), by_token=_or_none(whole),
-    )  # fmt: skip
+        CorrectionProposed,
+        proposal=whole,
+        part=whole,
+        parts=whole,
+        changes=changes,
+        reason=hashes(),
+        proven=st.booleans(),
+        by_token=_or_none(whole),
+    )
 
 
 def decisions() -> st.SearchStrategy[CorrectionDecided]:
     """``correction-decided/2``."""
     return st.builds(
-        CorrectionDecided, proposal=st.integers(1, limits.MAX_WHOLE), decision=st.sampled_from(Decision),
-        reason=_or_none(hashes()), proven=st.booleans(), by_token=_or_none(st.integers(1, limits.MAX_WHOLE)),
-    )  # fmt: skip
+        CorrectionDecided,
+        proposal=st.integers(1, limits.MAX_WHOLE),
+        decision=st.sampled_from(Decision),
+        reason=_or_none(hashes()),
+        proven=st.booleans(),
+        by_token=_or_none(st.integers(1, limits.MAX_WHOLE)),
+    )
 
 
 def policies() -> st.SearchStrategy[PolicySet]:
@@ -311,9 +325,18 @@ def published_lists() -> st.SearchStrategy[ListPublished]:
     """``list-published/1``."""
     whole = st.integers(1, limits.MAX_WHOLE)
     return st.builds(
-        ListPublished, pool=names(), as_of=instants(), edition=whole, head=whole, root=hashes(), digest=hashes(),
-        players=st.integers(0, limits.MAX_PLAYER), scheme=names(), scheme_version=whole, arithmetic=whole,
-    )  # fmt: skip
+        ListPublished,
+        pool=names(),
+        as_of=instants(),
+        edition=whole,
+        head=whole,
+        root=hashes(),
+        digest=hashes(),
+        players=st.integers(0, limits.MAX_PLAYER),
+        scheme=names(),
+        scheme_version=whole,
+        arithmetic=whole,
+    )
 
 
 def erasures() -> st.SearchStrategy[PersonErased]:
@@ -325,9 +348,16 @@ def issued_tokens() -> st.SearchStrategy[TokenIssued]:
     """``token-issued/1``."""
     whole, roles = st.integers(1, limits.MAX_WHOLE), st.lists(st.sampled_from(Role), min_size=1, max_size=4)
     return st.builds(
-        TokenIssued, number=whole, person=plain_texts(128), roles=roles.map(" ".join), salt=hashes(), digest=hashes(),
-        expires_at=_or_none(instants()), by_token=_or_none(whole), reset=st.booleans(),
-    )  # fmt: skip
+        TokenIssued,
+        number=whole,
+        person=plain_texts(128),
+        roles=roles.map(" ".join),
+        salt=hashes(),
+        digest=hashes(),
+        expires_at=_or_none(instants()),
+        by_token=_or_none(whole),
+        reset=st.booleans(),
+    )
 
 
 def revoked_tokens() -> st.SearchStrategy[TokenRevoked]:
@@ -339,11 +369,27 @@ def revoked_tokens() -> st.SearchStrategy[TokenRevoked]:
 def events() -> st.SearchStrategy[Event]:
     """Any event."""
     return st.one_of(
-        registrations(), renamings(), changes(), births(), seeds(), games(), adoptions(), closed_runs(),
-        closed_tournaments(), accepted_clocks(), supplements(), opened_tournaments(), proposals(), decisions(),
-        policies(), published_lists(), erasures(), issued_tokens(), revoked_tokens(),
+        registrations(),
+        renamings(),
+        changes(),
+        births(),
+        seeds(),
+        games(),
+        adoptions(),
+        closed_runs(),
+        closed_tournaments(),
+        accepted_clocks(),
+        supplements(),
+        opened_tournaments(),
+        proposals(),
+        decisions(),
+        policies(),
+        published_lists(),
+        erasures(),
+        issued_tokens(),
+        revoked_tokens(),
         rounds_without_game(),
-    )  # fmt: skip
+    )
 
 
 def recorded_ats() -> st.SearchStrategy[str]:
@@ -383,9 +429,30 @@ def wild_texts() -> st.SearchStrategy[str]:
     """Any text that UTF-8 can hold: controls, decomposed letters, outer blanks, too long, empty."""
     any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
     odd = st.sampled_from(
-        ["", " ", "a ", "\u3000a", "e\u0301", "a\nb", "a\x7fb", "\x1fa", "\x85", "a\u2028b", "x" * 32, "x" * 33,
-         "x" * 128, "x" * 129, "\U0001f600" * 32, '"', "\\", "\\u0041", "\u212b", "\u200b", "\ufeffa"]
-    )  # fmt: skip
+        [
+            "",
+            " ",
+            "a ",
+            "\u3000a",
+            "e\u0301",
+            "a\nb",
+            "a\x7fb",
+            "\x1fa",
+            "\x85",
+            "a\u2028b",
+            "x" * 32,
+            "x" * 33,
+            "x" * 128,
+            "x" * 129,
+            "\U0001f600" * 32,
+            '"',
+            "\\",
+            "\\u0041",
+            "\u212b",
+            "\u200b",
+            "\ufeffa",
+        ]
+    )
     return any_text | odd | plain_texts(128)
 
 

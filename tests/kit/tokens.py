@@ -21,9 +21,7 @@ def of_an_earlier_release(ledger: Ledger, name: str, *roles: Role) -> str:
     return token
 
 
-def issued(
-    number: int, person: str, *roles: Role, by_token: int | None = None, reset: bool = False
-) -> TokenIssued:
+def issued(number: int, person: str, *roles: Role, by_token: int | None = None, reset: bool = False) -> TokenIssued:
     """An entry that issues a token which nobody has."""
     words = " ".join(role.value for role in roles)
     return TokenIssued(

@@ -12,7 +12,7 @@ def player(
 ) -> str:
     """A player's line; a cell is such as ``2 w 1`` or ``0000 - H``, an empty one an absence."""
     head = f"001 {rank:4} {'':4} {name:33} {rating:>4} {federation:3} {fide:>11} {'':10} {points:>4} {'':4}"
-    rounds = "".join(f"  {cell.partition(' ')[0]:>4}{cell[len(cell.partition(' ')[0]):]:4}" for cell in cells)
+    rounds = "".join(f"  {cell.partition(' ')[0]:>4}{cell[len(cell.partition(' ')[0]) :]:4}" for cell in cells)
     return head + rounds.rstrip()
 
 

@@ -21,12 +21,15 @@ def club(*declared: int | None, **settings: int) -> list[Event]:
         SchemeAdopted(pool="club", scheme="fide", settings={**WHOLE, **settings}),
         *(
             PlayerRegistered(
-                player=number, joined_at="2024", standing=Standing.FULL, commitment=f"{number:064x}",
+                player=number,
+                joined_at="2024",
+                standing=Standing.FULL,
+                commitment=f"{number:064x}",
                 declared_rating=rating,
             )
             for number, rating in enumerate(declared, 1)
         ),
-    ]  # fmt: skip
+    ]
 
 
 EVERYBODY = club(2000, 2000, 2000, 2000, 2000)
@@ -34,10 +37,16 @@ EVERYBODY = club(2000, 2000, 2000, 2000, 2000)
 
 def played(day: str, white: int, result: str, black: int, tournament: str | None) -> GameRecorded:
     return GameRecorded(
-        game=f"{day}-{white}-{black}", pool="club", white=white, black=black,
+        game=f"{day}-{white}-{black}",
+        pool="club",
+        white=white,
+        black=black,
         outcome={"1": Outcome.WHITE, "=": Outcome.DRAW, "0": Outcome.BLACK}[result],
-        termination=Termination.UNKNOWN, ended_at=day, tournament=tournament, rated=True,
-    )  # fmt: skip
+        termination=Termination.UNKNOWN,
+        ended_at=day,
+        tournament=tournament,
+        rated=True,
+    )
 
 
 def told(ledger: Ledger, *events: Event | Sequence[Event]) -> Ledger:

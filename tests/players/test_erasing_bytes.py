@@ -119,9 +119,10 @@ def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("written", ["as today", "by a program that left copies behind"])
 @pytest.mark.parametrize(
-    ("count", "tail"), [*((size, "") for size in SIZES.values()), (700, " \u2654" + "\U0001f600" * 200)],
+    ("count", "tail"),
+    [*((size, "") for size in SIZES.values()), (700, " \u2654" + "\U0001f600" * 200)],
     ids=[*SIZES, "long names"],
-)  # fmt: skip
+)
 def test_some_then_many_then_all_are_forgotten_in_every_byte(
     count: int, tail: str, written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,8 +166,12 @@ print(int(sys.argv[3]) - left[0])
 def erased_by_another_process(path: Path, player: int, statement: int = 2**40, steps: int = 0) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-c", ERASE_AND_DIE, str(path), str(player), str(statement), str(steps)],
-        cwd=ROOT, capture_output=True, text=True, timeout=HANGS, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
+        check=False,
+    )
     assert done.returncode in {0, -signal.SIGKILL}, done.stderr
     return done.returncode, done.stdout.strip()
 

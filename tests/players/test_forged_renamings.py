@@ -51,9 +51,10 @@ def test_a_forged_row_gives_nobody_a_name(
 
 def test_a_forged_row_excuses_no_name_that_was_changed(pair_club: Path) -> None:
     execute(
-        beside(pair_club, "people"), FORGED.format(player=2, number=1, name="Mallory", salt="zeroblob(16)"),
+        beside(pair_club, "people"),
+        FORGED.format(player=2, number=1, name="Mallory", salt="zeroblob(16)"),
         "UPDATE people SET name = 'Mallory', salt = zeroblob(16) WHERE player = 2",
-    )  # fmt: skip
+    )
     with Ledger.open(pair_club, read_only=True) as ledger, pytest.raises(StorageError, match="is not whom entry 3"):
         ledger.player("2")
     (falsehood,) = audit(pair_club).falsehoods

@@ -83,8 +83,9 @@ def test_lost_names_are_given_up_and_all_goes_on(club_with_older_names: Path, ru
         facts = [entry["facts"] for entry in ledger.entries("player-registered")]
     joined = {registered["player"]: registered["joined_at"] for registered in facts}
     assert everybody(beside(club_with_older_names, "people"))[2:] == [
-        Person(3, None, None, None, joined[3]), Person(4, None, None, None, joined[4]),
-    ]  # fmt: skip
+        Person(3, None, None, None, joined[3]),
+        Person(4, None, None, None, joined[4]),
+    ]
     import_wins(club_with_older_names, ("Carl", "Ann"))
     with Ledger.open(club_with_older_names) as ledger:
         assert ledger.player("Carl").player == 5

@@ -44,7 +44,8 @@ def has_index(path: Path) -> bool:
 
 @pytest.mark.parametrize("few", [0, 1_000])
 @pytest.mark.parametrize(
-    ("part", "who"), [
+    ("part", "who"),
+    [
         ("mull", ["Mullins Anna", "Müller, Thomas", "van der Mullen, Jan"]),
         ("MÜLL", ["Müller, Thomas", "Mullins Anna", "van der Mullen, Jan"]),
         ("okel", ["O'Kelly, Albéric"]),
@@ -54,8 +55,8 @@ def has_index(path: Path) -> bool:
         ("mul ja", ["van der Mullen, Jan"]),
         ("ПЕТР", ["Иванов Пётр"]),
         ("zzz", []),
-    ]
-)  # fmt: skip
+    ],
+)
 def test_part_of_a_name_without_case_and_accents(
     indexed: Path, monkeypatch: pytest.MonkeyPatch, part: str, who: list[str], few: int
 ) -> None:

@@ -73,8 +73,11 @@ def test_another_process_that_was_faster_is_not_numbered_again(file: People) -> 
     found = file.number(named("Ann", "Bob", "Dora"), "2021")
     assert {person.name: person.player for person in found.values()} == {"Ann": 1, "Bob": 3, "Dora": 4}
     assert [(person.player, person.name) for person in everybody(Path(file.path))] == [
-        (1, "Ann"), (2, "Carl"), (3, "Bob"), (4, "Dora"),
-    ]  # fmt: skip
+        (1, "Ann"),
+        (2, "Carl"),
+        (3, "Bob"),
+        (4, "Dora"),
+    ]
 
 
 def test_rows_that_another_process_adds_while_they_are_counted_are_no_damage(file: People) -> None:
@@ -138,9 +141,7 @@ def test_the_salts_of_many_calls_imports_and_processes_are_whole_and_nobody_else
             ledger.import_games(frames(source_games(games), 100))
     script = "import sys; from ledger import Ledger\nwith Ledger.open(sys.argv[1]) as ledger:\n"
     script += " for i in range(40): ledger.register(f'{sys.argv[2]}:{i}', f'Name {i}')"
-    running = [
-        subprocess.Popen([sys.executable, "-c", script, str(path), word], cwd=ROOT) for word in ("one", "two")
-    ]
+    running = [subprocess.Popen([sys.executable, "-c", script, str(path), word], cwd=ROOT) for word in ("one", "two")]
     assert [process.wait(HANGS) for process in running] == [0, 0]
     persons = everybody(beside(path, "people"))
     assert len(persons) == 60 + 40 + 80
@@ -186,8 +187,9 @@ def test_rows_without_names_are_all_kept_or_none(file: People) -> None:
     file.number(named("Ann"), "2020")
     file.add_nameless({4: "2019", 2: "2018-05"})
     assert everybody(Path(file.path))[1:] == [
-        Person(2, None, None, None, "2018-05"), Person(4, None, None, None, "2019"),
-    ]  # fmt: skip
+        Person(2, None, None, None, "2018-05"),
+        Person(4, None, None, None, "2019"),
+    ]
     with pytest.raises(StorageError):
         file.add_nameless({7: "2019", 1: "2019"})
     assert file.numbers() == {1, 2, 4}

@@ -62,8 +62,12 @@ def test_an_erasure_is_an_entry_without_who_it_was(pair_club: Path, run: Run) ->
     assert (done.code, "who player 1 was is forgotten" in done.err) == (0, True)
     entry = check_journal(pair_club.parent)[-1]
     assert (entry["position"], entry["actor"], entry["kind"], entry["key"], entry["facts"]) == (
-        size + 1, "admin:eve", "person-erased/1", "erased:1", {"player": 1},
-    )  # fmt: skip
+        size + 1,
+        "admin:eve",
+        "person-erased/1",
+        "erased:1",
+        {"player": 1},
+    )
     with Ledger.open(pair_club) as ledger:
         ledger.catch_up()
         assert [row["rating"] for row in ledger.rows("history")] == ratings
@@ -107,8 +111,10 @@ def test_who_comes_back_gets_a_new_number_and_no_command_shows_the_name(pair_clu
         ledger.erase(1)
         assert ledger.register("id:1", "Somebody") == 3
     for command in (["ratings"], ["show", "1"], ["games", "2"], ["log", "--limit", "0"], ["players", "alike"]):
-        done = run(command[0], *command[1:2], pair_club, *command[2:]) if command[0] == "players" else run(
-            command[0], pair_club, *command[1:]
+        done = (
+            run(command[0], *command[1:2], pair_club, *command[2:])
+            if command[0] == "players"
+            else run(command[0], pair_club, *command[1:])
         )
         assert NAME not in done.out + done.err
     done = run("player", "rename", pair_club, "1", "Robert")
@@ -223,8 +229,9 @@ def test_a_forged_row_is_named(row: str, fault: str, pair_club: Path) -> None:
     execute(beside(pair_club, "people"), f"INSERT INTO erasing VALUES {row}")
     (falsehood,) = audit(pair_club).falsehoods
     assert (falsehood.table, falsehood.message) == (
-        "erasing", f"{fault}; 'rating-ledger erase DB {row[1:].partition(',')[0]}' erases the player again",
-    )  # fmt: skip
+        "erasing",
+        f"{fault}; 'rating-ledger erase DB {row[1:].partition(',')[0]}' erases the player again",
+    )
 
 
 # --- backups --------------------------------------------------------------------------------------------------------

@@ -297,7 +297,9 @@ def test_lost_names_are_not_given_up_beside_an_older_name(club_with_an_older_nam
 @pytest.mark.parametrize(
     "change",
     [
-        "name = 'Carl'", "salt = zeroblob(16)", "identity = 'name:carla'",
+        "name = 'Carl'",
+        "salt = zeroblob(16)",
+        "identity = 'name:carla'",
         "name = (SELECT name FROM people WHERE player = 1)",
     ],
 )

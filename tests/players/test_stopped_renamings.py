@@ -281,11 +281,13 @@ def test_processes_that_rename_at_once_leave_one_name_that_was_sealed(pair_club:
     )
     running = [
         subprocess.Popen(
-            [sys.executable, "-c", script, str(pair_club), word], cwd=ROOT, stderr=subprocess.PIPE,
+            [sys.executable, "-c", script, str(pair_club), word],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
         for word in ("one", "two")
-    ]  # fmt: skip
+    ]
     assert [process.communicate()[1].decode() for process in running] == ["", ""]
     with Ledger.open(pair_club) as ledger:
         assert len(list(ledger.entries("player-renamed"))) == 30

@@ -69,8 +69,12 @@ def test_four_eyes_hold_from_the_position_of_their_entry_on_whatever_it_says_of_
     ]
     policies = Policies(rows)
     assert [policies.before("four-eyes", position)["on"] for position in (1, 7, 8, 9, 10)] == [
-        False, False, True, True, False,
-    ]  # fmt: skip
+        False,
+        False,
+        True,
+        True,
+        False,
+    ]
     with pytest.raises(ValueError, match="holds from the position"):
         policies.at("four-eyes", 0)
 

@@ -268,9 +268,7 @@ def test_a_player_is_shown_with_what_was_published(make_club: Made) -> None:
     assert (stranger.published, stranger.revised, stranger.is_revised) == (None, None, False)
 
 
-def test_of_many_players_the_same_is_said_as_of_few(
-    make_club: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_many_players_the_same_is_said_as_of_few(make_club: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = make_club()
     record_game(ledger, "g1", "2021-01-10")
     publish(ledger, "2021-01-31")
@@ -310,9 +308,7 @@ def test_runs_name_the_list_published_of_them(make_club: Made) -> None:
 # --- whatever becomes known -------------------------------------------------------------------------------------
 
 played = st.sampled_from([Outcome.WHITE, Outcome.DRAW, Outcome.BLACK])
-late_games = st.lists(
-    st.tuples(st.integers(1, 28), st.permutations([1, 2, 3, 4]), played), min_size=1, max_size=4
-)
+late_games = st.lists(st.tuples(st.integers(1, 28), st.permutations([1, 2, 3, 4]), played), min_size=1, max_size=4)
 
 
 @settings(max_examples=10, deadline=None)

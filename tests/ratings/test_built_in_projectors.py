@@ -88,8 +88,13 @@ def test_streaks_begin_and_end_where_their_results_do() -> None:
 def test_losses_on_time_make_runs() -> None:
     rows = after(time_losses.PROJECTOR, list(range(1, 7)), [0, 1, 1, 0, 1, 0])
     assert [(row["time_losses"], row["run_from"], row["run_to"]) for row in rows] == [
-        (0, 0, 0), (1, 2, 2), (2, 2, 3), (2, 2, 3), (3, 5, 5), (3, 5, 5),
-    ]  # fmt: skip
+        (0, 0, 0),
+        (1, 2, 2),
+        (2, 2, 3),
+        (2, 2, 3),
+        (3, 5, 5),
+        (3, 5, 5),
+    ]
 
 
 def test_only_a_win_against_a_higher_rating_has_a_surplus() -> None:

@@ -71,12 +71,15 @@ def registered() -> list[Event]:
     """Most are plain members; one is a guest, some declare a rating."""
     return [
         PlayerRegistered(
-            player=number, joined_at="2019", standing=Standing.GUEST if number == PLAYERS else Standing.FULL,
+            player=number,
+            joined_at="2019",
+            standing=Standing.GUEST if number == PLAYERS else Standing.FULL,
             declared_rating=1300 + 100 * number if number % 3 == 0 else None,
-            birth_year=1990 if number == 4 else None, commitment=f"{number:064x}",
+            birth_year=1990 if number == 4 else None,
+            commitment=f"{number:064x}",
         )
         for number in range(1, PLAYERS + 1)
-    ]  # fmt: skip
+    ]
 
 
 def played() -> list[GameRecorded]:
@@ -88,14 +91,21 @@ def played() -> list[GameRecorded]:
         white, black = random.sample(range(1, PLAYERS + 1), 2)
         found.append(
             GameRecorded(
-                game=f"g{number}", pool=POOL, white=white, black=black, outcome=random.choice(PLAYED),
+                game=f"g{number}",
+                pool=POOL,
+                white=white,
+                black=black,
+                outcome=random.choice(PLAYED),
                 termination=random.choice((Termination.UNKNOWN, Termination.RESIGNATION)),
-                half_moves=random.choice((None, 8, 40, 40)), ended_at=random.choice(days),
-                round=random.choice((None, "1", "2")), tournament=random.choice((None, LEAGUE, CUP, CUP)),
-                rated=random.random() < 0.9, white_rating=random.choice((None, 1700)),
+                half_moves=random.choice((None, 8, 40, 40)),
+                ended_at=random.choice(days),
+                round=random.choice((None, "1", "2")),
+                tournament=random.choice((None, LEAGUE, CUP, CUP)),
+                rated=random.random() < 0.9,
+                white_rating=random.choice((None, 1700)),
                 black_rating=random.choice((None, 1850)),
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -135,8 +145,9 @@ def other_schemes(scheme: Scheme, settings: Settings) -> list[Event]:
     is_by_period = scheme.rhythm is Rhythm.PERIOD
     other = schemes.named("uschess" if is_by_period else "fide")
     return [
-        adopted(scheme, settings, "2020-07-01"), adopted(other, {} if is_by_period else WHOLE, "2020-03-15"),
-    ]  # fmt: skip
+        adopted(scheme, settings, "2020-07-01"),
+        adopted(other, {} if is_by_period else WHOLE, "2020-03-15"),
+    ]
 
 
 def correct(ledger: Ledger) -> None:

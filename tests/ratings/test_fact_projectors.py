@@ -130,10 +130,12 @@ def test_each_fact_is_told_once_as_it_stands_when_a_projector_comes_late(little_
 def test_a_large_backlog_is_told_of_like_a_small_one(little_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(little_club) as ledger:
         monkeypatch.setattr(views, "FEW_ENTRIES", 0)
-        ledger.append_many([
-            game_recorded(f"g{number}", white=1, black=2, ended_at=f"2021-07-{number:02}", half_moves=number + 20)
-            for number in range(1, 29)
-        ])  # fmt: skip
+        ledger.append_many(
+            [
+                game_recorded(f"g{number}", white=1, black=2, ended_at=f"2021-07-{number:02}", half_moves=number + 20)
+                for number in range(1, 29)
+            ]
+        )
         live = {made.name: rows(ledger, made.name) for made in OF_FACTS}
         ledger.rebuild()
         assert {made.name: rows(ledger, made.name) for made in OF_FACTS} == live
@@ -183,25 +185,28 @@ def test_the_audit_derives_its_rows_anew_and_names_a_false_one(little_club: Path
 COLUMN = Kept("n", "INTEGER", 0, "a number")
 
 
-@pytest.mark.parametrize(("fields", "message"), [
-    ({"kinds": ()}, "names no kinds of event"),
-    ({"kinds": [GameRecorded]}, "names no kinds of event"),
-    ({"kinds": (int,)}, "names no kinds of event"),
-    ({"kinds": GameRecorded}, "names no kinds of event"),
-    ({"name": ""}, "a name of a table or column matches"),
-    ({"name": None}, "a name of a table or column matches"),
-    ({"name": "sqlite_x"}, "a name of a table or column matches"),
-    ({"name": 'a"; --'}, "a name of a table or column matches"),
-    ({"version": 0}, "a whole number from 1 on"),
-    ({"version": "1"}, "a whole number from 1 on"),
-    ({"columns": (COLUMN._replace(name="N"),)}, r"two columns of its table would be called \['n'"),
-    ({"kinds": (CorrectionProposed,)}, "say how other facts stand"),
-    ({"columns": (COLUMN,)}, r"two columns of its table would be called \['n'\]"),
-    ({"key": (COLUMN._replace(type="BLOB"),)}, "none of the types"),
-    ({"key": ()}, "its rows need a key"),
-    ({"sums": True}, "its rows need a key, and sums"),
-    ({"sums": True, "columns": (Kept("x", "REAL", 0, "points"),)}, "no whole numbers"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"kinds": ()}, "names no kinds of event"),
+        ({"kinds": [GameRecorded]}, "names no kinds of event"),
+        ({"kinds": (int,)}, "names no kinds of event"),
+        ({"kinds": GameRecorded}, "names no kinds of event"),
+        ({"name": ""}, "a name of a table or column matches"),
+        ({"name": None}, "a name of a table or column matches"),
+        ({"name": "sqlite_x"}, "a name of a table or column matches"),
+        ({"name": 'a"; --'}, "a name of a table or column matches"),
+        ({"version": 0}, "a whole number from 1 on"),
+        ({"version": "1"}, "a whole number from 1 on"),
+        ({"columns": (COLUMN._replace(name="N"),)}, r"two columns of its table would be called \['n'"),
+        ({"kinds": (CorrectionProposed,)}, "say how other facts stand"),
+        ({"columns": (COLUMN,)}, r"two columns of its table would be called \['n'\]"),
+        ({"key": (COLUMN._replace(type="BLOB"),)}, "none of the types"),
+        ({"key": ()}, "its rows need a key"),
+        ({"sums": True}, "its rows need a key, and sums"),
+        ({"sums": True, "columns": (Kept("x", "REAL", 0, "points"),)}, "no whole numbers"),
+    ],
+)
 def test_a_projector_that_cannot_be_is_refused(fields: dict[str, Any], message: str) -> None:
     made: dict[str, Any] = {"name": "odd", "version": 1, "kinds": (GameRecorded,), "key": (COLUMN,)}
     with pytest.raises(ProjectionError, match=message):
@@ -232,14 +237,17 @@ def fails(_rows: FactRows, position: int, *_: Event | None) -> None:
     raise KeyError(f"entry {position}")
 
 
-@pytest.mark.parametrize(("stand", "message"), [
-    (adds_to_rows, "adds to sums, and its rows are none"),
-    (puts_too_much, r"tells \(2, 2\) and \(\), where its columns are \['n'\] and \[\]"),
-    (puts_text, "column 'n' takes whole numbers of 64 bits, got 'two'"),
-    (puts_nothing, "column 'n' takes whole numbers of 64 bits, got None"),
-    (puts_a_letter, "tells 'a' and "),
-    (fails, r"cannot take entry 2 \(KeyError: 'entry 2'\)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("stand", "message"),
+    [
+        (adds_to_rows, "adds to sums, and its rows are none"),
+        (puts_too_much, r"tells \(2, 2\) and \(\), where its columns are \['n'\] and \[\]"),
+        (puts_text, "column 'n' takes whole numbers of 64 bits, got 'two'"),
+        (puts_nothing, "column 'n' takes whole numbers of 64 bits, got None"),
+        (puts_a_letter, "tells 'a' and "),
+        (fails, r"cannot take entry 2 \(KeyError: 'entry 2'\)"),
+    ],
+)
 def test_what_a_projector_does_wrong_is_named_and_leaves_the_views_as_they_were(
     stand: Any, message: str, little_club: Path
 ) -> None:

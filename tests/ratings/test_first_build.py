@@ -44,8 +44,10 @@ INSERT = "INSERT INTO rows VALUES (?, ?, ?, ?)"
 
 @given(
     st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(-2, 5)), max_size=9), max_size=8),
-    st.integers(1, 12), st.integers(1, 6), st.integers(1, 9),
-)  # fmt: skip
+    st.integers(1, 12),
+    st.integers(1, 6),
+    st.integers(1, 9),
+)
 @settings(deadline=None)
 def test_rows_come_out_sorted_and_no_block_parts_what_belongs_together(
     frames_of_keys: list[list[tuple[int, int]]], rows_a_run: int, piece: int, rows_a_block: int
@@ -163,8 +165,12 @@ def test_a_full_disk_is_told_as_by_our_own_connection(one_table: tuple[Path, Any
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(path)],
-        cwd=ROOT, env={**os.environ, **COMPILES_NOTHING}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        env={**os.environ, **COMPILES_NOTHING},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 1
     assert "nothing was lost" in done.stderr.splitlines()[-1]
     assert connection.execute("SELECT count(*) FROM rows").fetchone() == (0,)
@@ -281,9 +287,13 @@ def test_a_build_never_holds_more_rows_than_a_run_and_a_block(club: Path, monkey
     """Memory is bounded by the sizes of these, whatever the number of games."""
     run, block, piece = 120, 60, 10
     for module, name, size in (
-        (sqlite_store, "BLOCK", block), (building, "GAMES_A_RUN", run), (building, "GAMES_A_BLOCK", block),
-        (pool_build, "SIDES_A_RUN", run), (pool_build, "SIDES_A_BLOCK", block), (sorted_runs, "PIECE", piece),
-    ):  # fmt: skip
+        (sqlite_store, "BLOCK", block),
+        (building, "GAMES_A_RUN", run),
+        (building, "GAMES_A_BLOCK", block),
+        (pool_build, "SIDES_A_RUN", run),
+        (pool_build, "SIDES_A_BLOCK", block),
+        (sorted_runs, "PIECE", piece),
+    ):
         monkeypatch.setattr(module, name, size)
     held: list[int] = []
     given: list[int] = []

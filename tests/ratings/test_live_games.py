@@ -36,11 +36,16 @@ def games(count: int, first: int = 0) -> list[GameRecorded]:
         white, black = random.sample(range(1, PLAYERS + 1), 2)
         made.append(
             game_recorded(
-                f"g{i}", white=white, black=black, outcome=random.choice(list(Outcome)),
+                f"g{i}",
+                white=white,
+                black=black,
+                outcome=random.choice(list(Outcome)),
                 termination=random.choice((Termination.TIME, Termination.RESIGNATION)),
-                half_moves=random.choice((40, 41, 3)), ended_at=instant_text(FIRST_MS + HOUR_MS * i), rated=i % 11 > 0,
+                half_moves=random.choice((40, 41, 3)),
+                ended_at=instant_text(FIRST_MS + HOUR_MS * i),
+                rated=i % 11 > 0,
             )
-        )  # fmt: skip
+        )
     return made
 
 

@@ -25,7 +25,10 @@ PLANS = {
     "last rows": (
         previews.LAST_ROWS,
         [
-            ASKED, BY_PLAYER.format("c"), BY_NUMBER.format("h"), f"{BY_NUMBER.format('reached')} LEFT-JOIN",
+            ASKED,
+            BY_PLAYER.format("c"),
+            BY_NUMBER.format("h"),
+            f"{BY_NUMBER.format('reached')} LEFT-JOIN",
             f"{GAME} LEFT-JOIN",
         ],
     ),
@@ -33,12 +36,14 @@ PLANS = {
     "merged": (
         previews.MERGED,
         [
-            "SEARCH merges USING INTEGER PRIMARY KEY (rowid=?)", "LIST SUBQUERY 1",
+            "SEARCH merges USING INTEGER PRIMARY KEY (rowid=?)",
+            "LIST SUBQUERY 1",
             "SCAN json_each VIRTUAL TABLE INDEX 1:",
         ],
     ),
     "closed accounts": (
-        places.OF_CLOSED, [BY_PLAYER.format("current"), "LIST SUBQUERY 1", "SCAN json_each VIRTUAL TABLE INDEX 1:"],
+        places.OF_CLOSED,
+        [BY_PLAYER.format("current"), "LIST SUBQUERY 1", "SCAN json_each VIRTUAL TABLE INDEX 1:"],
     ),
     "listed": (places.LISTED, ["SEARCH distribution USING PRIMARY KEY (pool=?)"]),
     "with more points": (places.WITH_MORE, ["SEARCH distribution USING PRIMARY KEY (pool=? AND points>?)"]),
@@ -46,7 +51,7 @@ PLANS = {
     "higher": (places.HIGHER, [LISTED.format(" AND rating>? AND rating<?")]),
     "beside": (places.BESIDE, [LISTED.format(" AND rating=? AND player<?")]),
     "part of the ranking": (places.ORDER, [LISTED.format(" AND rating>? AND rating<?")]),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(name="previewed_ledger", scope="module")

@@ -22,23 +22,25 @@ POOLS: dict[str, tuple[str, list[SchemeAdopted]]] = {
     "two schemes": ("elo", [scheme_adopted("chessworld", effective_from="2012")]),
     "begun anew": ("elo", [scheme_adopted("lichess", effective_from="2012", carry=Carry.RESTART)]),
     "three, the last without a game": (
-        "elo", [scheme_adopted("chessworld", effective_from="2012"), scheme_adopted("elo", effective_from="2020")]
+        "elo",
+        [scheme_adopted("chessworld", effective_from="2012"), scheme_adopted("elo", effective_from="2020")],
     ),
     "changed by time": ("ecf-monthly", []),
     "another by time": ("chessmetrics", []),
     "not everybody listed": ("fide", [scheme_adopted("glicko2", effective_from="2012")]),
-}  # fmt: skip
+}
 CHANGES: dict[str, Callable[[Ledger, list[str]], list[Change]]] = {
     "the last game": lambda ledger, keys: [ledger.corrections.drafts.annul(keys[-1])],
     "one early and one late": lambda ledger, keys: [ledger.corrections.drafts.annul(key) for key in keys[5::120]],
     "all of a player": lambda ledger, keys: [ledger.corrections.drafts.annul_games(2, Which.ALL)],  # noqa: ARG005
     "an account": lambda ledger, keys: [  # noqa: ARG005
-        ledger.corrections.drafts.close_account(3, "2014"), ledger.corrections.drafts.merge(4, 5)
+        ledger.corrections.drafts.close_account(3, "2014"),
+        ledger.corrections.drafts.merge(4, 5),
     ],
     "another scheme": lambda ledger, keys: [  # noqa: ARG005
         ledger.corrections.drafts.add(scheme_adopted("elo", effective_from="2016"))
     ],
-}  # fmt: skip
+}
 
 
 @pytest.fixture(name="ranked_otherwise", params=POOLS)

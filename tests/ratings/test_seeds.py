@@ -165,9 +165,11 @@ def test_a_player_of_the_english_lists_keeps_the_grade_by_even_results(seeded_le
 def test_the_last_seed_up_to_the_first_game_holds_before_a_declared_rating(seeded_ledger: Make) -> None:
     declared = PlayerChanged(player=1, effective_at="2000", standing=Standing.FULL, declared_rating=1500)
     seeds = [
-        seeded(1, "1600"), seeded(1, "1700", effective_at="2019"), seeded(1, "1800", effective_at="2020-01-02"),
+        seeded(1, "1600"),
+        seeded(1, "1700", effective_at="2019"),
+        seeded(1, "1800", effective_at="2020-01-02"),
         RatingSeeded(player=1, pool="blitz", rating="2000"),
-    ]  # fmt: skip
+    ]
     ledger = seeded_ledger("elo")
     ledger.append_many([declared, *seeds[:3], game_recorded("g", ended_at="2020-01-01")])
     ledger.catch_up()
@@ -202,9 +204,11 @@ def test_late_seeds_and_years_of_birth_give_the_rows_of_a_rebuild(
         for i in range(40)
     ]
     pasts: list[Event] = [
-        seeded(1, "2344", games=30, highest="2410", deviation="70"), seeded(4, "1900", games=3),
-        seeded(2, "2000", effective_at="2030"), BirthYearLearnt(player=5, birth_year=2010),
-    ]  # fmt: skip
+        seeded(1, "2344", games=30, highest="2410", deviation="70"),
+        seeded(4, "1900", games=3),
+        seeded(2, "2000", effective_at="2030"),
+        BirthYearLearnt(player=5, birth_year=2010),
+    ]
     late, early = seeded_ledger(scheme, games), seeded_ledger(scheme, [*pasts, *games])
     for past in pasts:  # each on its own, as a live ledger meets them
         late.append(past)

@@ -50,15 +50,22 @@ def game(day: int, white: int, black: int, *shown: int | None) -> GameRecorded:
     """A game of January 2024 with the ratings that the source shows."""
     white_rating, black_rating = shown
     return game_recorded(
-        f"g{day}-{white}", white=white, black=black, ended_at=f"2024-01-{day:02}", white_rating=white_rating,
+        f"g{day}-{white}",
+        white=white,
+        black=black,
+        ended_at=f"2024-01-{day:02}",
+        white_rating=white_rating,
         black_rating=black_rating,
-    )  # fmt: skip
+    )
 
 
 GAMES = (
-    game(3, 1, 2, 2000, 1900), game(5, 2, 3, 1910, 1500), game(7, 1, 4, 2010, 1800), game(9, 3, 4, None, 1810),
+    game(3, 1, 2, 2000, 1900),
+    game(5, 2, 3, 1910, 1500),
+    game(7, 1, 4, 2010, 1800),
+    game(9, 3, 4, None, 1810),
     game(11, 2, 1, 1905, 2015),
-)  # fmt: skip
+)
 LATE = (game(1, 3, 1, 1450, None), game(2, 2, 4, 1850, 1790))
 
 

@@ -19,9 +19,10 @@ Killed = dict[str, bytes]  # what a killed build leaves, by name of the file
 
 
 REACHING_BACK = (
-    scheme_adopted("fide", pool="rapid"), scheme_adopted("fide", effective_from="2015-01-01"),
+    scheme_adopted("fide", pool="rapid"),
+    scheme_adopted("fide", effective_from="2015-01-01"),
     tournament_closed("2016-01-01"),
-)  # fmt: skip
+)
 
 
 @pytest.fixture(name="club_that_is_built", params=["nobody yet", "sixty games"])

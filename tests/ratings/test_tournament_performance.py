@@ -35,10 +35,16 @@ def _cup(club_of_two: ClubOfTwo) -> Ledger:
     for round_, (white, outcome) in enumerate(((1, Outcome.WHITE), (2, Outcome.DRAW), (1, Outcome.BLACK)), 1):
         ledger.append(
             game_recorded(
-                f"c{round_}", white=white, black=3 - white, outcome=outcome, tournament="Cup", half_moves=40,
-                termination=Termination.TIME if round_ == 3 else Termination.UNKNOWN, ended_at=f"2026-11-0{round_ + 3}",
+                f"c{round_}",
+                white=white,
+                black=3 - white,
+                outcome=outcome,
+                tournament="Cup",
+                half_moves=40,
+                termination=Termination.TIME if round_ == 3 else Termination.UNKNOWN,
+                ended_at=f"2026-11-0{round_ + 3}",
             )
-        )  # fmt: skip
+        )
     ledger.level()
     return ledger
 

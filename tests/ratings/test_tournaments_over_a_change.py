@@ -147,7 +147,9 @@ def test_one_that_is_too_long_for_the_new_settings_is_rated_period_by_period(new
 def test_games_that_an_older_scheme_rated_one_by_one_stay_there(new_club: Ledger) -> None:
     told(new_club, EVERYBODY, adopted(), elo_adopted("2025-02-20"), OPEN)
     assert places(new_club, "Open") == {
-        (instant_ms("2025-02-24"), None), (instant_ms("2025-02-27"), None), (MARCH, None)
+        (instant_ms("2025-02-24"), None),
+        (instant_ms("2025-02-27"), None),
+        (MARCH, None),
     }
 
 

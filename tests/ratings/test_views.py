@@ -21,9 +21,13 @@ from tests.kit.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, SMALL, install
 
 def game_of_day(number: int, white: int, black: int) -> GameRecorded:
     return game_recorded(
-        f"g{number}", white=white, black=black, half_moves=40, ended_at=f"2020-01-{number:02}",
+        f"g{number}",
+        white=white,
+        black=black,
+        half_moves=40,
+        ended_at=f"2020-01-{number:02}",
         tournament="Cup" if number % 2 else None,
-    )  # fmt: skip
+    )
 
 
 def adopted(scheme: str, since: str | None = None, **more: Any) -> SchemeAdopted:

@@ -26,9 +26,15 @@ from tests.kit.processes import HANGS
 from tests.kit.tampering import run_sql
 
 READING = (
-    ("ratings",), ("show", "ann"), ("games", "ann"), ("graph", "ann"), ("predict", "ann", "bob"), ("pools",), ("runs",),
+    ("ratings",),
+    ("show", "ann"),
+    ("games", "ann"),
+    ("graph", "ann"),
+    ("predict", "ann", "bob"),
+    ("pools",),
+    ("runs",),
     ("scheme", "eras"),
-)  # fmt: skip
+)
 
 
 def line(number: int, white: str = "Ann", black: str = "Bob", result: str = "1-0") -> str:
@@ -93,9 +99,12 @@ def put_back(position: int) -> Callable[[Path, Run, Path], None]:
 
 
 MISFITS: dict[str, Callable[[Path, Run, Path], None]] = {
-    "foreign": foreign, "grown from an older copy": grown_from_an_older_copy, "cut": cut,
-    "lowered": put_back(3), "zero": put_back(0),
-}  # fmt: skip
+    "foreign": foreign,
+    "grown from an older copy": grown_from_an_older_copy,
+    "cut": cut,
+    "lowered": put_back(3),
+    "zero": put_back(0),
+}
 
 
 @pytest.mark.parametrize("misfit", MISFITS)
@@ -162,12 +171,11 @@ SPOILS = {
     "a column more": ("ALTER TABLE current ADD COLUMN more TEXT",),
     "no trigger of ours": ("DROP TRIGGER current_goes",),
     "another trigger in its place": (
-        "DROP TRIGGER current_goes", "CREATE TRIGGER current_goes AFTER DELETE ON current BEGIN SELECT 1; END",
+        "DROP TRIGGER current_goes",
+        "CREATE TRIGGER current_goes AFTER DELETE ON current BEGIN SELECT 1; END",
     ),
     "a trigger with the name of a table": ("CREATE TRIGGER runs AFTER DELETE ON current BEGIN SELECT 1; END",),
-    "a trigger": (
-        "CREATE TRIGGER t BEFORE INSERT ON current BEGIN SELECT raise(IGNORE); END",
-    ),
+    "a trigger": ("CREATE TRIGGER t BEFORE INSERT ON current BEGIN SELECT raise(IGNORE); END",),
     "no row of progress": ("DELETE FROM progress",),
     "a position below 0": ("PRAGMA ignore_check_constraints = ON", "UPDATE progress SET position = -1"),
     "settings that are no JSON": ("UPDATE eras SET settings = 'x'",),
@@ -180,7 +188,7 @@ SPOILS = {
     "a column of the history renamed": ("ALTER TABLE history RENAME COLUMN draws TO drawn",),
     "a column of the scheme renamed": ("ALTER TABLE history RENAME COLUMN points TO sums",),
     "a column of the history more": ("ALTER TABLE history ADD COLUMN more TEXT",),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("spoil", SPOILS)
@@ -311,8 +319,12 @@ def as_reader(*words: object) -> subprocess.CompletedProcess[str]:
     prefix = WITHOUT_RIGHTS if os.geteuid() == 0 else ()
     return subprocess.run(
         [*prefix, sys.executable, "-m", "tools.cli", *map(str, words)],
-        capture_output=True, text=True, check=False, cwd=ROOT, timeout=HANGS,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=HANGS,
+    )
 
 
 @pytest.fixture(name="locked")

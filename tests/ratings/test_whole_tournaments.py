@@ -69,10 +69,14 @@ def test_its_explanation_shows_the_starting_ratings_and_works_out(new_club: Ledg
 OVER_TWO_MONTH_ENDS = [
     played(day, ANN, result, BOB, "Winter match")
     for day, result in (
-        ("2025-01-31", "="), ("2025-02-07", "="), ("2025-02-14", "1"), ("2025-02-21", "="), ("2025-02-28", "="),
+        ("2025-01-31", "="),
+        ("2025-02-07", "="),
+        ("2025-02-14", "1"),
+        ("2025-02-21", "="),
+        ("2025-02-28", "="),
         ("2025-03-01", "="),
     )
-]  # fmt: skip
+]
 MEANWHILE = [
     played("2025-01-10", ANN, "1", CARL, "January open"),
     played("2025-02-03", ANN, "1", DAN, "February open"),
@@ -137,7 +141,8 @@ def test_a_tournament_must_be_over_three_days_before_the_list(new_club: Ledger, 
 def test_a_gap_ends_an_edition(new_club: Ledger) -> None:
     told(new_club, EVERYBODY, [played(f"2025-08-{day}", ANN, "1", BOB, "Cup") for day in ("08", "15", "23")])
     assert places(new_club, "Cup") == {
-        (instant_end_ms("2025-08"), None), (instant_end_ms("2025-08"), instant_ms("2025-08-08"))
+        (instant_end_ms("2025-08"), None),
+        (instant_end_ms("2025-08"), instant_ms("2025-08-08")),
     }
     (last,) = new_club.rows("games", "ended_at = '2025-08-23'")
     assert last["began_ms"] is None, "eight days after the one before: it begins an edition of its own"
@@ -175,7 +180,11 @@ def test_who_was_rated_meanwhile_counts_as_unrated_for_opponents(new_club: Ledge
     july = [
         played(f"2025-07-{day}", EVE, result, opponent, "July open")
         for day, result, opponent in (
-            ("01", "1", ANN), ("02", "1", BOB), ("03", "1", CARL), ("04", "0", DAN), ("05", "0", ANN)
+            ("01", "1", ANN),
+            ("02", "1", BOB),
+            ("03", "1", CARL),
+            ("04", "0", DAN),
+            ("05", "0", ANN),
         )
     ]
     later = [played("2025-07-30", EVE, "1", ANN, "Open"), played("2025-08-05", BOB, "1", ANN, "Open")]
@@ -201,9 +210,11 @@ def test_two_tournaments_that_began_on_one_day_have_one_upgrade_each(new_club: L
     Ann, 2600 and so K 10, beats a 2100 in each of two: 10·(2 - 1.84) = 1.6.
     """
     told(
-        new_club, club(2600, 2100, 2100), played("2023-05-10", ANN, "1", BOB, "Morning open"),
+        new_club,
+        club(2600, 2100, 2100),
+        played("2023-05-10", ANN, "1", BOB, "Morning open"),
         played("2023-05-10", ANN, "1", CARL, "Evening open"),
-    )  # fmt: skip
+    )
     assert ratings(new_club)[ANN] == 2602
     values = {term["symbol"]: term["value"] for term in explain(new_club, nobody(ANN), "2023-05-10-1-2")["terms"]}
     assert (values["We"], values["R1"], values["R2"]) == (1.84, 2600, 2600)

@@ -63,17 +63,28 @@ def made_games(count: int, seed: int, **fields: Any) -> Iterator[SourceGame]:
         white, black = random.sample(names, 2)
         yield SourceGame(
             **{
-                "line": i + 1, "key": f"made:{seed}-{i}", "white_id": f"made:{white}", "white_name": white,
-                "black_id": f"made:{black}", "black_name": black,
+                "line": i + 1,
+                "key": f"made:{seed}-{i}",
+                "white_id": f"made:{white}",
+                "white_name": white,
+                "black_id": f"made:{black}",
+                "black_name": black,
                 "outcome": random.choice(("white", "black", "draw")),
                 "termination": random.choice(("checkmate", "time", "resignation", "unknown")),
-                "half_moves": random.randint(5, 90), "started_at": None,
+                "half_moves": random.randint(5, 90),
+                "started_at": None,
                 "ended_at": f"20{10 + i // 30}-{random.randint(1, 12):02}-{random.randint(1, 28):02}",
-                "tournament": None, "round": str(i % 7), "rated": i % 11 != 0,
-                "white_rating": random.choice((None, 1500 + i)), "black_rating": None, "speed": None,
-                "variant": "standard", "text": f"e4 e5 Nf3 Nc6 {i % 40}" if i % 3 else None, **fields,
+                "tournament": None,
+                "round": str(i % 7),
+                "rated": i % 11 != 0,
+                "white_rating": random.choice((None, 1500 + i)),
+                "black_rating": None,
+                "speed": None,
+                "variant": "standard",
+                "text": f"e4 e5 Nf3 Nc6 {i % 40}" if i % 3 else None,
+                **fields,
             }
-        )  # fmt: skip
+        )
 
 
 def take(ledger: Ledger, games: Iterator[SourceGame], choice: PoolChoice | None = None) -> None:
@@ -120,9 +131,12 @@ def change_of_scheme(path: Path) -> None:
     with Ledger.create(path, scheme="elo", clock=_now) as ledger:
         club_games(ledger, 40, 160)
         event = SchemeAdopted(
-            pool="standard", scheme="chessworld", settings={"include_initial": True}, effective_from="2004-12-15",
+            pool="standard",
+            scheme="chessworld",
+            settings={"include_initial": True},
+            effective_from="2004-12-15",
             carry=Carry.KEEP,
-        )  # fmt: skip
+        )
         ledger.append(event, actor="officer")
         ledger.catch_up()
         club_games(ledger, 0, 40)
@@ -164,9 +178,11 @@ def people_and_pools(path: Path) -> None:
 
 PLAYERS = ("1", "2", "5")
 STANDARD: tuple[Question, ...] = (
-    ("pools",), ("ratings", "--limit", "100"), *(("show", player) for player in PLAYERS),
+    ("pools",),
+    ("ratings", "--limit", "100"),
+    *(("show", player) for player in PLAYERS),
     ("games", "2", "--limit", "5"),
-)  # fmt: skip
+)
 LEDGERS: Mapping[str, tuple[Callable[[Path], None], tuple[Question, ...]]] = {
     "chessworld": (chessworld, (*STANDARD, ("log", "--game", "pgn:5a1d0ac48206c19209efc2c4"))),
     "with-logs": (with_logs, STANDARD),
@@ -175,18 +191,23 @@ LEDGERS: Mapping[str, tuple[Callable[[Path], None], tuple[Question, ...]]] = {
     "runs-and-tournaments": (
         runs_and_tournaments,
         (
-            *STANDARD, ("ratings", "--pool", "events", "--limit", "100"), ("runs",), ("runs", "--on", "2011-02-01"),
+            *STANDARD,
+            ("ratings", "--pool", "events", "--limit", "100"),
+            ("runs",),
+            ("runs", "--on", "2011-02-01"),
             ("log", "--game", "made:2-17"),
         ),
     ),
     "people-and-pools": (
         people_and_pools,
         (
-            ("pools",), *(("ratings", "--pool", pool, "--limit", "100") for pool in ("blitz", "rapid", "crazyhouse")),
-            *(("show", player, "--pool", "rapid") for player in PLAYERS), ("log", "--game", "made:5-21"),
+            ("pools",),
+            *(("ratings", "--pool", pool, "--limit", "100") for pool in ("blitz", "rapid", "crazyhouse")),
+            *(("show", player, "--pool", "rapid") for player in PLAYERS),
+            ("log", "--game", "made:5-21"),
         ),
     ),
-}  # fmt: skip
+}
 
 
 # --- what this release says of them -------------------------------------------------------------------------
@@ -228,9 +249,12 @@ def expected_of(path: Path, questions: Sequence[Question]) -> dict[str, Any]:
     for table, digest in verdict.digests.items():
         tables[table]["digest"] = digest  # type: ignore[assignment]
     return {
-        "release": importlib.metadata.version("rating-ledger"), "head": str(verdict.head), "layouts": layouts,
-        "tables": tables, "answers": answers,
-    }  # fmt: skip
+        "release": importlib.metadata.version("rating-ledger"),
+        "head": str(verdict.head),
+        "layouts": layouts,
+        "tables": tables,
+        "answers": answers,
+    }
 
 
 # --- keeping them -------------------------------------------------------------------------------------------

@@ -44,11 +44,13 @@ def _club_of_names(tmp_path: Path) -> Ledger:
 @pytest.mark.parametrize(
     ("word", "says"),
     [
-        ("Anna", "did you mean 'Ann'? names are matched whole"), ("carlsen", "did you mean 'Carlsen, Magnus'? names"),
-        ("Muller, Jorg", "did you mean 'Müller, Jörg'? "), ("fide:11", "in this ledger; names are matched whole"),
+        ("Anna", "did you mean 'Ann'? names are matched whole"),
+        ("carlsen", "did you mean 'Carlsen, Magnus'? names"),
+        ("Muller, Jorg", "did you mean 'Müller, Jörg'? "),
+        ("fide:11", "in this ledger; names are matched whole"),
         ("Zz", "in this ledger; names are matched whole"),
     ],
-)  # fmt: skip
+)
 def test_players_who_may_be_meant_are_named(word: str, says: str, club_of_names: Ledger) -> None:
     with club_of_names as ledger, pytest.raises(UnknownNameError) as caught:
         ledger.player(word)

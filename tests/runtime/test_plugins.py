@@ -49,8 +49,12 @@ class Site:
         path = str(ROOT) if without else f"{self.folder}{os.pathsep}{ROOT}"
         done = subprocess.run(
             [sys.executable, "-m", "tools.cli", *map(str, words)],
-            cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert "Traceback" not in done.stderr
         return Done(done.returncode, done.stdout, done.stderr)
 

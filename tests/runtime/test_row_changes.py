@@ -34,10 +34,7 @@ def shown(rows: Rows) -> dict[tuple[int, int], tuple[str, str | None]]:
 @given(TABLES, TABLES)
 @settings(max_examples=60, deadline=None)
 def test_what_is_gone_and_what_is_written_make_the_one_table_the_other(old: Rows, new: Rows) -> None:
-    found = [
-        cols.lists(changes(cols, columns(cols, old), columns(cols, new)))
-        for cols in (FEW, MANY)
-    ]
+    found = [cols.lists(changes(cols, columns(cols, old), columns(cols, new))) for cols in (FEW, MANY)]
     assert found[0] == found[1]
     gone, written = ([sorted(rows)[at] for at in places] for places, rows in zip(found[0], (old, new), strict=True))
     assert set(gone) == old.keys() - new.keys()

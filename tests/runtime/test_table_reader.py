@@ -20,11 +20,16 @@ ROWS = [
 ]
 SCAN = Scan(
     columns={
-        "group": ('"group"', "TEXT"), "number": ("number", "INTEGER"), "real": ("real", "REAL"),
-        "text": ("text", "TEXT"), "twice": ("2 * number", "INTEGER"), "endless": ("endless", "REAL"),
+        "group": ('"group"', "TEXT"),
+        "number": ("number", "INTEGER"),
+        "real": ("real", "REAL"),
+        "text": ("text", "TEXT"),
+        "twice": ("2 * number", "INTEGER"),
+        "endless": ("endless", "REAL"),
     },
-    source="t", key=("group", "number"),
-)  # fmt: skip
+    source="t",
+    key=("group", "number"),
+)
 
 
 @pytest.fixture
@@ -58,9 +63,15 @@ def test_both_ways_give_the_same_rows_in_order_and_of_one_moment(reader: TableRe
         assert all(len(frame) <= (size or 30) for frame in frames)
         assert pl.concat(frames).rows() == wanted
         assert pl.concat(frames).schema == pl.Schema(
-            {"group": pl.String, "number": pl.Int64, "real": pl.Float64, "text": pl.String, "twice": pl.Int64,
-             "endless": pl.Float64}
-        )  # fmt: skip
+            {
+                "group": pl.String,
+                "number": pl.Int64,
+                "real": pl.Float64,
+                "text": pl.String,
+                "twice": pl.Int64,
+                "endless": pl.Float64,
+            }
+        )
         with closing(sqlite.connect(table)) as other:
             other.execute("INSERT OR REPLACE INTO t VALUES ('z', 1, NULL, NULL, 1.0)")
     chosen = Scan(columns=SCAN.columns, source="t", key=SCAN.key, where=[f'"group" = {literal("b" + chr(39))}'])

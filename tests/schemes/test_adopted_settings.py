@@ -62,9 +62,12 @@ def test_what_is_recorded_names_every_setting_and_the_versions(club_of_two: Club
     club_of_two.ledger.append(SchemeAdopted(pool="blitz", scheme="elo", settings={"k": "16.5"}))
     adopted = [codec.decode(body).event for bodies in club_of_two.ledger.journal.read() for body in bodies][-1]
     assert adopted == SchemeAdopted(
-        pool="blitz", scheme="elo", settings={**elo.SCHEME.in_full({}), "k": "16.5"}, scheme_version=1,
+        pool="blitz",
+        scheme="elo",
+        settings={**elo.SCHEME.in_full({}), "k": "16.5"},
+        scheme_version=1,
         arithmetic=arith.VERSION,
-    )  # fmt: skip
+    )
 
 
 def test_settings_in_another_spelling_or_left_at_their_defaults_are_the_same_fact(club_of_two: ClubOfTwo) -> None:
@@ -99,11 +102,26 @@ def with_other_default(monkeypatch: pytest.MonkeyPatch) -> Scheme:
 
 def game(number: int) -> SourceGame:
     return SourceGame(
-        line=number, key=f"g{number}", white_id="name:ann", white_name="ann", black_id="name:bob", black_name="bob",
-        outcome="white", termination="resignation", half_moves=40, started_at=None, ended_at="2020-01-01",
-        tournament=None, round=None, rated=True, white_rating=None, black_rating=None, speed="blitz",
-        variant="standard", text=None,
-    )  # fmt: skip
+        line=number,
+        key=f"g{number}",
+        white_id="name:ann",
+        white_name="ann",
+        black_id="name:bob",
+        black_name="bob",
+        outcome="white",
+        termination="resignation",
+        half_moves=40,
+        started_at=None,
+        ended_at="2020-01-01",
+        tournament=None,
+        round=None,
+        rated=True,
+        white_rating=None,
+        black_rating=None,
+        speed="blitz",
+        variant="standard",
+        text=None,
+    )
 
 
 @pytest.mark.usefixtures("with_other_default")
@@ -124,12 +142,18 @@ def test_a_new_default_rates_an_old_ledger_as_before(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("scheme", "words", "same"),
     [
-        ("elo", [], True), ("elo", ["initial=1500"], True), ("elo", ["initial=1500.0", "k=32"], True),
-        ("elo", ["from_shown=true"], False), ("elo", ["from_shown=false"], True),
-        ("elo", ["k=24"], False), ("elo", ["first_ever=true"], False), ("glicko", [], False),
-        ("fide", [], False), ("fide", ["by_event=true"], False),
+        ("elo", [], True),
+        ("elo", ["initial=1500"], True),
+        ("elo", ["initial=1500.0", "k=32"], True),
+        ("elo", ["from_shown=true"], False),
+        ("elo", ["from_shown=false"], True),
+        ("elo", ["k=24"], False),
+        ("elo", ["first_ever=true"], False),
+        ("glicko", [], False),
+        ("fide", [], False),
+        ("fide", ["by_event=true"], False),
     ],
-)  # fmt: skip
+)
 def test_the_command_and_the_library_agree_on_what_is_the_same_adoption(
     scheme: str, words: list[str], same: bool, tmp_path: Path, run: Run
 ) -> None:

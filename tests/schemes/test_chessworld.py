@@ -91,9 +91,14 @@ def run(games: Sequence[tuple[float, float]], numbers: Settings = DEFAULT, decla
 
 
 def reason(
-    outcome: Outcome = Outcome.WHITE, termination: Termination = Termination.RESIGNATION, half_moves: int = 61, *,
-    rated: bool = True, white: Standing = Standing.FULL, black: Standing = Standing.FULL,
-) -> str:  # fmt: skip
+    outcome: Outcome = Outcome.WHITE,
+    termination: Termination = Termination.RESIGNATION,
+    half_moves: int = 61,
+    *,
+    rated: bool = True,
+    white: Standing = Standing.FULL,
+    black: Standing = Standing.FULL,
+) -> str:
     """Why a game does not count, empty for one that does."""
     how = list(Outcome).index(outcome), list(Termination).index(termination)
     standings = list(Standing).index(white), list(Standing).index(black)
@@ -107,10 +112,16 @@ def reason(
     ("rating", "k"),
     [
         (2355, 24.45),  # official: the FAQ's own example
-        (1600, 32), (3200, 16), (1000, 32), (2400, 24),  # derived: both ends are continuous
-        (0, 32), (4000, 16), (1601, 31.99), (3199, 16.01),
+        (1600, 32),
+        (3200, 16),
+        (1000, 32),
+        (2400, 24),  # derived: both ends are continuous
+        (0, 32),
+        (4000, 16),
+        (1601, 31.99),
+        (3199, 16.01),
     ],
-)  # fmt: skip
+)
 def test_k(rating: float, k: float) -> None:
     assert k_factor(rating, DEFAULT) == pytest.approx(k, abs=EXACT)
 
@@ -119,9 +130,13 @@ def test_k(rating: float, k: float) -> None:
     ("own", "opponent", "counts_as"),
     [
         (1200, 2700, 1520),  # official: the FAQ's own example
-        (1200, 1520, 1520), (1200, 1521, 1520), (1900, 1000, 1580), (1900, 1580, 1580), (1500, 1500, 1500),
+        (1200, 1520, 1520),
+        (1200, 1521, 1520),
+        (1900, 1000, 1580),
+        (1900, 1580, 1580),
+        (1500, 1500, 1500),
     ],
-)  # fmt: skip
+)
 def test_an_opponent_counts_as_at_most_320_points_away(own: float, opponent: float, counts_as: float) -> None:
     assert capped(own, opponent, DEFAULT) == counts_as
 
@@ -131,9 +146,11 @@ def test_an_opponent_counts_as_at_most_320_points_away(own: float, opponent: flo
     [
         (1200, 2700, BLACK_WINS, 1120),  # derived: own - 80, "cannot gain points from losing"
         (1900, 1000, WHITE_WINS, 1980),  # derived: own + 80, a win never lowers
-        (1400, 1500, WHITE_WINS, 1900), (1400, 1500, DRAWN, 1500), (1400, 1500, BLACK_WINS, 1100),
+        (1400, 1500, WHITE_WINS, 1900),
+        (1400, 1500, DRAWN, 1500),
+        (1400, 1500, BLACK_WINS, 1100),
     ],
-)  # fmt: skip
+)
 def test_game_points(own: float, opponent: float, score: float, points: float) -> None:
     assert game_points(own, opponent, score, DEFAULT) == points
 
@@ -156,10 +173,13 @@ def test_a_provisional_rating_is_the_mean_of_the_game_points(
     ("opponents_games", "rating"),
     [
         (16, 2000 + 28 * 0.5 / 3),  # derived: the 17th game of the opponent, n/51 = 1/3
-        (50, 2014.0), (51, 2014.0), (400, 2014.0),  # derived: no longer provisional
-        (0, 2000 + 28 * 0.5 / 51), (49, 2000 + 28 * 0.5 * 50 / 51),
+        (50, 2014.0),
+        (51, 2014.0),
+        (400, 2014.0),  # derived: no longer provisional
+        (0, 2000 + 28 * 0.5 / 51),
+        (49, 2000 + 28 * 0.5 * 50 / 51),
     ],
-)  # fmt: skip
+)
 def test_elo_against_an_equal_scales_k_by_n_of_51(opponents_games: float, rating: float) -> None:
     own, opponent = (2000.0, 200.0, 0.0), (2000.0, opponents_games, 2000.0 * opponents_games)
     assert after(own, opponent, WHITE_WINS)[0] == pytest.approx(rating, abs=EXACT)
@@ -199,14 +219,15 @@ def test_classes_and_strengths(rating: int, letter: str, group: str) -> None:
 @pytest.mark.parametrize(
     ("half_moves", "termination", "refused"),
     [  # official: "only games longer than 10 half moves", checkmate excepted
-        (10, Termination.RESIGNATION, "too-short"), (11, Termination.RESIGNATION, ""),
-        (4, Termination.CHECKMATE, ""), (10, Termination.CHECKMATE, ""), (0, Termination.TIME, "too-short"),
+        (10, Termination.RESIGNATION, "too-short"),
+        (11, Termination.RESIGNATION, ""),
+        (4, Termination.CHECKMATE, ""),
+        (10, Termination.CHECKMATE, ""),
+        (0, Termination.TIME, "too-short"),
         (HALF_MOVES_UNKNOWN, Termination.RESIGNATION, ""),
     ],
-)  # fmt: skip
-def test_short_games_count_only_when_mate_ended_them(
-    half_moves: int, termination: Termination, refused: str
-) -> None:
+)
+def test_short_games_count_only_when_mate_ended_them(half_moves: int, termination: Termination, refused: str) -> None:
     assert reason(termination=termination, half_moves=half_moves) == refused
 
 
@@ -342,10 +363,12 @@ CASES: dict[str, tuple[State, State, dict[str, int | bool | str], str]] = {
     "51st game": ((1510.0, 50.0, 75_500.0), (1480.0, 70.0, 0.0), {}, "r1 + K·(w - E)"),
     "provisional opponent": ((2355.0, 90.0, 0.0), (2100.0, 16.0, 33_600.0), {}, "r1 + K·(n/51)·(w - E)"),
     "initial in the mean": (
-        (1400.0, 0.0, 0.0), (1500.0, 3.0, 4500.0), {"include_initial": True},
+        (1400.0, 0.0, 0.0),
+        (1500.0, 3.0, 4500.0),
+        {"include_initial": True},
         "(S + p) / (n + 1), S with the initial rating",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("own", "opponent", "settings", "rule"), CASES.values(), ids=CASES)

@@ -74,9 +74,15 @@ def grade(own: int | None, *lists: Sequence[Game], **settings: int | bool) -> fl
 
 @pytest.mark.parametrize(
     ("own", "opponent", "score", "points"),
-    [(110, 170, 1, 200), (170, 110, 0, 80), (110, 170, 0, 100), (170, 110, 1, 180), (110, 170, 0.5, 150),
-     (170, 110, 0.5, 130)],
-)  # fmt: skip
+    [
+        (110, 170, 1, 200),
+        (170, 110, 0, 80),
+        (110, 170, 0, 100),
+        (170, 110, 1, 180),
+        (110, 170, 0.5, 150),
+        (170, 110, 0.5, 130),
+    ],
+)
 def test_published_game_points(own: float, opponent: float, score: float, points: float) -> None:
     assert game_points(own, opponent, score, DEFAULT) == points
 
@@ -95,9 +101,7 @@ def test_a_win_never_lowers_and_a_loss_never_raises(own: float, opponent: float)
 
 
 @given(st.floats(0, 300), st.lists(st.tuples(st.floats(0, 300), st.sampled_from((0.0, 0.5, 1.0))), min_size=1))
-def test_average_of_opponents_plus_percentage_less_50_is_the_same(
-    own: float, games: list[tuple[float, float]]
-) -> None:
+def test_average_of_opponents_plus_percentage_less_50_is_the_same(own: float, games: list[tuple[float, float]]) -> None:
     opponents, scores = zip(*games, strict=True)
     by_points = season_grade(own, opponents, scores, DEFAULT)
     assert by_points == pytest.approx(season_grade_by_percentage(own, opponents, scores, DEFAULT), abs=1e-9)

@@ -104,9 +104,7 @@ def test_the_table_goes_to_its_end_unless_differences_are_capped() -> None:
     assert ratings(state) == pytest.approx([2401.6, 1598.4])
 
 
-@pytest.mark.parametrize(
-    ("born", "k"), [(0, 20.0), (2003, 20.0), (2004, 40.0), (2015, 40.0), (1960, 20.0)]
-)
+@pytest.mark.parametrize(("born", "k"), [(0, 20.0), (2003, 20.0), (2004, 40.0), (2015, 40.0), (1960, 20.0)])
 def test_juniors_have_twice_the_k_to_the_end_of_the_year_of_their_18th_birthday(born: int, k: float) -> None:
     assert k_factor(float(born), day(11, 31) + 0.9, DEFAULT) == k
 

@@ -31,9 +31,14 @@ from ledger.testing.scheme_contract import SchemeContract
 
 EXACT = 1e-9
 LIKE_FIDE: dict[str, Any] = {
-    "k": 20, "first_rating_from": 2400, "first_ever": True, "second_age_to": 18, "second_rating_below": 2300,
-    "second_ever": True, "third_games_below": 30,
-}  # fmt: skip
+    "k": 20,
+    "first_rating_from": 2400,
+    "first_ever": True,
+    "second_age_to": 18,
+    "second_rating_below": 2300,
+    "second_ever": True,
+    "third_games_below": 30,
+}
 
 
 def day(year: int, month: int = 1, of_month: int = 1, hour: int = 0) -> float:
@@ -44,9 +49,17 @@ class TestElo(SchemeContract):
     settings: ClassVar = (
         {},
         LIKE_FIDE,
-        {"initial": 1200, "first_games_below": 5, "first_rating_below": 1300, "third_rating_from": "1450.5",
-         "third_rating_below": 1600, "third_ever": True, "third_k": 0, "second_age_to": 18},
-    )  # fmt: skip
+        {
+            "initial": 1200,
+            "first_games_below": 5,
+            "first_rating_below": 1300,
+            "third_rating_from": "1450.5",
+            "third_rating_below": 1600,
+            "third_ever": True,
+            "third_k": 0,
+            "second_age_to": 18,
+        },
+    )
 
     def make(self) -> Scheme:
         return SCHEME
@@ -104,16 +117,22 @@ def test_age_is_the_year_of_the_game_less_the_year_of_birth() -> None:
 @pytest.mark.parametrize(
     ("rating", "peak", "games", "years", "k"),
     [
-        (2400, 2400, 100, 40, 10), (2399, 2399, 100, 40, 20),
+        (2400, 2400, 100, 40, 10),
+        (2399, 2399, 100, 40, 20),
         (2350, 2400, 100, 40, 10),  # K 10 stays
-        (2450, 2450, 5, 40, 10), (2450, 2450, 5, 12, 10),  # before 40 for few games and for juniors
-        (1500, 1500, 29, 40, 40), (1500, 1500, 30, 40, 20),
-        (1500, 1500, 300, 18, 40), (1500, 1500, 300, 19, 20),
-        (2299, 2299, 300, 15, 40), (2300, 2300, 300, 15, 20), (2250, 2300, 300, 15, 20),
+        (2450, 2450, 5, 40, 10),
+        (2450, 2450, 5, 12, 10),  # before 40 for few games and for juniors
+        (1500, 1500, 29, 40, 40),
+        (1500, 1500, 30, 40, 20),
+        (1500, 1500, 300, 18, 40),
+        (1500, 1500, 300, 19, 20),
+        (2299, 2299, 300, 15, 40),
+        (2300, 2300, 300, 15, 20),
+        (2250, 2300, 300, 15, 20),
         (2300, 2300, 29, 15, 40),  # by the number of games
         (1500, 1500, 300, AGE_UNKNOWN, 20),
     ],
-)  # fmt: skip
+)
 def test_k_like_fide(rating: float, peak: float, games: float, years: float, k: float) -> None:
     numbers = SCHEME.numbers_from(LIKE_FIDE)
     assert k_factor(float(rating), float(peak), float(games), float(years), numbers) == k

@@ -172,9 +172,7 @@ def test_games_against_unrated_opponents_do_not_count() -> None:
         (2400, 30, False, "2008-01-01", False, 10),
     ],
 )
-def test_k_by_date_and_precedence(
-    highest: float, games: float, junior: bool, on: str, rapid: bool, k: float
-) -> None:
+def test_k_by_date_and_precedence(highest: float, games: float, junior: bool, on: str, rapid: bool, k: float) -> None:
     assert k_factor(highest, games, junior, day(on), rapid, DEFAULT) == k
 
 
@@ -236,9 +234,7 @@ def test_a_tie_goes_away_from_zero() -> None:
     st.sampled_from(("2008-12-31", "2010-08-31", "2016-01-31", "2023-02-28", "2024-05-31", "2025-01-31", "2025-11-30")),
     st.booleans(),
 )
-def test_the_kernel_gives_what_decimals_give(
-    own: int, games: list[tuple[int, float]], on: str, rapid: bool
-) -> None:
+def test_the_kernel_gives_what_decimals_give(own: int, games: list[tuple[int, float]], on: str, rapid: bool) -> None:
     numbers = with_settings(DEFAULT, rapid=rapid)
     sides = [(player(rating, 50, on=on), score) for rating, score in games]
     side, _ = whole(player(own, 50, on=on), sides, on, numbers)

@@ -29,7 +29,11 @@ def test_the_cap_of_400_points_goes_by_the_start_that_was_announced(
             ledger.register(f"fide:{player}", f"P{player}")
             ledger.append(
                 RatingSeeded(
-                    player=player, pool="standard", effective_at="2025-01-01", rating=str(points), games=100,
+                    player=player,
+                    pool="standard",
+                    effective_at="2025-01-01",
+                    rating=str(points),
+                    games=100,
                     highest=str(points),
                 )
             )

@@ -1,4 +1,5 @@
 """FIDE: initial ratings, who is on the list and in force, explanations, time controls."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -143,10 +144,13 @@ def test_a_game_of_one_move_is_too_short_and_one_of_unknown_length_is_not() -> N
 @pytest.mark.parametrize(
     ("settings", "name"),
     [
-        ({"floor": -1}, "floor"), ({"rules_day": "0.5"}, "rules_day"), ({"k_product": 0}, "k_product"),
-        ({"period_months": 0}, "period_months"), ({"hypothetical": 0}, "hypothetical"),
+        ({"floor": -1}, "floor"),
+        ({"rules_day": "0.5"}, "rules_day"),
+        ({"k_product": 0}, "k_product"),
+        ({"period_months": 0}, "period_months"),
+        ({"hypothetical": 0}, "hypothetical"),
     ],
-)  # fmt: skip
+)
 def test_settings_without_sense_are_refused(settings: dict[str, Any], name: str) -> None:
     with pytest.raises(Exception, match=name):
         SCHEME.numbers_from(settings)

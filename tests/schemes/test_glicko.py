@@ -141,10 +141,16 @@ def reference_period(
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("initial_rd", 0), ("initial_rd", 351), ("rd_floor", 351), ("rd_floor", -1), ("c", -1), ("initial", -1),
-        ("period_days", "1.5"), ("period_months", 0),
+        ("initial_rd", 0),
+        ("initial_rd", 351),
+        ("rd_floor", 351),
+        ("rd_floor", -1),
+        ("c", -1),
+        ("initial", -1),
+        ("period_days", "1.5"),
+        ("period_months", 0),
     ],
-)  # fmt: skip
+)
 def test_senseless_settings_are_refused_by_name(name: str, value: int | str) -> None:
     with pytest.raises(MalformedError, match=name):
         SCHEME.numbers_from({name: value})

@@ -69,11 +69,11 @@ def test_a_newcomer_is_rated_by_the_first_event() -> None:
 
 def test_who_met_no_opponent_that_counts_stays_as_before() -> None:
     assert event([1500.0, 0.0, 0.0], [(0, 1, 1.0), (1, 2, 1.0)], NOT_COUNTED) == [
-        (1500.0, 1.0), (1000.0, 1.0), (0.0, 0.0),
-    ]  # fmt: skip
-    told = explain(
-        Side((1500.0, 1.0), (1500.0, 1.0)), [Meeting((0.0, 0.0), 1.0)], When(), NOT_COUNTED
-    )
+        (1500.0, 1.0),
+        (1000.0, 1.0),
+        (0.0, 0.0),
+    ]
+    told = explain(Side((1500.0, 1.0), (1500.0, 1.0)), [Meeting((0.0, 0.0), 1.0)], When(), NOT_COUNTED)
     assert told.unrounded == told.result == 1500.0
 
 

@@ -61,9 +61,14 @@ def run(own: State, games: Sequence[tuple[State, float]], numbers: Settings = DE
         state += opponent
     places = range(len(games))
     batch = Rateable(
-        [0 for _ in places], [place + 1 for place in places], [score for _, score in games], [day for _ in places],
-        [0, len(games)], [8_000.0], [day],
-    )  # fmt: skip
+        [0 for _ in places],
+        [place + 1 for place in places],
+        [score for _, score in games],
+        [day for _ in places],
+        [0, len(games)],
+        [8_000.0],
+        [day],
+    )
     _, after, _ = engine.rate_one_batch(SCHEME, numbers, batch, state)
     return tuple(after[: len(own)])
 

@@ -217,8 +217,12 @@ def test_what_fails_the_sanity_check_becomes_a_newcomers() -> None:
 
 def test_declared_ratings_that_lichess_could_not_hold() -> None:
     assert [enter(Newcomer(declared), DEFAULT)[0] for declared in (100.0, 400.0, 2100.0, 3999.0, 4000.0)] == [
-        400.0, 400.0, 2100.0, 3999.0, 1500.0,
-    ]  # fmt: skip
+        400.0,
+        400.0,
+        2100.0,
+        3999.0,
+        1500.0,
+    ]
 
 
 def test_provisional_from_an_rd_of_110() -> None:
@@ -278,7 +282,9 @@ def test_senseless_settings_are_refused(name: str, value: int | str) -> None:
 
 def test_months_of_a_rating_history_begin_at_0() -> None:
     assert [history_date(point) for point in ([2011, 0, 8, 1472], [2011, 8, 12, 1314], [2024, 11, 31, 1])] == [
-        "2011-01-08", "2011-09-12", "2024-12-31",
-    ]  # fmt: skip
+        "2011-01-08",
+        "2011-09-12",
+        "2024-12-31",
+    ]
     with pytest.raises(ValueError, match="month"):
         history_date([2011, 12, 1, 1500])

@@ -95,13 +95,15 @@ def test_the_tournament_performance_rounds_both_its_parts_half_up(result: tuple[
 @pytest.mark.parametrize(
     ("opponents", "score", "rating"),
     [
-        ([1500], 1.0, 2300), ([1500], 0.0, 700), ([1500], 0.5, 1500),
+        ([1500], 1.0, 2300),
+        ([1500], 0.0, 700),
+        ([1500], 0.5, 1500),
         ([1500, 1501], 1.0, 1501),  # a mean of 1500.5
         ([1500] * 8, 5.0, 1595),  # 62.5 %, as 63
         ([1500] * 8, 3.0, 1413),  # 37.5 %, as 38
         ([1600, 1550, 1450, 1650], 2.5, 1658),  # 1562.5 and 62.5 %
     ],
-)  # fmt: skip
+)
 def test_tournament_performance_at_its_seams(opponents: list[int], score: float, rating: int) -> None:
     assert fide_tpr(opponents, score) == rating
 
@@ -116,12 +118,13 @@ def test_a_truncated_mean_is_an_input_and_only_takes_the_fraction_off() -> None:
     ("opponents", "score", "rating"),
     [
         ([1600, 1550, 1450], 0.0, 650),  # published: the lowest opponent minus 800
-        ([1500], 1.0, 2236), ([1500, 1800], 2.0, 2536),  # the table's 1.00 begins at 736
+        ([1500], 1.0, 2236),
+        ([1500, 1800], 2.0, 2536),  # the table's 1.00 begins at 736
         ([1500], 0.5, 1497),  # .50 reaches 3 points down
         # published; sums in single precision miss an exact equality and give 2347
         ([2518, 2368, 2486, 2149, 2399, 2136, 2218, 2436, 2188, 2378, 2127], 6.0, 2346),
     ],
-)  # fmt: skip
+)
 def test_perfect_performance_at_its_seams(opponents: list[int], score: float, rating: int) -> None:
     assert fide_ptp(opponents, score) == rating
 
@@ -130,12 +133,18 @@ def test_perfect_performance_at_its_seams(opponents: list[int], score: float, ra
     ("variant", "opponents", "score", "rating"),
     [
         (linear, [1200, 1200, 1300, 2200, 2200], 3.0, 1700),  # published: three wins, two losses
-        (linear, [1500], 1.0, 1900), (linear, [1500], 0.0, 1100), (linear, [1400, 1600, 1500], 1.5, 1500),
-        (harkness, [1500] * 16, 12.0, 1750), (harkness, [1500], 1.0, 2000), (harkness, [1500], 0.0, 1000),
-        (chessmetrics, [2500] * 10, 6.0, 2585), (chessmetrics, [2500], 0.0, 2075),
-        (true, [1500, 1500], 1.0, 1500), (true, [1400, 1600], 1.0, 1500),
+        (linear, [1500], 1.0, 1900),
+        (linear, [1500], 0.0, 1100),
+        (linear, [1400, 1600, 1500], 1.5, 1500),
+        (harkness, [1500] * 16, 12.0, 1750),
+        (harkness, [1500], 1.0, 2000),
+        (harkness, [1500], 0.0, 1000),
+        (chessmetrics, [2500] * 10, 6.0, 2585),
+        (chessmetrics, [2500], 0.0, 2075),
+        (true, [1500, 1500], 1.0, 1500),
+        (true, [1400, 1600], 1.0, 1500),
     ],
-)  # fmt: skip
+)
 def test_published_and_worked_values(
     variant: Callable[[Sequence[float], float], float], opponents: list[int], score: float, rating: float
 ) -> None:

@@ -67,9 +67,14 @@ def run(own: State, games: Sequence[tuple[State, float]], numbers: Settings = DE
         state += opponent
     places = range(len(games))
     batch = Rateable(
-        [0 for _ in places], [place + 1 for place in places], [score for _, score in games], [NOW.day for _ in places],
-        [0, len(games)], [NOW.period], [NOW.day],
-    )  # fmt: skip
+        [0 for _ in places],
+        [place + 1 for place in places],
+        [score for _, score in games],
+        [NOW.day for _ in places],
+        [0, len(games)],
+        [NOW.period],
+        [NOW.day],
+    )
     _, after, _ = engine.rate_one_batch(SCHEME, numbers, batch, state)
     return tuple(after[: len(own)])
 

@@ -91,11 +91,14 @@ def test_s_is_limited_where_a_win_would_lower_or_a_loss_raise(opponent: float, s
 @pytest.mark.parametrize(
     ("rank", "score", "h"),
     [
-        (ESTABLISHED, WIN, 0.9 * 1500 + 0.1 * 2000), (ESTABLISHED, DRAW, 0.98 * 1500 + 0.02 * 1600),
-        (ORDINARY, LOSS, 0.8 * 1500 + 0.2 * 1200), (ORDINARY, DRAW, 0.95 * 1500 + 0.05 * 1600),
-        (BEGINNING, WIN, 0.75 * 1500 + 0.25 * 2000), (BEGINNING, DRAW, 0.9 * 1500 + 0.1 * 1600),
+        (ESTABLISHED, WIN, 0.9 * 1500 + 0.1 * 2000),
+        (ESTABLISHED, DRAW, 0.98 * 1500 + 0.02 * 1600),
+        (ORDINARY, LOSS, 0.8 * 1500 + 0.2 * 1200),
+        (ORDINARY, DRAW, 0.95 * 1500 + 0.05 * 1600),
+        (BEGINNING, WIN, 0.75 * 1500 + 0.25 * 2000),
+        (BEGINNING, DRAW, 0.9 * 1500 + 0.1 * 1600),
     ],
-)  # fmt: skip
+)
 def test_h_moves_by_p_or_for_a_draw_by_j(rank: int, score: float, h: float) -> None:
     assert updated(1500.0, 1500.0, 1600.0, 1600.0, score, rank, DEFAULT)[1] == pytest.approx(h, abs=EXACT)
 
@@ -166,10 +169,14 @@ def test_both_sides_are_rated_from_before_the_game() -> None:
 @pytest.mark.parametrize(
     ("rating", "peak", "games", "rank"),
     [
-        (1500, 1500, 29, BEGINNING), (1500, 1500, 30, ORDINARY), (2399, 2399, 500, ORDINARY),
-        (2400, 2400, 500, ESTABLISHED), (2300, 2400, 500, ESTABLISHED), (2400, 2400, 10, ESTABLISHED),
+        (1500, 1500, 29, BEGINNING),
+        (1500, 1500, 30, ORDINARY),
+        (2399, 2399, 500, ORDINARY),
+        (2400, 2400, 500, ESTABLISHED),
+        (2300, 2400, 500, ESTABLISHED),
+        (2400, 2400, 10, ESTABLISHED),
     ],
-)  # fmt: skip
+)
 def test_ranks_by_default(rating: float, peak: float, games: float, rank: int) -> None:
     assert rank_of(float(rating), float(peak), float(games), DEFAULT) == rank
 
@@ -242,10 +249,15 @@ def test_expected_scores_are_by_e_and_1000_for_the_unrated() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("established_k", -1), ("ordinary_p", "1.1"), ("beginning_m", 2), ("score_scale", 0), ("first_games", 0),
-        ("first_games", "2.5"), ("limit", -1),
+        ("established_k", -1),
+        ("ordinary_p", "1.1"),
+        ("beginning_m", 2),
+        ("score_scale", 0),
+        ("first_games", 0),
+        ("first_games", "2.5"),
+        ("limit", -1),
     ],
-)  # fmt: skip
+)
 def test_senseless_settings_are_refused(name: str, value: int | str) -> None:
     with pytest.raises(MalformedError, match=name):
         SCHEME.numbers_from({name: value})

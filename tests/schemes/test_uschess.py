@@ -78,8 +78,12 @@ def test_k_of_2004_for_a_rating_from_2200_counts_50_games() -> None:
 
 def test_the_expectancy_is_0_and_1_from_400_points_on() -> None:
     assert [formulas.pwe(1500.0 + d, 1500.0) for d in (-400, -399.2, 0, 399.2, 400)] == [
-        0.0, pytest.approx(0.001), 0.5, pytest.approx(0.999), 1.0,
-    ]  # fmt: skip
+        0.0,
+        pytest.approx(0.001),
+        0.5,
+        pytest.approx(0.999),
+        1.0,
+    ]
 
 
 def test_the_special_formula_is_solved_wherever_the_opponents_stand() -> None:
@@ -130,10 +134,13 @@ def test_the_special_formula_holds_with_hundreds_of_games() -> None:
 @pytest.mark.parametrize(
     ("games", "record", "expected"),
     [
-        (0.0, formulas.NO_GAMES, True), (8.0, formulas.MIXED, True), (9.0, formulas.MIXED, False),
-        (9.0, formulas.ALL_WON, True), (40.0, formulas.ALL_LOST, True),
+        (0.0, formulas.NO_GAMES, True),
+        (8.0, formulas.MIXED, True),
+        (9.0, formulas.MIXED, False),
+        (9.0, formulas.ALL_WON, True),
+        (40.0, formulas.ALL_LOST, True),
     ],
-)  # fmt: skip
+)
 def test_the_special_formula_rates_up_to_8_games_and_who_won_or_lost_them_all(
     games: float, record: float, expected: bool
 ) -> None:
@@ -202,10 +209,14 @@ def test_dual_rating_slows_a_master() -> None:
 @pytest.mark.parametrize(
     ("day", "b"),
     [
-        ((2017, 4, 30), 12.0), ((2017, 5, 1), 14.0), ((2023, 1, 31), 14.0), ((2023, 2, 1), 12.0),
-        ((2024, 12, 31), 12.0), ((2025, 1, 1), 10.0),
+        ((2017, 4, 30), 12.0),
+        ((2017, 5, 1), 14.0),
+        ((2023, 1, 31), 14.0),
+        ((2023, 2, 1), 12.0),
+        ((2024, 12, 31), 12.0),
+        ((2025, 1, 1), 10.0),
     ],
-)  # fmt: skip
+)
 def test_the_bonus_threshold_goes_by_the_day_on_which_the_event_ended(day: tuple[int, int, int], b: float) -> None:
     assert formulas.bonus_b(day_of(*day)) == b
     assert formulas.bonus_b(day_of(*day) + 0.99) == b
@@ -214,10 +225,15 @@ def test_the_bonus_threshold_goes_by_the_day_on_which_the_event_ended(day: tuple
 @pytest.mark.parametrize(
     ("met", "eligible"),
     [
-        ([1, 2], False), ([1, 2, 3], True), ([1, 2, 1], False), ([1, 1, 2, 3], True), ([1, 1, 2, 2], True),
-        ([1, 2, 1, 1], False), ([1] * 10, False),
+        ([1, 2], False),
+        ([1, 2, 3], True),
+        ([1, 2, 1], False),
+        ([1, 1, 2, 3], True),
+        ([1, 1, 2, 2], True),
+        ([1, 2, 1, 1], False),
+        ([1] * 10, False),
     ],
-)  # fmt: skip
+)
 def test_a_bonus_needs_three_games_and_changing_opponents(met: list[int], eligible: bool) -> None:
     assert formulas.bonus_eligible(met, 0, len(met)) is eligible
 
@@ -314,7 +330,5 @@ def test_a_rating_on_a_flat_stretch_is_told_as_such() -> None:
 
 def test_each_win_more_lifts_the_rating() -> None:
     field = [player(1500.0, 5.0), *[player(1400.0 + 100.0 * i) for i in range(6)]]
-    ratings = [
-        section(field, [(0, i + 1, 1.0 if i < wins else 0.0) for i in range(6)])[0][0] for wins in range(7)
-    ]
+    ratings = [section(field, [(0, i + 1, 1.0 if i < wins else 0.0) for i in range(6)])[0][0] for wins in range(7)]
     assert all(low < high for low, high in pairwise(ratings))

@@ -23,10 +23,15 @@ def test_the_absolute_floor_grows_with_wins_draws_and_long_events_up_to_150() ->
 @pytest.mark.parametrize(
     ("peak", "floor"),
     [
-        (1399.49, 0.0), (1399.5, 1200.0), (1499.4, 1200.0), (1941.0, 1700.0), (2299.5, 2100.0), (2600.0, 2100.0),
+        (1399.49, 0.0),
+        (1399.5, 1200.0),
+        (1499.4, 1200.0),
+        (1941.0, 1700.0),
+        (2299.5, 2100.0),
+        (2600.0, 2100.0),
         (0.0, 0.0),
     ],
-)  # fmt: skip
+)
 def test_the_peak_floor_lies_200_points_below_down_to_a_full_hundred(peak: float, floor: float) -> None:
     assert formulas.floor_peak(peak) == floor
 
@@ -83,9 +88,7 @@ def test_without_a_birth_year_a_newcomer_starts_at_750_or_as_an_adult() -> None:
 
 def test_a_fide_rating_is_converted_by_the_formula_of_the_day() -> None:
     numbers = with_settings(DEFAULT, declared_fide=True)
-    early, late = (
-        SCHEME.enter(Newcomer(1500.0, None, day_of(2024, *day)), numbers) for day in ((2, 29), (3, 1))
-    )
+    early, late = (SCHEME.enter(Newcomer(1500.0, None, day_of(2024, *day)), numbers) for day in ((2, 29), (3, 1)))
     assert early[:2] == (180.0 + 0.94 * 1500.0, 5.0)
     assert late[:2] == (-1073.0 + 1.5667 * 1500.0, 5.0)
     assert SCHEME.enter(Newcomer(2200.0, None, DAY), numbers)[:2] == (20.0 + 1.02 * 2200.0, 10.0)

@@ -128,7 +128,7 @@ def test_a_difference_is_one_line_with_all_that_one_needs(world: Callable[..., R
         ({"inputs": {}}, "got KeyError: 'x'"),
         ({"known_bad": True}, "expected anything but 8 (known bad), got 8,"),
         ({"known_bad": True, "expected": 8.01, "tolerance": 0.1}, "expected anything but 8.01 (known bad), got 8,"),
-        ({"function": "nan"}, "got \"nan\","),
+        ({"function": "nan"}, 'got "nan",'),
         ({"function": "odd"}, 'got {"1": ["inf", "{2}"]},'),
         ({"function": "careless", "inputs": {"games": [1, 2]}, "expected": 4}, '{"games": [1, 2]} expected 4, got 3,'),
         ({"expected": "8"}, 'expected "8", got 8,'),
@@ -136,7 +136,7 @@ def test_a_difference_is_one_line_with_all_that_one_needs(world: Callable[..., R
         ({"inputs": {"x": 1e9}, "expected": 10**400, "tolerance": 1}, "got OverflowError"),
         ({"source": ""}, ""),
     ],
-)  # fmt: skip
+)
 def test_every_kind_of_difference_is_counted_and_shown(
     world: Callable[..., Result], change: Mapping[str, Any], words: str
 ) -> None:
@@ -199,11 +199,19 @@ def test_json_says_the_same_for_programs(world: Callable[..., Result]) -> None:
     result = world({}, {"expected": 9}, {"function": "broken"}, {"function": "odd"}, options=["--json"])
     told = json.loads(result.stdout)
     assert {name: told[name] for name in ("ran", "agree", "differ", "known_bad")} == {
-        "ran": 4, "agree": 1, "differ": 3, "known_bad": 0,
-    }  # fmt: skip
+        "ran": 4,
+        "agree": 1,
+        "differ": 3,
+        "known_bad": 0,
+    }
     assert told["functions"][0] == {
-        "scheme": "world", "function": "double", "ran": 2, "agree": 1, "differ": 1, "known_bad": 0,
-    }  # fmt: skip
+        "scheme": "world",
+        "function": "double",
+        "ran": 2,
+        "agree": 1,
+        "differ": 1,
+        "known_bad": 0,
+    }
     different, raised, odd = told["differences"]
     assert different == {**GOOD, "expected": 9, "tolerance": 0, "known_bad": False, "got": 8}
     assert raised["error"] == "ZeroDivisionError: no games\n  at all"
@@ -314,7 +322,10 @@ def test_the_help_has_an_example_that_runs() -> None:
     assert "python -m tools.vectors tests/fixtures/vectors.json" in told
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "tools.vectors", "tests/fixtures/vectors.json"],
-        cwd=ROOT, check=False, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].split()[3] == "0"

@@ -39,8 +39,11 @@ def groups(rows: list[dict[str, Any]]) -> list[list[int]]:
     return list(found.values())
 
 
-CARLSEN = ['fide:1503014,"Carlsen, Magnus",1990', '"name:carlsen, magnus","Carlsen, Magnus",',
-           "name:magnus carlsen,Magnus Carlsen,"]  # fmt: skip
+CARLSEN = [
+    'fide:1503014,"Carlsen, Magnus",1990',
+    '"name:carlsen, magnus","Carlsen, Magnus",',
+    "name:magnus carlsen,Magnus Carlsen,",
+]
 
 
 def test_a_number_and_bare_names_of_one_person_with_what_is_known_of_each(
@@ -75,9 +78,7 @@ def test_a_number_and_bare_names_of_one_person_with_what_is_known_of_each(
         (["name:x,...,", "name:y,???,"], []),
     ],
 )
-def test_who_looks_alike(
-    lines: list[str], found: list[list[int]], registered: Path, tmp_path: Path, run: Run
-) -> None:
+def test_who_looks_alike(lines: list[str], found: list[list[int]], registered: Path, tmp_path: Path, run: Run) -> None:
     assert groups(listed(run, registered, tmp_path, *lines)) == found
 
 
@@ -89,7 +90,7 @@ def test_who_is_somebody_else_within_a_group_is_named(registered: Path, tmp_path
 
 
 def test_who_has_met_is_not_one_person(registered: Path, tmp_path: Path, run: Run) -> None:
-    games = b"key,white,black,result,date,rated\ng1,Ann Ng,\"Ng, Ann\",1-0,2024-03-04,0\n"
+    games = b'key,white,black,result,date,rated\ng1,Ann Ng,"Ng, Ann",1-0,2024-03-04,0\n'
     assert run("import", registered, written(tmp_path, "games.csv", games)).code == 0
     assert json.loads(run("players", "alike", registered).out) == []
     rows = listed(run, registered, tmp_path, 'fide:1,"Ng, Ann",')

@@ -15,9 +15,15 @@ from tests.kit.commands import SAMPLE_ENTRIES, Run, in_columns, latest_game
 from tools.commands import REFUSED, USAGE
 
 ANSWERS = {
-    "best": ["ann"], "streaks": ["ann"], "time-losses": ["ann"], "upsets": ["--limit", "3"],
-    "ratings": ["--limit", "3"], "show": ["ann"], "games": ["ann", "--limit", "3"], "predict": ["ann", "bob"],
-}  # fmt: skip
+    "best": ["ann"],
+    "streaks": ["ann"],
+    "time-losses": ["ann"],
+    "upsets": ["--limit", "3"],
+    "ratings": ["--limit", "3"],
+    "show": ["ann"],
+    "games": ["ann", "--limit", "3"],
+    "predict": ["ann", "bob"],
+}
 
 
 @pytest.mark.parametrize("command", ANSWERS)
@@ -40,8 +46,13 @@ def test_ratings_are_ranked_and_limited(sample_club: Path, run: Run) -> None:
     assert [row["rank"] for row in rows] == list(range(1, 17))
     assert [row["rating"] for row in rows] == sorted((row["rating"] for row in rows), reverse=True)
     assert rows[0] == {
-        "rank": 1, "player": 13, "name": "ann", "rating": 1923.0998993145497, "games": 106, "last_game": "2006-08-30"
-    }  # fmt: skip
+        "rank": 1,
+        "player": 13,
+        "name": "ann",
+        "rating": 1923.0998993145497,
+        "games": 106,
+        "last_game": "2006-08-30",
+    }
     assert json.loads(run("ratings", sample_club, "--limit", "2").out) == rows[:2]
     assert len(run("ratings", sample_club, "--limit", "0", "-t").out.splitlines()) == 18
     assert all(row["games"] >= 120 for row in json.loads(run("ratings", sample_club, "--min-games", "120").out))

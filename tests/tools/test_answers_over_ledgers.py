@@ -18,10 +18,14 @@ from tools.commands import REFUSED
 
 GAME = key_of("pgn:b5c924ba41e994a05bac3e19")
 ANSWERS = (
-    ("graph", "ann", "--format", "svg", "-o"), ("board", GAME, "--format", "svg", "-o"), ("datasette", "-o"),
-    ("crosstable", "Club evening", "--format", "html", "-o"), ("receipt", GAME, "--to"), ("export", "pools", "-o"),
+    ("graph", "ann", "--format", "svg", "-o"),
+    ("board", GAME, "--format", "svg", "-o"),
+    ("datasette", "-o"),
+    ("crosstable", "Club evening", "--format", "html", "-o"),
+    ("receipt", GAME, "--to"),
+    ("export", "pools", "-o"),
     ("audit", "--save-head"),
-)  # fmt: skip
+)
 FILES = ("club.db", "club.people.db", "club.views.db", "club.key", "club.checkpoints", "link.svg")
 
 

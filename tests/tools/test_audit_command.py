@@ -50,14 +50,17 @@ def test_an_edited_entry_is_exit_code_3_and_named_by_position(sample_club: Path,
 @pytest.mark.parametrize(
     ("table", "column", "value", "where"),
     [
-        ("history", "rating", "rating + 1e-9", "player = 13 AND n = 20"), ("current", "n", "n + 1", "player = 13"),
-        ("games", "ended_ms", "ended_ms + 1", "position = 300"), ("pools", "name", "'rapid'", "pool = 1"),
-        ("games", "rated_ms", "rated_ms + 1", "position = 300"), ("games", "batch", "'Cup'", "position = 300"),
+        ("history", "rating", "rating + 1e-9", "player = 13 AND n = 20"),
+        ("current", "n", "n + 1", "player = 13"),
+        ("games", "ended_ms", "ended_ms + 1", "position = 300"),
+        ("pools", "name", "'rapid'", "pool = 1"),
+        ("games", "rated_ms", "rated_ms + 1", "position = 300"),
+        ("games", "batch", "'Cup'", "position = 300"),
         ("eras", "scheme", "'elo'", f"pool = 1 AND since_ms = {BEGINNING} AND since = '' AND position = 1"),
         ("players", "joined_at", "'2020'", "player = 3"),
         ("distribution", "players", "players + 1", "pool = 1 AND points = 1923"),
     ],
-)  # fmt: skip
+)
 def test_an_edited_row_of_any_derived_table_is_named(
     table: str, column: str, value: str, where: str, sample_club: Path, run: Run
 ) -> None:
@@ -135,13 +138,15 @@ def test_a_false_ledger_saves_no_head(sample_club: Path, tmp_path: Path, run: Ru
 @pytest.mark.parametrize(
     ("since", "says"),
     [
-        ("nope.head", "--since: there is no file 'nope.head'; "), ("917", "--since: there is no file '917'; "),
+        ("nope.head", "--since: there is no file 'nope.head'; "),
+        ("917", "--since: there is no file '917'; "),
         ("917 abc", "--since '917 abc': expected 'SIZE ROOT' with 64 hexadecimal digits, got '917 abc'; "),
         ("x" * 300, "cannot be read (File name too long); "),
         ("-1 " + "0" * 64, "expected 'SIZE ROOT' with 64 hexadecimal digits, got '-1 0"),
-        (".", "--since: '.' cannot be read (Is a directory); "), ("\udcff", "--since: there is no file "),
+        (".", "--since: '.' cannot be read (Is a directory); "),
+        ("\udcff", "--since: there is no file "),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_head_is_wrong_usage(since: str, says: str, sample_club: Path, run: Run) -> None:
     done = run("audit", sample_club, "--since", since)
     assert (done.code, done.out) == (USAGE, "")

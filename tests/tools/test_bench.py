@@ -32,9 +32,15 @@ def _bench(*words: str) -> subprocess.CompletedProcess[str]:
 
 def _bound(sign: str, at_least: float | None, aim: float | None) -> Bound:
     return Bound(
-        name="x", section="s", what="ours", rival="theirs", unit="s", small_is_good=sign == "<=", at_least=at_least,
+        name="x",
+        section="s",
+        what="ours",
+        rival="theirs",
+        unit="s",
+        small_is_good=sign == "<=",
+        at_least=at_least,
         aim=aim,
-    )  # fmt: skip
+    )
 
 
 class TestBounds:
@@ -91,11 +97,15 @@ class TestLines:
     @pytest.mark.parametrize(
         ("sign", "figure", "reached"),
         [
-            ("<=", 10.0, Reached.AIM), ("<=", 12.0, Reached.AT_LEAST), ("<=", 20.0, Reached.AT_LEAST),
-            ("<=", 20.1, Reached.MISSED), (">=", 30.0, Reached.AIM), (">=", 20.0, Reached.AT_LEAST),
+            ("<=", 10.0, Reached.AIM),
+            ("<=", 12.0, Reached.AT_LEAST),
+            ("<=", 20.0, Reached.AT_LEAST),
+            ("<=", 20.1, Reached.MISSED),
+            (">=", 30.0, Reached.AIM),
+            (">=", 20.0, Reached.AT_LEAST),
             (">=", 19.9, Reached.MISSED),
         ],
-    )  # fmt: skip
+    )
     def test_the_quotient_is_ours_divided_by_theirs_and_is_judged(
         self, sign: str, figure: float, reached: Reached
     ) -> None:

@@ -101,9 +101,7 @@ class TestSynthetic:
         assert [int(row["white"][1:]) for row in rows] == columns["white"].tolist()
         assert [rival_stores.SCORES[row["result"]] for row in rows] == columns["score"].tolist()
         assert rows[-1]["key"] == "g00002000"
-        instants = pl.Series([row["ended_at"] for row in rows]).str.to_datetime(
-            "%Y-%m-%dT%H:%M:%SZ", time_unit="ms"
-        )
+        instants = pl.Series([row["ended_at"] for row in rows]).str.to_datetime("%Y-%m-%dT%H:%M:%SZ", time_unit="ms")
         assert instants.cast(pl.Int64).to_list() == columns["ended_at"].tolist()
         assert {row["termination"] for row in rows} == {"checkmate", "agreement", "time", "resignation"}
 
@@ -183,9 +181,7 @@ class TestSchemeRivals:
         assert np.allclose(1500 + bare_ratings.SCALE * mu, ours, rtol=0, atol=5e-4)
 
     def test_the_bare_loop_of_us_chess_by_hand(self) -> None:
-        one: synthetic.Columns = {
-            "white": np.zeros(1, np.int32), "black": np.ones(1, np.int32), "score": np.ones(1)
-        }  # fmt: skip
+        one: synthetic.Columns = {"white": np.zeros(1, np.int32), "black": np.ones(1, np.int32), "score": np.ones(1)}
         assert bare_ratings.uschess_run(one)().tolist() == [[1900.0, 1.0], [1100.0, 1.0]]
 
     @needs("riix")
@@ -214,9 +210,7 @@ class TestSchemeRivals:
 
     @needs("elote")
     @pytest.mark.parametrize("system", ["Glicko", "Glicko2", "ECF"])
-    def test_every_system_of_elote_rates_and_predicts_every_game(
-        self, columns: synthetic.Columns, system: str
-    ) -> None:
+    def test_every_system_of_elote_rates_and_predicts_every_game(self, columns: synthetic.Columns, system: str) -> None:
         prepared = rival_ratings.elote(rivals.head(columns, 300), system)
         expected = rival_ratings.elote_expected(prepared)
         assert ((expected >= 0) & (expected <= 1)).all()
@@ -260,9 +254,11 @@ class TestSchemes:
 
     def test_players_begin_with_the_first_rating_that_is_shown(self) -> None:
         columns = {
-            "white": np.array([0, 1, 0]), "black": np.array([1, 0, 3]),
-            "white_elo": np.array([0, 1700, 2000], np.int16), "black_elo": np.array([0, 1900, 0], np.int16),
-        }  # fmt: skip
+            "white": np.array([0, 1, 0]),
+            "black": np.array([1, 0, 3]),
+            "white_elo": np.array([0, 1700, 2000], np.int16),
+            "black_elo": np.array([0, 1900, 0], np.int16),
+        }
         assert schemes.shown(columns).tolist() == [1900.0, 1700.0, 1500.0, 1500.0]
 
     @needs("riix")
@@ -273,9 +269,12 @@ class TestSchemes:
         monkeypatch.setattr(scheme_lines, "PYTHON_GAMES", 500)
         speed = list(scheme_lines.speed_lines("made up", columns))
         assert [line.bound.rival for line in speed if line.bound.what == "elo by game, with history"] == [
-            "bare Numba Elo, history", "Rust skillratings, another machine",
-            "Rust skillratings, brought to this one", "riix Elo", "elote Elo",
-        ]  # fmt: skip
+            "bare Numba Elo, history",
+            "Rust skillratings, another machine",
+            "Rust skillratings, brought to this one",
+            "riix Elo",
+            "elote Elo",
+        ]
         assert {line.bound.what for line in speed} == {"elo by game, with history", "Glicko-2, singly, with history"}
         lines = list(scheme_lines.accuracy_lines("made up", columns))
         assert [line.bound.unit for line in lines] == ["log-loss", "Brier"] * 3
@@ -283,9 +282,7 @@ class TestSchemes:
 
 
 class TestStoreRivals:
-    @pytest.mark.parametrize(
-        "script", [rival_stores.dict_loop_executemany, rival_stores.dict_loop_sqlite_utils]
-    )
+    @pytest.mark.parametrize("script", [rival_stores.dict_loop_executemany, rival_stores.dict_loop_sqlite_utils])
     def test_the_simple_scripts_write_two_rows_a_game(
         self,
         script: rival_stores.Script,

@@ -51,9 +51,17 @@ def _whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         patch.setattr(scheme_lines, "PYTHON_GAMES", 300)
         patch.setattr(scheme_lines, "AGREEING_GAMES", 300)
         code = _run(
-            "--size", "tiny", "--rounds", "1", "--data", str(_real_games(data)), "--folder", str(folder),
-            "--write", str(kept / "figures.json"),
-        )  # fmt: skip
+            "--size",
+            "tiny",
+            "--rounds",
+            "1",
+            "--data",
+            str(_real_games(data)),
+            "--folder",
+            str(folder),
+            "--write",
+            str(kept / "figures.json"),
+        )
     sections = figures.read(kept / "figures.json")
     assert {name: section["failed"] for name, section in sections.items() if section["failed"]} == {}
     assert code == 0
@@ -176,10 +184,15 @@ class TestTable:
         section = figures.Section()
         section.lines = [
             line(
-                "scheme-accuracy", "otb", 0.63125, 0.693, unit="log-loss", rival=figures.EVEN,
+                "scheme-accuracy",
+                "otb",
+                0.63125,
+                0.693,
+                unit="log-loss",
+                rival=figures.EVEN,
                 what="elo by game, error of what it expects",
             )
-        ]  # fmt: skip
+        ]
         figures.keep(tmp_path / "figures.json", RUN, {"schemes": section}, beside=False)
         text = figures.table(figures.read(tmp_path / "figures.json"))
         assert "`elo by game` 0.631." in text

@@ -93,11 +93,14 @@ def test_a_receipt_that_was_changed_is_exit_code_3_and_named_by_its_line(tmp_pat
 @pytest.mark.parametrize(
     ("key", "words"),
     [
-        ("", "is no verifier key, nor a file"), ("nope", "'nope' is no verifier key, nor a file (No such file"),
+        ("", "is no verifier key, nor a file"),
+        ("nope", "'nope' is no verifier key, nor a file (No such file"),
         ("a+b", "expected NAME+ID+KEY, one line as 'checkpoint-key' prints it, got 'a+b'"),
-        (str(RECEIPT), "expected NAME+ID+KEY"), (sys.executable, "--key: "), ("/dev/null", "'/dev/null' holds no key"),
+        (str(RECEIPT), "expected NAME+ID+KEY"),
+        (sys.executable, "--key: "),
+        ("/dev/null", "'/dev/null' holds no key"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_key_is_wrong_usage(key: str, words: str, run: Run) -> None:
     done = run("verify-receipt", RECEIPT, "--key", key)
     assert (done.code, done.out) == (USAGE, "")

@@ -39,11 +39,14 @@ def test_json_holds_everything(sample_club: Path, run: Run) -> None:
         assert one["players"] == 16
         assert one["years"]
     assert [(one["one"], one["other"]) for one in told["likeness"]] == [
-        ("chessworld", "glicko2"), ("chessworld", "elo"), ("glicko2", "elo"),
-    ]  # fmt: skip
+        ("chessworld", "glicko2"),
+        ("chessworld", "elo"),
+        ("glicko2", "elo"),
+    ]
     assert [(one["scheme"], one["to"]) for one in told["switches"]] == [
-        ("chessworld", "glicko2"), ("chessworld", "elo"),
-    ]  # fmt: skip
+        ("chessworld", "glicko2"),
+        ("chessworld", "elo"),
+    ]
 
 
 @pytest.mark.parametrize(("flag", "delimiter"), [("--csv", ","), ("--tsv", "\t")])
@@ -65,10 +68,13 @@ def test_the_table_for_people_tells_everything_in_its_order(sample_club: Path, r
     places = [
         out.index(words)
         for words in (
-            "an even score in every game", "Calibration: ", "Rank correlation of the final ratings: 16 players with",
-            "From chessworld to glicko2: places won and lost, among 16 active players", "Last ratings of each year",
+            "an even score in every game",
+            "Calibration: ",
+            "Rank correlation of the final ratings: 16 players with",
+            "From chessworld to glicko2: places won and lost, among 16 active players",
+            "Last ratings of each year",
         )
-    ]  # fmt: skip
+    ]
     assert places == sorted(places)
     (row,) = (line.split() for line in out.splitlines() if line.startswith("glicko2 ") and f" {RATED} " in line)
     assert 0.3 < float(row[1]) < 0.69
@@ -85,8 +91,9 @@ def test_settings_go_to_their_scheme(sample_club: Path, run: Run) -> None:
     words = ["--set", "elo.k=64", "--set", "chessworld.include_initial=true"]
     told = json.loads(run("compare", sample_club, "--schemes", "chessworld,elo", *words).out)
     assert [one["settings"] for one in told["schemes"]] == [
-        {"guest_tournaments": True, "include_initial": True}, {"k": "64"},
-    ]  # fmt: skip
+        {"guest_tournaments": True, "include_initial": True},
+        {"k": "64"},
+    ]
 
 
 def test_a_scheme_that_the_pool_does_not_use_is_as_a_new_pool_would_adopt_it(sample_club: Path, run: Run) -> None:

@@ -39,10 +39,12 @@ ASKED: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 ANNOUNCED = ("close-run", "open-tournament", "close-tournament", "bye")  # ChessWorld's ratings do not depend on them
 AFTERWARDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "reinstate": (("void", "g1"), ("g1",)), "unmerge": (("merge", "Ann", "--into", "Bob"), ("Ann",)),
-    "reinstate-tournament": (("void-tournament", "Open"), ("Open",)), "undo": (("void", "g1"), ("1",)),
+    "reinstate": (("void", "g1"), ("g1",)),
+    "unmerge": (("merge", "Ann", "--into", "Bob"), ("Ann",)),
+    "reinstate-tournament": (("void-tournament", "Open"), ("Open",)),
+    "undo": (("void", "g1"), ("1",)),
     "take-back": (("close", "Ann", "--from", "2026-11-10"), ("player:1@2026-11-10",)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("verb", [*ASKED, *AFTERWARDS])
@@ -82,9 +84,10 @@ def test_proposals_are_listed_shown_rejected_and_withdrawn(journal_of_four: Path
     assert (done.code, "not-the-proposer" in done.err) == (1, True)
     rows = json.loads(run("correct", journal_of_four, "list").out)
     assert [(row["proposal"], row["state"], row["reason"], row["proven"]) for row in rows] == [
-        (1, "rejected", "the scoresheet", False), (2, "withdrawn", "the scoresheet", False),
+        (1, "rejected", "the scoresheet", False),
+        (2, "withdrawn", "the scoresheet", False),
         (3, "open", "the scoresheet", False),
-    ]  # fmt: skip
+    ]
     assert [row["proposal"] for row in json.loads(run("correct", journal_of_four, "list", "--open").out)] == [3]
     shown = json.loads(run("correct", journal_of_four, "show", "1").out)
     assert (shown["decision_reason"], shown["what"]) == ("no scoresheet", ["void game:g1"])
@@ -134,21 +137,26 @@ def test_faults_of_rows_and_of_the_reason_are_told_at_once(journal_of_four: Path
     (tmp_path / "batch.csv").write_text("verb,game\nvoid,g99\n", "utf-8")
     done = run("correct", journal_of_four, "batch", tmp_path / "batch.csv", "--by", "eve")
     assert (done.code, [line.rpartition("/")[2].split()[:2] for line in done.err.splitlines()]) == (
-        1, [["batch.csv:2:", "'void':"], ["error:", "no-reason:"], ["batch.csv:", "1"]],
-    )  # fmt: skip
+        1,
+        [["batch.csv:2:", "'void':"], ["error:", "no-reason:"], ["batch.csv:", "1"]],
+    )
     done = run("correct", journal_of_four, "merge", "Ann", "--into", "Ann")
-    assert (done.code, done.err.splitlines()) == (1, [
-        "error: no-reason: a reason is missing: say in a few words why @ $.reason",
-        "error: circular: change 1: player 1 cannot be merged into itself; give two different players",
-    ])  # fmt: skip
+    assert (done.code, done.err.splitlines()) == (
+        1,
+        [
+            "error: no-reason: a reason is missing: say in a few words why @ $.reason",
+            "error: circular: change 1: player 1 cannot be merged into itself; give two different players",
+        ],
+    )
 
 
 def test_what_may_be_meant_otherwise_is_said(journal_of_four: Path, run: Run) -> None:
     late = ("late", "Ann", "Bob", "--to", "1-0", *EVE)
     done = run("correct", journal_of_four, *late, "--ended", "2026-11-01")
     assert (done.code, done.err.splitlines()[1]) == (
-        0, "note: these players have a game of that time already: g1; is it the same one?",
-    )  # fmt: skip
+        0,
+        "note: these players have a game of that time already: g1; is it the same one?",
+    )
     assert "note" not in run("correct", journal_of_four, *late, "--ended", "2026-11-02").err
     for name, is_known in (("Open", True), ("Opne", False)):
         done = run("correct", journal_of_four, "close-tournament", name, "--ended", "2026-11-09", *EVE)

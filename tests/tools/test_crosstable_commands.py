@@ -33,8 +33,9 @@ def _cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_tournaments_are_listed(cup: Path, run: Run) -> None:
     rows = json.loads(run("tournaments", cup).out)
     assert [(row["edition"], row["first_day"], row["format"]) for row in rows] == [
-        ("2 of 2", "2024-05-01", "all-play-all"), ("1 of 2", "2023-05-01", "match"),
-    ]  # fmt: skip
+        ("2 of 2", "2024-05-01", "all-play-all"),
+        ("1 of 2", "2023-05-01", "match"),
+    ]
     done = run("tournaments", cup, "--limit", "1", "-t")
     assert ("all-play-all?" in done.out, "--limit 0 shows all" in done.err) == (True, True)
     assert json.loads(run("tournaments", cup, "--search", "open").out) == []

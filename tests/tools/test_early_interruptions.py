@@ -64,8 +64,12 @@ def interrupted(
         Path(started).write_text(f"import sys\nfrom {module} import {function}\nsys.exit({function}())\n")
     return subprocess.run(
         [*under, sys.executable, "-c", DRIVER, way, first, str(at), started, *map(str, words)],
-        cwd=ROOT, capture_output=True, text=True, timeout=HANGS, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
+        check=False,
+    )
 
 
 @pytest.fixture(scope="module")

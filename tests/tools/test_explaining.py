@@ -39,8 +39,9 @@ def test_a_table_shows_the_largest_terms_and_says_how_many_it_leaves_out(long_pe
     assert min(kept.values()) >= max(left_out.values())
     assert len(meetings.splitlines()) == 2 + 20
     assert done.err.splitlines() == [
-        "40 smaller terms are not shown: --limit 0 shows all", "the first 20; there are more: --limit 0 shows all",
-    ]  # fmt: skip
+        "40 smaller terms are not shown: --limit 0 shows all",
+        "the first 20; there are more: --limit 0 shows all",
+    ]
     assert repr(told["after"]) in head
 
 

@@ -35,9 +35,15 @@ def test_the_format_is_guessed_from_the_files_name(ending: str, graphed_club: Pa
     done = run("graph", graphed_club, "ann", "-o", file)
     assert (done.code, done.out, done.err) == (0, "", "")
     begins = {
-        "lichess": b"[{", "vega-lite": b'{\n  "$schema": "https://vega', "json": b'{\n  "pool"', "csv": b"player,",
-        "svg": b"<svg ", "png": b"\x89PNG", "html": b"<!doctype html>", "txt": b"ann, rated games",
-    }  # fmt: skip
+        "lichess": b"[{",
+        "vega-lite": b'{\n  "$schema": "https://vega',
+        "json": b'{\n  "pool"',
+        "csv": b"player,",
+        "svg": b"<svg ",
+        "png": b"\x89PNG",
+        "html": b"<!doctype html>",
+        "txt": b"ann, rated games",
+    }
     assert file.read_bytes().startswith(begins[ENDINGS[ending]])
 
 
@@ -104,7 +110,7 @@ def test_two_players_go_by_date(graphed_club: Path, run: Run) -> None:
         (["-o", "a.gif"], "give --format, or a name that ends in .lichess.json, .vl.json, .json"),
         (["--no-boards", "-o", "a.json"], "--no-boards goes with html, not with json"),
     ],
-)  # fmt: skip
+)
 def test_options_that_do_not_go_together_are_all_named(
     words: list[str], problem: str, graphed_club: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,8 +165,9 @@ def test_lichess_history_is_of_all_pools_or_the_one_that_is_named(empty_club: Pa
     assert run("import", empty_club, games, "--pool", "blitz", "--new-pool").code == 0
     words = ("graph", empty_club, "Ann", "--format", "lichess")
     assert json.loads(run(*words).out) == [
-        {"name": "standard", "points": [[2020, 0, 31, 1800]]}, {"name": "blitz", "points": [[2020, 0, 31, 1800]]},
-    ]  # fmt: skip
+        {"name": "standard", "points": [[2020, 0, 31, 1800]]},
+        {"name": "blitz", "points": [[2020, 0, 31, 1800]]},
+    ]
     assert [entry["name"] for entry in json.loads(run(*words, "--pool", "blitz").out)] == ["blitz"]
 
 

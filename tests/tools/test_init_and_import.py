@@ -83,10 +83,13 @@ def test_init_in_a_folder_that_is_not_there(tmp_path: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("content", "fmt", "key"),
     [
-        (PGN, "pgn", "pgn:"), (NDJSON, "lichess-ndjson", "lichess:AbCdEf12"), (JSONL, "ledger-jsonl", "club:1"),
-        (CSV, "csv", "csv:1"), (CSV.replace(b",", b";"), "csv", "csv:1"),
+        (PGN, "pgn", "pgn:"),
+        (NDJSON, "lichess-ndjson", "lichess:AbCdEf12"),
+        (JSONL, "ledger-jsonl", "club:1"),
+        (CSV, "csv", "csv:1"),
+        (CSV.replace(b",", b";"), "csv", "csv:1"),
     ],
-)  # fmt: skip
+)
 def test_formats_are_told_by_content_not_by_name(
     content: bytes, fmt: str, key: str, empty_club: Path, tmp_path: Path, run: Run
 ) -> None:

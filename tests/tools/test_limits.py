@@ -71,8 +71,9 @@ def test_a_table_is_cut_and_says_so_below(what: str, monthly_club: Path, run: Ru
 def test_a_limit_holds_in_every_format_and_is_said(what: str, fmt: str | None, monthly_club: Path, run: Run) -> None:
     question, _, _, which = QUESTIONS[what]
     assert rows_of(run, monthly_club, question, fmt, "--limit", "3") == (
-        3, f"the {which} 3; there are more: --limit 0 shows all\n",
-    )  # fmt: skip
+        3,
+        f"the {which} 3; there are more: --limit 0 shows all\n",
+    )
     assert rows_of(run, monthly_club, question, fmt, "--last", "3")[0] == 3  # as it was called first
     assert run(question[0], monthly_club, *question[1:], "--limit", "-1").code == USAGE
 

@@ -23,9 +23,9 @@ from tools import output
 from tools.output import FORMATS, format_options, titled_table, write, write_one
 
 ROWS: list[dict[str, Any]] = [
-    {"name": "Đurđa, \"Ana\"", "rating": 1923.46, "games": 7, "note": None, "on": True},
+    {"name": 'Đurđa, "Ana"', "rating": 1923.46, "games": 7, "note": None, "on": True},
     {"name": "дом\t|", "rating": -0.04, "games": 12345, "note": "two\nlines", "on": False},
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def test_an_apostrophe_stands_before_what_a_spreadsheet_would_run(text: str, csv
 
 def test_numbers_and_headers_in_csv(written: Any) -> None:
     rows = [{"=h": -5, "b": -0.5, "c": "-7.5", "d": "=x", "e": ["=y"], "f": None}]
-    assert written(rows, "csv") == "'=h,b,c,d,e,f\n-5,-0.5,-7.5,'=x,\"[\"\"=y\"\"]\",\n"
+    assert written(rows, "csv") == '\'=h,b,c,d,e,f\n-5,-0.5,-7.5,\'=x,"[""=y""]",\n'
 
 
 def test_raw_leaves_formulas_but_shows_controls(capsys: pytest.CaptureFixture[str]) -> None:
@@ -303,7 +303,7 @@ THIEF = "</title><script>alert('\x1b\u202e')</script>\" onload=\"&lt;"
 
 @pytest.mark.parametrize("text", [THIEF, *ORDINARY, "\ufffe\uffff\ud800\0", "]]>", "-->"], ids=ascii)
 def test_any_text_stands_in_markup_as_it_is_shown(text: str) -> None:
-    element = ET.fromstring(f'<t a="{in_markup(text)}" b=\'{in_markup(text)}\'>{in_markup(text)}</t>')
+    element = ET.fromstring(f"<t a=\"{in_markup(text)}\" b='{in_markup(text)}'>{in_markup(text)}</t>")
     assert (element.text or "") == visible(text)
     assert [element.get("a"), element.get("b"), len(element)] == [visible(text), visible(text), 0]
 

@@ -73,7 +73,6 @@ def test_a_day_of_joining_that_is_none_is_refused(joined: str, code: int, fide_p
     assert head(fide_pool) == before
 
 
-
 def test_a_player_is_added_with_a_past_and_the_same_again_is_known(fide_pool: Path, run: Run) -> None:
     words = ["fide:7", "Quill, Ada", "--rating", "2344", "--games", "30", "--since", "2024-01-01", "--born", "1990"]
     more = ["--list", "made-up list", "--k", "20", "--rd", "60.5", "--highest", "2350"]
@@ -149,9 +148,7 @@ def test_a_declared_rating_acts_up_to_the_first_game_and_is_refused_after_it(fid
 
 def test_a_standing_changes_from_a_day_on(fide_pool: Path, run: Run) -> None:
     assert run("player", "set", fide_pool, "Cleo", "--standing", "guest", "--since", "2024-03-01").code == 0
-    assert facts(run, fide_pool, "player-changed") == [
-        {"player": 3, "standing": "guest", "effective_at": "2024-03-01"}
-    ]
+    assert facts(run, fide_pool, "player-changed") == [{"player": 3, "standing": "guest", "effective_at": "2024-03-01"}]
     assert run("player", "set", fide_pool, "Cleo").code == USAGE
 
 
@@ -179,9 +176,13 @@ def test_a_fide_list_is_told_by_its_content(text: str, fide_pool: Path, tmp_path
     assert run("players", "import", fide_pool, path, "--since", "2024-01-01").code == 0
     first, second = facts(run, fide_pool, "rating-seeded")
     assert first == {
-        "player": 4, "pool": "standard", "rating": "2344", "k_factor": "20", "effective_at": "2024-01-01",
+        "player": 4,
+        "pool": "standard",
+        "rating": "2344",
+        "k_factor": "20",
+        "effective_at": "2024-01-01",
         "source": "FIDE standard rating list",
-    }  # fmt: skip
+    }
     assert (second["rating"], second["k_factor"]) == ("1402", "40")
     with Ledger.open(fide_pool) as ledger:
         (person,) = ledger.people.named("Quill, Ada")
@@ -225,8 +226,22 @@ def test_the_journal_of_a_list_is_that_of_the_players_one_by_one(tmp_path: Path,
     assert run("players", "import", tmp_path / "many.db", path, "--list", 'a "b" \\ c').code == 0
     word = ["--list", 'a "b" \\ c']
     few = tmp_path / "few.db"
-    run("player", "add", few, "name:ann", "Ann", "--born", "1990", "--rating", "2344", "--games", "30", "--since",
-        "2024-01-01", *word)  # fmt: skip
+    run(
+        "player",
+        "add",
+        few,
+        "name:ann",
+        "Ann",
+        "--born",
+        "1990",
+        "--rating",
+        "2344",
+        "--games",
+        "30",
+        "--since",
+        "2024-01-01",
+        *word,
+    )
     run("player", "add", few, "name:zoe", "Zoe", "--standing", "welcomer", "--rating", "1850.5", "--rd", "60", *word)
     run("player", "add", few, "name:max", "Max", "--standing", "guest")
     told = [

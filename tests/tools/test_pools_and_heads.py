@@ -42,9 +42,15 @@ def test_pools_are_listed_and_a_new_one_is_named(empty_club: Path, capsys: pytes
     rows = json.loads(capsys.readouterr().out)
     assert [(row["pool"], row["players"], row["rated_games"]) for row in rows] == [("standard", 0, 0), ("blitz", 2, 1)]
     assert rows[0] == {
-        "pool": "standard", "scheme": "chessworld", "settings": {"guest_tournaments": True}, "since": None,
-        "next_scheme": None, "next_since": None, "players": 0, "rated_games": 0,
-    }  # fmt: skip
+        "pool": "standard",
+        "scheme": "chessworld",
+        "settings": {"guest_tournaments": True},
+        "since": None,
+        "next_scheme": None,
+        "next_since": None,
+        "players": 0,
+        "rated_games": 0,
+    }
     assert main(["ratings", str(empty_club)]) == 0
     assert "nobody in this pool 'standard'; there are players in: blitz" in capsys.readouterr().err
     assert main(["ratings", str(empty_club), "--pool", "blitz", "--at", "1999-01-01"]) == 0
@@ -68,16 +74,12 @@ def test_pools_tell_what_rates_them_now_with_its_settings_and_since_when(
     for since, initial in (("2020-06", "1500"), ("2015", "1300")):
         with Ledger.open(empty_club) as ledger:
             ledger.append(
-                SchemeAdopted(
-                    pool="standard", scheme="chessworld", settings={"initial": initial}, effective_from=since
-                )
+                SchemeAdopted(pool="standard", scheme="chessworld", settings={"initial": initial}, effective_from=since)
             )
     capsys.readouterr()
     assert main(["pools", str(empty_club)]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert list(row) == [
-        "pool", "scheme", "settings", "since", "next_scheme", "next_since", "players", "rated_games"
-    ]  # fmt: skip
+    assert list(row) == ["pool", "scheme", "settings", "since", "next_scheme", "next_since", "players", "rated_games"]
     settings = {"initial": "1500", "guest_tournaments": True}
     assert (row["scheme"], row["since"], row["settings"]) == ("chessworld", "2020-06", settings)
     assert (row["next_scheme"], row["next_since"]) == (None, None)

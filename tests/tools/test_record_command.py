@@ -18,7 +18,6 @@ ANN_BOB = ("--white", "Ann", "--black", "Bob", "--ended", "2024-05-03")
 def club_by_hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger that knows Ann and Bob, who have not played."""
 
-
     path = tmp_path_factory.mktemp("hand") / "club.db"
     for words in (["init", path], ["player", "add", path, "fide:7", "Ann"], ["player", "add", path, "name:bob", "Bob"]):
         assert cli.main([str(word) for word in words]) == 0
@@ -27,7 +26,6 @@ def club_by_hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def by_hand(club_by_hand: Path, tmp_path: Path) -> Path:
-
 
     return copied(club_by_hand.parent, tmp_path)
 
@@ -44,8 +42,11 @@ def test_a_game_is_recorded_rated_and_shown(run: Run, by_hand: Path) -> None:
     assert answer["status"] == "recorded"
     assert (answer["white"], answer["black"], answer["result"]) == ("Ann", "Bob", "1-0")
     assert [answer[name] for name in ("white_before", "white_after", "black_before", "black_after")] == [
-        None, 1800.0, None, 1000.0,
-    ]  # fmt: skip
+        None,
+        1800.0,
+        None,
+        1000.0,
+    ]
     assert str(answer["game"]).startswith("hand:")
     assert answer["reason"] is None
     after = recorded(run, by_hand, "--white", "2", "--black", "fide:7", "--ended", "2024-05-04", "--result", "½-½")
@@ -79,9 +80,11 @@ def test_the_key_is_of_what_every_telling_has(run: Run, by_hand: Path) -> None:
     keys = {
         recorded(run, by_hand, *ANN_BOB[:4], "--result", "1-0", *words)["game"]
         for words in (
-            ["--ended", "2024-05-03"], ["--ended", "2024-05-03T19:30:00Z"], ["--ended", "2024.05.03", "--round", "2"],
+            ["--ended", "2024-05-03"],
+            ["--ended", "2024-05-03T19:30:00Z"],
+            ["--ended", "2024.05.03", "--round", "2"],
         )
-    }  # fmt: skip
+    }
     assert len(keys) == 1
 
 
@@ -117,9 +120,23 @@ def test_moves_are_played_through_and_tell_mate(run: Run, by_hand: Path, tmp_pat
 def test_every_mistake_is_told_at_once_and_nothing_recorded(run: Run, by_hand: Path) -> None:
     before = run("head", by_hand).out
     done = run(
-        "record", by_hand, "--white", "Ann", "--black", "1", "--result", "2-0", "--ended", "2024-13-01",
-        "--half-moves", "many", "--key", "a b", "--termination", "sleep",
-    )  # fmt: skip
+        "record",
+        by_hand,
+        "--white",
+        "Ann",
+        "--black",
+        "1",
+        "--result",
+        "2-0",
+        "--ended",
+        "2024-13-01",
+        "--half-moves",
+        "many",
+        "--key",
+        "a b",
+        "--termination",
+        "sleep",
+    )
     assert done.code == 1
     for option in ("--result '2-0'", "--ended '2024-13-01'", "--half-moves", "--key", "--termination", "--white and"):
         assert option in done.err

@@ -39,9 +39,15 @@ def test_a_number_gets_a_name_and_every_command_shows_it(numbered_club: Path, ru
     (entry,) = json.loads(run("log", numbered_club, "--kind", "player-renamed").out)
     assert (entry["actor"], entry["key"]) == ("officer", "renamed:1@1")
     for words in (
-        ["ratings"], ["ratings", "--verify"], ["show", "fide:7"], ["show", ADA], ["games", "Bob"],
-        ["explain", "8", "csv:g1"], ["explain", ADA, "csv:g1"], ["predict", ADA, "Bob"],
-    ):  # fmt: skip
+        ["ratings"],
+        ["ratings", "--verify"],
+        ["show", "fide:7"],
+        ["show", ADA],
+        ["games", "Bob"],
+        ["explain", "8", "csv:g1"],
+        ["explain", ADA, "csv:g1"],
+        ["predict", ADA, "Bob"],
+    ):
         done = run(words[0], numbered_club, *words[1:] if words[1:] != ["8", "csv:g1"] else ["fide:8", "csv:g1"])
         assert (done.code, ADA in done.out, "FIDE 7" in done.out) == (0, True, False), words
     assert "Quill" in run("graph", numbered_club, "quill, ada").out
@@ -75,14 +81,16 @@ def test_a_file_with_the_old_name_says_that_the_new_one_stays(numbered_club: Pat
     run("player", "rename", numbered_club, "fide:7", ADA)
     done = run("import", numbered_club, tmp_path / "games.csv")
     assert (done.code, done.err.splitlines()[-1]) == (
-        0, f"{tmp_path / 'games.csv'} (csv): 0 games recorded, 2 known already, 1 player keeps a name given since",
-    )  # fmt: skip
+        0,
+        f"{tmp_path / 'games.csv'} (csv): 0 games recorded, 2 known already, 1 player keeps a name given since",
+    )
     listed = written(tmp_path, "list.csv", b"identity,name\nfide:7,A. Quill\nfide:8,Bob\n")
     done = run("players", "import", numbered_club, listed)
     assert (done.code, "1 player keeps a name given since; head" in done.err) == (0, True)
-    assert "is player 1 already, called Quill, Ada since; head" in run(
-        "player", "add", numbered_club, "fide:7", "FIDE 7"
-    ).err
+    assert (
+        "is player 1 already, called Quill, Ada since; head"
+        in run("player", "add", numbered_club, "fide:7", "FIDE 7").err
+    )
     assert run("player", "add", numbered_club, "fide:8", "Robert").code == REFUSED  # he was not renamed
     assert json.loads(run("show", numbered_club, "1").out)["name"] == ADA
 

@@ -18,7 +18,11 @@ def test_the_command_runs_in_the_folder_of_who_calls_it(tmp_path: Path) -> None:
     (tmp_path / "venv" / ".installed-base").touch()
     (caller := tmp_path / "my club").mkdir()
     done = subprocess.run(
-        ["sh", str(ROOT / "tools" / "run"), "ledger", "init", "club.db"], cwd=caller, check=True, capture_output=True,
-        text=True, env={**os.environ, "LEDGER_VENV": str(tmp_path / "venv")},
-    )  # fmt: skip
+        ["sh", str(ROOT / "tools" / "run"), "ledger", "init", "club.db"],
+        cwd=caller,
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "LEDGER_VENV": str(tmp_path / "venv")},
+    )
     assert done.stdout == f"{caller}: init club.db\n"

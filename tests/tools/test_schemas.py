@@ -28,8 +28,11 @@ def test_the_command_writes_the_files_and_finds_the_stale_ones(
     told = capsys.readouterr()
     assert told.out == ""
     assert sorted(Path(line.partition(": ")[0]).name for line in told.err.splitlines()) == [
-        "game-recorded-1.json", "old-kind-1.json", "player-changed-1.json", "rating-graph-1.json",
-    ]  # fmt: skip
+        "game-recorded-1.json",
+        "old-kind-1.json",
+        "player-changed-1.json",
+        "rating-graph-1.json",
+    ]
     assert main(["--into", str(folder)]) == 0
     assert main(["--into", str(folder), "--check"]) == 0
     assert not (folder / "events" / "old-kind-1.json").exists()

@@ -34,9 +34,14 @@ def shell(script: str, variables: Mapping[str, str] | None = None) -> Done:
     """Run a line of shell, in which ``ledger`` is the command; its output in whatever bytes as text."""
     words = {**os.environ, "PYTHONPATH": str(ROOT), **(variables or {})}
     done = subprocess.run(
-        ["/bin/bash", "-c", f"set -o pipefail; ledger() {{ {COMMAND} \"$@\"; }}; {script}"],
-        cwd=ROOT, env=words, capture_output=True, check=False, encoding="utf-8", errors="backslashreplace",
-    )  # fmt: skip
+        ["/bin/bash", "-c", f'set -o pipefail; ledger() {{ {COMMAND} "$@"; }}; {script}'],
+        cwd=ROOT,
+        env=words,
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        errors="backslashreplace",
+    )
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
     return Done(done.returncode, done.stdout, done.stderr)
@@ -112,7 +117,7 @@ def test_a_question_goes_to_standard_error(sample_club: Path, tmp_path: Path) ->
 import pty, os, sys
 pid, terminal = pty.fork()
 if not pid:
-    os.execvp("/bin/sh", ["sh", "-c", "exec {COMMAND} erase {sample_club} ann > {tmp_path / 'out'}"])
+    os.execvp("/bin/sh", ["sh", "-c", "exec {COMMAND} erase {sample_club} ann > {tmp_path / "out"}"])
 asked = b""
 while b"[y/N]" not in asked:
     asked += os.read(terminal, 1000)

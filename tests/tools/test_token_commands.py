@@ -72,8 +72,9 @@ def test_the_environment_and_a_file_give_a_token(
     assert (row["proposed_by"], row["proven"], row["decided_by"], row["decided_proven"]) == ("eve", True, "adam", True)
     assert "(unproven)" not in run("correct", sample_club, "list", "-t").out
     assert [row["rule"] for row in json.loads(run("token", "log", sample_club).out)] == [
-        "needs-a-token", "not-this-name",
-    ]  # fmt: skip
+        "needs-a-token",
+        "not-this-name",
+    ]
 
 
 def test_without_tokens_a_table_says_that_nobody_proved_who_it_was(sample_club: Path, run: Run) -> None:
@@ -94,14 +95,18 @@ def test_a_revoked_token_holds_no_longer(sample_club: Path, run: Run, monkeypatc
 
 
 RECORDING = (
-    ("player", "add", "DB", "name:zoe", "Zoe"), ("player", "set", "DB", "ann", "--born", "1990"),
-    ("player", "rename", "DB", "ann", "Ann Ek"), ("close-run", "DB", "--as-of", "2020"),
+    ("player", "add", "DB", "name:zoe", "Zoe"),
+    ("player", "set", "DB", "ann", "--born", "1990"),
+    ("player", "rename", "DB", "ann", "Ann Ek"),
+    ("close-run", "DB", "--as-of", "2020"),
     ("erase", "DB", "ann", "--yes"),
-    ("scheme", "adopt", "DB", "--scheme", "elo", "--from", "2020"), ("import", "DB", "games.csv"),
-    ("close-tournament", "DB", "Club evening", "--ended", "2020"), ("players", "import", "DB", "players.csv"),
+    ("scheme", "adopt", "DB", "--scheme", "elo", "--from", "2020"),
+    ("import", "DB", "games.csv"),
+    ("close-tournament", "DB", "Club evening", "--ended", "2020"),
+    ("players", "import", "DB", "players.csv"),
     ("open-tournament", "DB", "Cup", "--start", "2020", "--end", "2020"),
     ("bye", "DB", "Cup", "ann", "--round", "1", "--edition", "2020-01-01"),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("words", RECORDING, ids=lambda words: "-".join(words[:2]))
@@ -141,8 +146,9 @@ def test_setting_a_policy_needs_an_approver(sample_club: Path, run: Run, monkeyp
     assert entry["actor"] == "adam"
     assert run("policy", "set", sample_club, "four-eyes", "on=false").code == REFUSED
     assert [row["rule"] for row in json.loads(run("token", "log", sample_club).out)] == [
-        "not-this-role", "needs-a-proposal",
-    ]  # fmt: skip
+        "not-this-role",
+        "needs-a-proposal",
+    ]
 
 
 def test_permissions_that_tell_too_much_are_said(
@@ -264,8 +270,10 @@ def test_an_approver_issues_revokes_and_a_lost_token_is_reset(
     assert [line.split()[0] for line in audited.out.splitlines()[:2]] == ["TRUE", "RESET"]
     rows = json.loads(run("token", "list", sample_club).out)
     assert [(row["name"], row["revoked_at"] is None, row["issued_by"]) for row in rows] == [
-        ("adam", False, "admin"), ("eve", False, "adam"), ("adam", True, "bob"),
-    ]  # fmt: skip
+        ("adam", False, "admin"),
+        ("eve", False, "adam"),
+        ("adam", True, "bob"),
+    ]
     monkeypatch.setenv(VARIABLE, adam)
     assert run("token", "add", sample_club, "eve", "--role", "corrector").err.startswith("error: revoked-token")
 

@@ -59,8 +59,12 @@ def test_a_tournament_is_opened_and_closed(federation: Path, run: Run) -> None:
     with Ledger.open(federation) as ledger:
         (opening,) = ledger.rows("openings")
     assert [opening[name] for name in ("starts_at", "ends_at", "format", "entrants", "rounds")] == [
-        "2025-08-27", "2025-10-02", "swiss", 2, 2,
-    ]  # fmt: skip
+        "2025-08-27",
+        "2025-10-02",
+        "swiss",
+        2,
+        2,
+    ]
     assert run("audit", federation).out.startswith("TRUE")
 
 

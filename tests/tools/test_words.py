@@ -104,9 +104,10 @@ def test_a_file_of_the_ledger_that_is_not_the_ledger_is_called_what_it_is(sample
     [
         ("bad = 1", (), "no such column: bad; its columns are ['pool', 'player', "),
         ("rating >", (), "incomplete input"),
-        ("rating > ?", (), "condition 'rating > ?' on table 'current'"), ("nofunction(1)", (), "no such function"),
+        ("rating > ?", (), "condition 'rating > ?' on table 'current'"),
+        ("nofunction(1)", (), "no such function"),
     ],
-)  # fmt: skip
+)
 def test_a_condition_that_sql_does_not_understand_is_named(
     where: str, arguments: tuple[object, ...], says: str, sample_club: Path
 ) -> None:

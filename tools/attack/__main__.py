@@ -22,9 +22,12 @@ COUNT = 20  # attacks of each family in a round
     "source", metavar="[FOLDER]", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
 @click.option(
-    "--family", "wanted", multiple=True, type=click.Choice([family.name for family in FAMILIES]),
+    "--family",
+    "wanted",
+    multiple=True,
+    type=click.Choice([family.name for family in FAMILIES]),
     help="Only this family; repeatable. All of them by default.",
-)  # fmt: skip
+)
 @click.option("--rounds", default=1, show_default=True, type=click.IntRange(1), help="How many rounds.")
 @click.option("--count", default=COUNT, show_default=True, type=click.IntRange(1), help="Of a family, in a round.")
 @click.option("--only", metavar="NAME", help="Repeat one attack of the family by its name.")

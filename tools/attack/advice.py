@@ -23,7 +23,7 @@ def unknown_commands(words: str) -> list[str]:
 
 def disappointments(
     command: Sequence[str], done: Done, db: Path, path: str, worker: Worker, scratch: Path
-) -> Iterator[str]:  # fmt: skip
+) -> Iterator[str]:
     """Advice in what a command said that does not help, in words.
 
     Args:

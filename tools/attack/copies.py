@@ -25,9 +25,13 @@ def older(history: History) -> Iterator[Attack]:
             kind = " ".join(roles)
             yield Attack(what, now, restored(then.db, roles), reads_may_err=False, kind=kind)
             yield Attack(
-                f"{what}, both torn", now, restored(then.torn, roles), torn=True, reads_may_err=False,
+                f"{what}, both torn",
+                now,
+                restored(then.torn, roles),
+                torn=True,
+                reads_may_err=False,
                 kind=f"{kind} torn",
-            )  # fmt: skip
+            )
 
 
 def mixed_logs(history: History) -> Iterator[Attack]:
@@ -40,13 +44,22 @@ def mixed_logs(history: History) -> Iterator[Attack]:
                 both, now, restored(then.db, [role], logs=False), torn=True, audit_codes=codes, kind=f"newer {role}"
             )
             yield Attack(
-                f"{role} of '{now.name}', log of '{then.name}'", now, _log_of(then, role), audit_codes=codes,
+                f"{role} of '{now.name}', log of '{then.name}'",
+                now,
+                _log_of(then, role),
+                audit_codes=codes,
                 kind=f"older {role}",
-            )  # fmt: skip
+            )
     for now in history.points:
         for role in ROLES:
-            yield Attack(f"{role} of '{now.name}' without its log", now, _without_log(role), torn=True,
-                         reads_may_err=False, kind=f"no log {role}")  # fmt: skip
+            yield Attack(
+                f"{role} of '{now.name}' without its log",
+                now,
+                _without_log(role),
+                torn=True,
+                reads_may_err=False,
+                kind=f"no log {role}",
+            )
 
 
 def stopped_builds(history: History, other: History) -> Iterator[Attack]:
@@ -56,11 +69,13 @@ def stopped_builds(history: History, other: History) -> Iterator[Attack]:
             for now in (history.last, history.points[len(history.points) // 2]):
                 for views in ("beside the views", "where there are no views"):
                     yield Attack(
-                        f"a build stopped at '{then.name}'{whose}, {views} of '{now.name}'", now,
+                        f"a build stopped at '{then.name}'{whose}, {views} of '{now.name}'",
+                        now,
                         _stopped_build(then, keep=views.startswith("beside")),
-                        ((*READS, *AUDIT), IMPORT_KNOWN, IMPORT_FRESH, REBUILD), reads_may_err=False,
+                        ((*READS, *AUDIT), IMPORT_KNOWN, IMPORT_FRESH, REBUILD),
+                        reads_may_err=False,
                         kind=f"{whose}{views}",
-                    )  # fmt: skip
+                    )
 
 
 def _pairs(history: History) -> Iterator[tuple[Point, Point]]:

@@ -50,25 +50,45 @@ def rights(history: History) -> Iterator[Attack]:
     """Folders and files that may be read and not written, or not even read."""
     for point in history.points:
         for what, folder, files in (
-            ("a read-only folder", 0o555, 0o644), ("read-only files and folder", 0o555, 0o444),
+            ("a read-only folder", 0o555, 0o644),
+            ("read-only files and folder", 0o555, 0o444),
             ("read-only files", 0o777, 0o444),
-        ):  # fmt: skip
+        ):
             for plays, refusal in ((READING, ""), (WRITING, NOT_WRITABLE)):
                 yield Attack(
-                    f"{what} at '{point.name}', {'to write' if refusal else 'to read'}", point, _nothing, plays,
-                    place=_with_rights(folder, files), circumstances=somebody(), refusal=refusal,
-                    reads_may_err=False, kind=f"{what} {bool(refusal)}",
-                )  # fmt: skip
+                    f"{what} at '{point.name}', {'to write' if refusal else 'to read'}",
+                    point,
+                    _nothing,
+                    plays,
+                    place=_with_rights(folder, files),
+                    circumstances=somebody(),
+                    refusal=refusal,
+                    reads_may_err=False,
+                    kind=f"{what} {bool(refusal)}",
+                )
             yield Attack(
-                f"{what} with logs at '{point.name}'", point, _nothing, READING, torn=True,
-                place=_with_rights(folder, files), circumstances=somebody(), refusal=NOT_WRITABLE,
-                reads_may_err=False, audit_codes=(3, REFUSED), kind=f"{what} with logs",
-            )  # fmt: skip
+                f"{what} with logs at '{point.name}'",
+                point,
+                _nothing,
+                READING,
+                torn=True,
+                place=_with_rights(folder, files),
+                circumstances=somebody(),
+                refusal=NOT_WRITABLE,
+                reads_may_err=False,
+                audit_codes=(3, REFUSED),
+                kind=f"{what} with logs",
+            )
         yield Attack(
-            f"files that may not be read at '{point.name}'", point, _nothing, (*READING, *WRITING),
-            place=_with_rights(0o777, 0o000), circumstances=somebody(), refusal=rf"{NOT_WRITABLE}|cannot be r",
+            f"files that may not be read at '{point.name}'",
+            point,
+            _nothing,
+            (*READING, *WRITING),
+            place=_with_rights(0o777, 0o000),
+            circumstances=somebody(),
+            refusal=rf"{NOT_WRITABLE}|cannot be r",
             kind="not readable",
-        )  # fmt: skip
+        )
 
 
 def names(history: History) -> Iterator[Attack]:
@@ -76,17 +96,30 @@ def names(history: History) -> Iterator[Attack]:
     for point in (history.points[0], history.last):
         for word in ("a b", "a?mode=memory", "a#b", "100%41", "ü", "a'b", "a;b", "club.people", "-x", "a\u202eb"):
             yield Attack(
-                f"called {word!a} at '{point.name}'", point, _nothing, (*READING, IMPORT_KNOWN),
-                place=_renamed(f"{word}.db"), kind="name", reads_may_err=False,
-            )  # fmt: skip
+                f"called {word!a} at '{point.name}'",
+                point,
+                _nothing,
+                (*READING, IMPORT_KNOWN),
+                place=_renamed(f"{word}.db"),
+                kind="name",
+                reads_may_err=False,
+            )
         for what, place in (
-            ("a link to the journal in another folder", _linked), ("a link to the folder", _linked_folder),
-            ("every file a link", _every_file_linked), ("no suffix", _renamed("club")),
-        ):  # fmt: skip
+            ("a link to the journal in another folder", _linked),
+            ("a link to the folder", _linked_folder),
+            ("every file a link", _every_file_linked),
+            ("no suffix", _renamed("club")),
+        ):
             yield Attack(
-                f"{what} at '{point.name}'", point, _nothing, (*READING, IMPORT_KNOWN, REBUILD), place=place,
-                refusal=r"people file", kind=what, reads_may_err=False,
-            )  # fmt: skip
+                f"{what} at '{point.name}'",
+                point,
+                _nothing,
+                (*READING, IMPORT_KNOWN, REBUILD),
+                place=place,
+                refusal=r"people file",
+                kind=what,
+                reads_may_err=False,
+            )
 
 
 def full_disks(history: History) -> Iterator[Attack]:
@@ -94,9 +127,14 @@ def full_disks(history: History) -> Iterator[Attack]:
     sizes = [file_of(history.last.db, role).stat().st_size for role in ("journal", "people", "views")]
     for limit in sorted({0, 4_096, *(size + pages * 4_096 for size in sizes for pages in (0, 1, 3, 8))}):
         yield Attack(
-            f"no file may grow over {limit} bytes", history.last, _nothing, (*READING, *WRITING),
-            circumstances=Circumstances(largest_file=limit), refusal=FULL, audit_codes=(REFUSED,),
-        )  # fmt: skip
+            f"no file may grow over {limit} bytes",
+            history.last,
+            _nothing,
+            (*READING, *WRITING),
+            circumstances=Circumstances(largest_file=limit),
+            refusal=FULL,
+            audit_codes=(REFUSED,),
+        )
 
 
 def outputs(judge: Judge, count: int, beginning: int = 0) -> Iterator[Finding]:

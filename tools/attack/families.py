@@ -180,20 +180,20 @@ FAMILIES: tuple[Family, ...] = (
     Family("checkpoints", "position and settings of the views", (foreign_objects.checkpoints,)),
     Family("encodings", "text that is no text in every column", (foreign_objects.encodings,)),
     Family(
-        "torn-logs", "write-ahead logs cut, damaged, of another file",
+        "torn-logs",
+        "write-ahead logs cut, damaged, of another file",
         (torn_logs.cut_logs, torn_logs.damaged_logs, torn_logs.other_logs),
     ),
     Family("hot-journals", "rollback journals beside the files", (torn_logs.hot_journals,)),
     Family("values", "every value and every row changed", (values.changed_values, values.changed_rows)),
     Family(
-        "clocks", "clocks that go back and jump ahead",
+        "clocks",
+        "clocks that go back and jump ahead",
         scenes=(clocks.walks, _once(clocks.future_games), _once(clocks.jumps)),
     ),
     Family("concurrency", "commands side by side in several processes", scenes=(_side_by_side,)),
     Family("rights-and-names", "read-only folders, links, odd names", (environment.rights, environment.names)),
     Family("full-disks", "files that may not grow", (environment.full_disks,)),
-    Family(
-        "power-cuts", "the power cut at any moment of a command", scenes=(power_loss.power_cuts,), is_numbered=True
-    ),
+    Family("power-cuts", "the power cut at any moment of a command", scenes=(power_loss.power_cuts,), is_numbered=True),
     Family("outputs", "standard outputs closed or full", scenes=(environment.outputs,)),
-)  # fmt: skip
+)

@@ -24,13 +24,19 @@ from .verdicts import (
     REFUSED,
     REGISTER,
     Attack,
-)  # fmt: skip
+)
 
 WRITING = ((*READS, *IMPORT_KNOWN), IMPORT_FRESH, REGISTER, ERASE)
 MORE_READS = (
-    *READS, ("head",), ("pools",), ("graph", "{ann}"), ("log", "--game", "club:1"),
-    ("explain", "{ann}", "club:1"), ("predict", "1", "3"), ("show", "1", "--at", "2020-01-10"),
-)  # fmt: skip
+    *READS,
+    ("head",),
+    ("pools",),
+    ("graph", "{ann}"),
+    ("log", "--game", "club:1"),
+    ("explain", "{ann}", "club:1"),
+    ("predict", "1", "3"),
+    ("show", "1", "--at", "2020-01-10"),
+)
 READING = ((*MORE_READS, *AUDIT), AUDIT, IMPORT_KNOWN, REBUILD)
 MAIN_TABLES = {("journal", "journal"), ("people", "people")}  # without which a file is no longer ours
 MAY_BE_UNREADABLE = (FALSE, REFUSED)
@@ -130,10 +136,12 @@ def removals(history: History) -> Iterator[Attack]:
             main = (role, table) in MAIN_TABLES and kind == "table"
             if sql:
                 yield Attack(
-                    f"the {kind} {name} dropped from the {role}", history.last,
-                    _with_guards(role, f'DROP {kind} "{name}"'), READING,
+                    f"the {kind} {name} dropped from the {role}",
+                    history.last,
+                    _with_guards(role, f'DROP {kind} "{name}"'),
+                    READING,
                     audit_codes=MAY_BE_UNREADABLE if main else (FALSE,),
-                )  # fmt: skip
+                )
         for table, columns in columns_of(file_of(db, role)).items():
             emptied = on(db, role, f'DELETE FROM "{table}"')
             yield Attack(f"the table {table} of the {role} emptied", history.last, emptied, READING)
@@ -141,10 +149,12 @@ def removals(history: History) -> Iterator[Attack]:
             yield Attack(f"a column added to {table} of the {role}", history.last, added)
             for column in columns:
                 yield Attack(
-                    f"the column {column} of {table} of the {role} renamed", history.last,
-                    _with_guards(role, f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO guest'), READING,
+                    f"the column {column} of {table} of the {role} renamed",
+                    history.last,
+                    _with_guards(role, f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO guest'),
+                    READING,
                     audit_codes=MAY_BE_UNREADABLE if (role, table) in MAIN_TABLES else (FALSE,),
-                )  # fmt: skip
+                )
 
 
 def headers(history: History) -> Iterator[Attack]:
@@ -163,9 +173,11 @@ def _pragma(role: str, statement: str) -> Act:
 def checkpoints(history: History) -> Iterator[Attack]:
     """The position up to which the views say they hold the journal, changed in every way."""
     loose = [  # the same table without its constraints
-        "CREATE TABLE kept AS SELECT * FROM progress", "DROP TABLE progress",
-        "CREATE TABLE progress AS SELECT * FROM kept", "DROP TABLE kept",
-    ]  # fmt: skip
+        "CREATE TABLE kept AS SELECT * FROM progress",
+        "DROP TABLE progress",
+        "CREATE TABLE progress AS SELECT * FROM kept",
+        "DROP TABLE kept",
+    ]
     edits: dict[str, list[str]] = {
         f"set to {value}": [f"UPDATE progress SET position = {value}"]
         for value in (0, -5, 1, "position - 1", "position + 1", 10**6, 2**62)
@@ -181,15 +193,23 @@ def checkpoints(history: History) -> Iterator[Attack]:
         act = _with_guards("views", *statements)
         yield Attack(f"the position of the views {name}", history.last, act, READING, reads_may_err=False)
     for statement in (
-        "UPDATE projections SET identity = 'x'", "DELETE FROM projections",
-        "UPDATE eras SET settings = '{'", "UPDATE eras SET settings = '[]'",
-        "UPDATE eras SET settings = '{\"initial\": \"much\"}'", "UPDATE eras SET scheme = 'nobody'",
-        "UPDATE eras SET conversion = 'x'", "UPDATE eras SET carry = 'x'",
-        "UPDATE tournaments SET pool = 99", "UPDATE pools SET name = 'other'",
-        "UPDATE games SET outcome = 'nobody'", "UPDATE games SET ended_at = 'never'",
-        "UPDATE history SET game = 0", "UPDATE history SET n = n + 100",
-        "UPDATE current SET n = 99", "UPDATE players SET standing = 'king'",
-    ):  # fmt: skip
+        "UPDATE projections SET identity = 'x'",
+        "DELETE FROM projections",
+        "UPDATE eras SET settings = '{'",
+        "UPDATE eras SET settings = '[]'",
+        'UPDATE eras SET settings = \'{"initial": "much"}\'',
+        "UPDATE eras SET scheme = 'nobody'",
+        "UPDATE eras SET conversion = 'x'",
+        "UPDATE eras SET carry = 'x'",
+        "UPDATE tournaments SET pool = 99",
+        "UPDATE pools SET name = 'other'",
+        "UPDATE games SET outcome = 'nobody'",
+        "UPDATE games SET ended_at = 'never'",
+        "UPDATE history SET game = 0",
+        "UPDATE history SET n = n + 100",
+        "UPDATE current SET n = 99",
+        "UPDATE players SET standing = 'king'",
+    ):
         yield Attack(f"views: {statement}", history.last, _with_guards("views", statement), READING)
 
 

@@ -61,9 +61,11 @@ def main(name: str, runs: int, seconds: int, seed: int, keep: str, *, blind: boo
 
 
 def _seeds(name: str, *more: Path) -> list[bytes]:
-    return mutation.built_in(name) + importers.seeds(name, [path for path in _FOLDERS if path.exists()]) + [
-        path.read_bytes() for folder in more for path in sorted(folder.glob("*"))
-    ]
+    return (
+        mutation.built_in(name)
+        + importers.seeds(name, [path for path in _FOLDERS if path.exists()])
+        + [path.read_bytes() for folder in more for path in sorted(folder.glob("*"))]
+    )
 
 
 def _run_blind(name: str, runs: int, seconds: int, seed: int, folder: Path) -> tuple[int, str, dict[str, int]]:

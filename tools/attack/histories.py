@@ -186,12 +186,18 @@ class Maker:
             digest, answers = self._answers(point, _questions(min(identities), pair[0][0]))
             moments.setdefault(digest, Moment({}, aliases)).answers.update(answers)
         return History(
-            points=self._points, tall=self._grown_tall(), identities=identities, sealed=sealed, moments=moments,
+            points=self._points,
+            tall=self._grown_tall(),
+            identities=identities,
+            sealed=sealed,
+            moments=moments,
             known=_one_game(self._folder / "known.jsonl", "club:attack-known", pair),
             fresh=_one_game(self._folder / "fresh.jsonl", "club:attack-fresh", strangers),
-            people_in={"club:attack-known": (pair[0][0], pair[1][0]),
-                       "club:attack-fresh": (strangers[0][0], strangers[1][0])},
-        )  # fmt: skip
+            people_in={
+                "club:attack-known": (pair[0][0], pair[1][0]),
+                "club:attack-fresh": (strangers[0][0], strangers[1][0]),
+            },
+        )
 
     def _grown_tall(self) -> Point:
         """The ledger's last point, which it leaves."""
@@ -234,10 +240,19 @@ def _one_game(path: Path, key: str, pair: Sequence[tuple[str, str]]) -> Path:
 def _questions(player: int, identity: str) -> tuple[Question, ...]:
     number = str(player)
     return (
-        ("show", identity), ("show", number), ("ratings",), ("games", number), ("pools",), ("runs",), ("head",),
-        ("graph", identity), ("predict", number, str(player + 2)), ("log", "--game", "club:1"),
-        ("explain", identity, "club:1"), ("show", number, "--at", "2020-01-10"),
-    )  # fmt: skip
+        ("show", identity),
+        ("show", number),
+        ("ratings",),
+        ("games", number),
+        ("pools",),
+        ("runs",),
+        ("head",),
+        ("graph", identity),
+        ("predict", number, str(player + 2)),
+        ("log", "--game", "club:1"),
+        ("explain", identity, "club:1"),
+        ("show", number, "--at", "2020-01-10"),
+    )
 
 
 def small(folder: Path, worker: Worker, truth: Truth, *, foreign: bool = False) -> History:
@@ -255,9 +270,7 @@ def small(folder: Path, worker: Worker, truth: Truth, *, foreign: bool = False) 
     won, lost = ("black", "white") if foreign else ("white", "black")
     make.run("init")
     make.keep("two players", lambda: make.import_games(game("1", ann, bob, won), game("2", bob, ann, "draw", 3)))
-    make.keep(
-        "four players", lambda: make.import_games(game("3", carl, dora, won, 5), game("4", ann, carl, lost, 8))
-    )
+    make.keep("four players", lambda: make.import_games(game("3", carl, dora, won, 5), game("4", ann, carl, lost, 8)))
     make.keep("a late game", lambda: make.import_games(game("5", dora, ann, won, 2)))
     make.keep("the second erased", lambda: make.run("erase", "2", "--yes"))
     make.keep(

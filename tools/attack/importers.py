@@ -190,7 +190,6 @@ def attack_trf_lines(data: bytes) -> None:
             assert all(game.result in player_lines.RESULTS for game in read.rounds)
 
 
-
 @attrs.define
 class WholeImport:
     """Files of any format into a small ledger; what it recorded is read back."""
@@ -291,10 +290,16 @@ def seeds(name: str, folders: Sequence[Path]) -> list[bytes]:
 
 
 _SEED_FILES = {
-    "pgn": r"\.pgn$", "lichess-ndjson": r"json",
-    "chess-com": r"json", "ledger-jsonl": r"json", "csv": r"\.csv$", "csv-rows": r"\.csv$",
-    "csv-values": r"\.csv$", "trf": r"\.(trf|txt)$", "trf-lines": r"\.(trf|txt)$",
-}  # fmt: skip
+    "pgn": r"\.pgn$",
+    "lichess-ndjson": r"json",
+    "chess-com": r"json",
+    "ledger-jsonl": r"json",
+    "csv": r"\.csv$",
+    "csv-rows": r"\.csv$",
+    "csv-values": r"\.csv$",
+    "trf": r"\.(trf|txt)$",
+    "trf-lines": r"\.(trf|txt)$",
+}
 
 
 def _beginning(path: Path) -> bytes:

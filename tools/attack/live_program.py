@@ -27,11 +27,19 @@ def main(club: str, count: int) -> None:
         for number in range(count):
             if number % SPEAKS == 0:
                 known.append(ledger.register(f"live:{len(known)}", f"Live Player {len(known)}"))
-            ledger.append(GameRecorded(
-                game=f"live:{number}", pool=pool, white=known[number % len(known)],
-                black=known[(number + 1) % len(known)], outcome=Outcome.WHITE, termination=Termination.CHECKMATE,
-                half_moves=40, ended_at=str(BEGINNING + timedelta(days=200 + number)), rated=True,
-            ))  # fmt: skip
+            ledger.append(
+                GameRecorded(
+                    game=f"live:{number}",
+                    pool=pool,
+                    white=known[number % len(known)],
+                    black=known[(number + 1) % len(known)],
+                    outcome=Outcome.WHITE,
+                    termination=Termination.CHECKMATE,
+                    half_moves=40,
+                    ended_at=str(BEGINNING + timedelta(days=200 + number)),
+                    rated=True,
+                )
+            )
             if number % LEVELS == 0:
                 ledger.catch_up()
             if number % SPEAKS == 0:

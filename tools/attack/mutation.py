@@ -21,7 +21,7 @@ _GAME = (
 )
 _CHESS_COM = (
     rb'{"games":[{"url":"https://www.chess.com/game/live/12345678","pgn":"[Event \"Live Chess\"]\n'
-    rb'[Site \"Chess.com\"]\n[Date \"2021.10.01\"]\n[White \"Ann\"]\n[Black \"Bob\"]\n[Result \"1-0\"]\n\n'
+    rb"[Site \"Chess.com\"]\n[Date \"2021.10.01\"]\n[White \"Ann\"]\n[Black \"Bob\"]\n[Result \"1-0\"]\n\n"
     rb'1. e4 {[%clk 0:02:59]} e5 1-0\n",'
     b'"time_control":"180","end_time":1633082900,"rated":true,"uuid":"0a1b2c3d-0000-11ec-8000-000000000001",'
     b'"time_class":"blitz","rules":"chess","white":{"rating":1500,"result":"win","username":"Ann"},'
@@ -49,7 +49,9 @@ _TRF_LINES = (
 )
 _TRF = (
     b"012 Club open\n042 2024/05/01\n052 2024/05/03\n092 Individual: Swiss-System\n122 90'\n222 5400+30\n"
-    + b"132" + b" " * 88 + b"24/05/01  24/05/02\nXXR 2\n### SSSS\n"
+    + b"132"
+    + b" " * 88
+    + b"24/05/01  24/05/02\nXXR 2\n### SSSS\n"
     + _TRF_LINES
     + b"001    3      Bob                               1500                             1.0    3  0000 - U     1 w =\n"
     + b"NOR    1                                        2800\n310   1 Club                             NOR\n"
@@ -100,12 +102,18 @@ WORDS: Mapping[str, Sequence[bytes]] = {
     ),
 }  # fmt: skip
 _SORTS: Mapping[str, Sequence[str]] = {
-    "open": ("packed", "any"), "pgn": ("pgn", "any"), "lichess-ndjson": ("json", "any"),
-    "ledger-jsonl": ("json", "any"), "chess-com": ("json", "chess-com", "any"),
-    "csv": ("csv", "any"), "csv-rows": ("csv", "any"), "csv-values": ("csv", "any"), "trf": ("trf", "any"),
+    "open": ("packed", "any"),
+    "pgn": ("pgn", "any"),
+    "lichess-ndjson": ("json", "any"),
+    "ledger-jsonl": ("json", "any"),
+    "chess-com": ("json", "chess-com", "any"),
+    "csv": ("csv", "any"),
+    "csv-rows": ("csv", "any"),
+    "csv-values": ("csv", "any"),
+    "trf": ("trf", "any"),
     "trf-lines": ("any",),
     "import": ("pgn", "json", "csv", "trf", "any"),
-}  # fmt: skip
+}
 
 
 def words(name: str) -> list[bytes]:
@@ -119,11 +127,17 @@ def built_in(name: str) -> list[bytes]:
     pgn, csv = [_PGN, club], list(_CSV)
     made: Mapping[str, list[bytes]] = {
         "open": [*_packed(_PGN), *_packed(_PGN + b"\0" * 4000), _GAME, _OWN, *csv, b"a\rb\r"],
-        "pgn": pgn, "lichess-ndjson": [_GAME, _GAME * 3], "ledger-jsonl": [_OWN, _OWN * 2],
+        "pgn": pgn,
+        "lichess-ndjson": [_GAME, _GAME * 3],
+        "ledger-jsonl": [_OWN, _OWN * 2],
         "chess-com": [_CHESS_COM],
-        "csv": csv, "csv-rows": csv, "csv-values": csv, "trf": [_TRF], "trf-lines": [_TRF_LINES],
+        "csv": csv,
+        "csv-rows": csv,
+        "csv-values": csv,
+        "trf": [_TRF],
+        "trf-lines": [_TRF_LINES],
         "import": [_GAME, _OWN, _TRF, _CHESS_COM, *csv, *pgn],
-    }  # fmt: skip
+    }
     return made[name]
 
 

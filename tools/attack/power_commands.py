@@ -49,7 +49,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("player rename", ("player", "rename", "{club}", "club:77", "Nora Renamed Attacks"), forgets=True),
     Command("players import", ("players", "import", "{club}", "{files}/list.csv", "--since", "2019-01-01")),
     Command(
-        "a strict import of two files", ("import", "--strict", "{club}", "{files}/second.jsonl", "{files}/third.jsonl"),
+        "a strict import of two files",
+        ("import", "--strict", "{club}", "{files}/second.jsonl", "{files}/third.jsonl"),
         is_whole=False,
     ),
     Command("erase", ("erase", "{club}", "club:77", "--yes"), forgets=True),
@@ -64,7 +65,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("an approval", ("correct", "{club}", "approve", "1", "--by", "adam"), makes=("club.checkpoints",)),
     Command("a proposal of a late game", _proposed("late", "club:100", "club:101", "--to", "1-0", "--ended", "2020")),
     Command(
-        "the approval that records it", ("correct", "{club}", "approve", "2", "--by", "adam"),
+        "the approval that records it",
+        ("correct", "{club}", "approve", "2", "--by", "adam"),
         makes=("club.checkpoints",),
     ),
     Command("policy set", ("policy", "set", "{club}", "upsets", "margin=250", "--from", "2019-01-01")),
@@ -72,7 +74,8 @@ COMMANDS: tuple[Command, ...] = (
         "publish", ("publish", "{club}", "--at", "2020-06-30", "--despite-complaints"), makes=("club.checkpoints",)
     ),
     Command(
-        "a checkpoint elsewhere", ("checkpoint", "{club}", "--keep-in", "{folder}/elsewhere"),
+        "a checkpoint elsewhere",
+        ("checkpoint", "{club}", "--keep-in", "{folder}/elsewhere"),
         makes=("club.toml", "elsewhere"),
     ),
     Command("backup", ("backup", "{club}", "{folder}/kept"), makes=("kept/",)),
@@ -92,11 +95,16 @@ def write_files(folder: Path) -> None:
     def games(first: int, count: int) -> list[SourceGame]:
         return [
             game(
-                f"power-{i}", names[i % 10], names[(i + 1 + i % 3) % 10], ("white", "black", "draw")[i % 3], 50 + i,
-                text=f"e4 e5 Nf3 Nc6 {i % 7}", tournament="Attack cup",
+                f"power-{i}",
+                names[i % 10],
+                names[(i + 1 + i % 3) % 10],
+                ("white", "black", "draw")[i % 3],
+                50 + i,
+                text=f"e4 e5 Nf3 Nc6 {i % 7}",
+                tournament="Attack cup",
             )
             for i in range(first, first + count)
-        ]  # fmt: skip
+        ]
 
     for name, first, count in (("first", 0, 40), ("second", 40, 10), ("third", 50, 10), ("fourth", 60, 10)):
         written(folder / f"{name}.jsonl", *games(first, count))

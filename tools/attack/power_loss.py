@@ -220,8 +220,9 @@ def _not_forgotten(image: Image, then: State, found: dict[str, bytes | None]) ->
                 continue
             yield from (
                 f"{path} still holds what player {player} was called"
-                for path, content in found.items() if content is not None and held in content
-            )  # fmt: skip
+                for path, content in found.items()
+                if content is not None and held in content
+            )
 
 
 def _unmade(image: Image, disk: Disk, found: dict[str, bytes | None]) -> Iterator[str]:
@@ -231,8 +232,9 @@ def _unmade(image: Image, disk: Disk, found: dict[str, bytes | None]) -> Iterato
         whole = disk.after_power_cut(Loss.NOTHING, Random(0))  # noqa: S311  # nothing is chosen
         yield from (
             f"{path} is {'damaged' if path in found else 'gone'}, though the command has spoken"
-            for path, content in whole.items() if path.startswith(names) and found.get(path) != content
-        )  # fmt: skip
+            for path, content in whole.items()
+            if path.startswith(names) and found.get(path) != content
+        )
 
 
 def _opened(image: Image, then: State, truth: Truth, judged: dict[str, list[str]]) -> Iterator[str]:

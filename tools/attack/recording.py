@@ -108,8 +108,10 @@ def compiled(folder: Path) -> Path:
             raise RecordingError(obstacle())
         made = subprocess.run(  # noqa: S603  # our own source
             [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(_SOURCE), "-ldl", "-lpthread"],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if made.returncode != 0:
             raise RecordingError(f"{_SOURCE.name} does not compile: {made.stderr.strip()[:500]}")
     return library
@@ -132,13 +134,23 @@ def record(folder: Path, scratch: Path, module: str, words: Sequence[str], code_
     log.unlink(missing_ok=True)
     before = contents(folder)
     environment = {
-        **os.environ, "LD_PRELOAD": str(compiled(scratch)), "LEDGER_RECORD_FOLDER": str(folder),
-        "LEDGER_RECORD_LOG": str(log), "PYTHONPATH": str(code_at), "PYTHONDONTWRITEBYTECODE": "1",
-    }  # fmt: skip
+        **os.environ,
+        "LD_PRELOAD": str(compiled(scratch)),
+        "LEDGER_RECORD_FOLDER": str(folder),
+        "LEDGER_RECORD_LOG": str(log),
+        "PYTHONPATH": str(code_at),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     done = subprocess.run(  # noqa: S603  # our own code
-        [sys.executable, "-m", module, *words], cwd=code_at, env=environment, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, check=False, timeout=_SECONDS,
-    )  # fmt: skip
+        [sys.executable, "-m", module, *words],
+        cwd=code_at,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_SECONDS,
+    )
     if not log.exists():
         raise RecordingError(f"the recorder was not loaded: {done.stderr.strip()[:500]}")
     records = tuple(_counting(_read(log.read_bytes(), f"{folder}/"), before))

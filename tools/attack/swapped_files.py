@@ -18,6 +18,10 @@ def foreign(history: History, other: History) -> Iterator[Attack]:
                 kind = " ".join(roles)
                 yield Attack(what, own_point, restored(other_point.db, roles), reads_may_err=False, kind=kind)
                 yield Attack(
-                    f"{what}, both torn", own_point, restored(other_point.torn, roles), torn=True, reads_may_err=False,
+                    f"{what}, both torn",
+                    own_point,
+                    restored(other_point.torn, roles),
+                    torn=True,
+                    reads_may_err=False,
                     kind=f"{kind} torn",
-                )  # fmt: skip
+                )

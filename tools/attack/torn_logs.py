@@ -60,15 +60,25 @@ def other_logs(history: History) -> Iterator[Attack]:
             for other in ROLES:
                 if other != role:
                     yield Attack(
-                        f"the log of the {other} beside the {role} of '{point.name}'", point,
-                        _log_from(other, role), PLAYS, torn=True, audit_codes=MAY_BE_UNREADABLE, kind="other log",
-                    )  # fmt: skip
+                        f"the log of the {other} beside the {role} of '{point.name}'",
+                        point,
+                        _log_from(other, role),
+                        PLAYS,
+                        torn=True,
+                        audit_codes=MAY_BE_UNREADABLE,
+                        kind="other log",
+                    )
             noises = ("missing", None), ("empty", b""), ("noise", b"\xa5" * 32_768), ("zeros", b"\x00" * 32_768)
             for what, noise in noises:
                 yield Attack(
-                    f"the shared memory of the {role} of '{point.name}' {what}", point, _written(role, "-shm", noise),
-                    PLAYS, torn=True, reads_may_err=False, kind=f"shared memory {what}",
-                )  # fmt: skip
+                    f"the shared memory of the {role} of '{point.name}' {what}",
+                    point,
+                    _written(role, "-shm", noise),
+                    PLAYS,
+                    torn=True,
+                    reads_may_err=False,
+                    kind=f"shared memory {what}",
+                )
 
 
 def hot_journals(history: History) -> Iterator[Attack]:
@@ -81,18 +91,30 @@ def hot_journals(history: History) -> Iterator[Attack]:
             for then in history.points[: now.number]:
                 held = hot_journal(file_of(then.db, role).read_bytes())
                 yield Attack(
-                    f"a hot journal that puts the {role} of '{then.name}' back into '{now.name}'", now,
-                    _written(role, "-journal", held), PLAYS, reads_may_err=False, kind=f"hot journal {role}", **HOT,
-                )  # fmt: skip
+                    f"a hot journal that puts the {role} of '{then.name}' back into '{now.name}'",
+                    now,
+                    _written(role, "-journal", held),
+                    PLAYS,
+                    reads_may_err=False,
+                    kind=f"hot journal {role}",
+                    **HOT,
+                )
             held = hot_journal(file_of(history.points[0].db, role).read_bytes())
             for what, noise in (
-                ("cut inside a page", held[: len(held) // 2]), ("empty", b""), ("noise", b"\xa5" * 5_000),
-                ("zeros", b"\x00" * 5_000), ("headless", b"\x00" * 28 + held[28:]),
-            ):  # fmt: skip
+                ("cut inside a page", held[: len(held) // 2]),
+                ("empty", b""),
+                ("noise", b"\xa5" * 5_000),
+                ("zeros", b"\x00" * 5_000),
+                ("headless", b"\x00" * 28 + held[28:]),
+            ):
                 yield Attack(
-                    f"a hot journal of the {role} of '{now.name}', {what}", now, _written(role, "-journal", noise),
-                    PLAYS, kind=f"broken hot journal {role} {what}", **HOT,
-                )  # fmt: skip
+                    f"a hot journal of the {role} of '{now.name}', {what}",
+                    now,
+                    _written(role, "-journal", noise),
+                    PLAYS,
+                    kind=f"broken hot journal {role} {what}",
+                    **HOT,
+                )
 
 
 def hot_journal(old: bytes, page: int = 4_096, nonce: int = 7) -> bytes:

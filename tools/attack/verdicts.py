@@ -290,9 +290,7 @@ class _Play:
     def _identities(self, games: list[Entry]) -> Iterator[str]:
         """Games sealed under a number that is not their player's."""
         persons = self._judge.people(self._db) or {}
-        registered = {
-            str(entry.key): entry for entry in self._journal or [] if entry.kind == "player-registered/1"
-        }
+        registered = {str(entry.key): entry for entry in self._journal or [] if entry.kind == "player-registered/1"}
         for entry in games:
             sides = zip(("white", "black"), self._judge.history.people_in[str(entry.key)[len("game:") :]], strict=True)
             for side, identity in sides:

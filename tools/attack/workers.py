@@ -48,6 +48,7 @@ LOCK_SECONDS = 5.0  # how long a worker's command waits for another process, whe
 CRASHED, HUNG = -1, -2  # exit codes of what did not end by itself
 _DIGEST = re.compile(r"(?:head \d+|\w+) [0-9a-f]{64}$")  # lines of an audit below its verdict
 
+
 @attrs.frozen
 class Done:
     """What a command did.
@@ -283,6 +284,10 @@ def _rename(path: str, *words: str) -> int:
 
 
 ACTS: dict[str, Callable[..., int]] = {
-    "register": _register, "derive": _derive, "stop-build": _stop_build, "guest": _make_guest,
-    "scheme-adopt": _adopt, "rename": _rename,
-}  # fmt: skip
+    "register": _register,
+    "derive": _derive,
+    "stop-build": _stop_build,
+    "guest": _make_guest,
+    "scheme-adopt": _adopt,
+    "rename": _rename,
+}

@@ -134,15 +134,19 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
 @click.command()
 @click.option("--only", "sections", multiple=True, type=click.Choice(SECTIONS), help="Measure only this; repeatable.")
 @click.option(
-    "--size", default="usual", show_default=True, type=click.Choice(list(SIZES)),
+    "--size",
+    default="usual",
+    show_default=True,
+    type=click.Choice(list(SIZES)),
     help="tiny: every section on a few games, which tells whether it works and nothing else; small: 0.01 and 0.1 M "
     "games, minutes; usual: 0.1 and 1 M and the real games; large: 10 M as well, hours.",
-)  # fmt: skip
+)
 @click.option("--games", multiple=True, type=click.IntRange(4), help="Made-up sets of so many games; repeatable.")
 @click.option("--rounds", default=3, show_default=True, type=click.IntRange(1), help="Rounds, taken in turns.")
 @click.option("--data", default=DATA, type=click.Path(path_type=Path), help="Folder of real games; left out if absent.")
 @click.option(
-    "--folder", type=click.Path(path_type=Path, exists=True, file_okay=False),
+    "--folder",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Where to make files (10 M games: 30 GB).",
 )
 @click.option("--json", "json_lines", is_flag=True, help="Print JSON lines instead of the table.")
@@ -150,9 +154,17 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
 @click.option("--beside", is_flag=True, help="With --write: sections of the file that are not measured now stay.")
 @click.option("--bounds", is_flag=True, help="Print what is compared with what and the bounds, and measure nothing.")
 def main(
-    sections: tuple[str, ...], size: str, games: tuple[int, ...], rounds: int, data: Path, folder: Path | None,
-    json_lines: bool, file: Path | None, beside: bool, bounds: bool,
-) -> None:  # fmt: skip
+    sections: tuple[str, ...],
+    size: str,
+    games: tuple[int, ...],
+    rounds: int,
+    data: Path,
+    folder: Path | None,
+    json_lines: bool,
+    file: Path | None,
+    beside: bool,
+    bounds: bool,
+) -> None:
     """Print every figure of ours beside its rival's, measured in this run, and their quotient.
 
     Each quotient is ours divided by the rival's. Whether a bound is reached is printed; the exit code does not tell.

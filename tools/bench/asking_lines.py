@@ -33,10 +33,13 @@ def ranking_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
             query = "SELECT ended_ms FROM games WHERE position = (SELECT max(position) / 2 FROM games)"
             ((middle,),) = ledger.views.connection.execute(query)
             at = instant_text(middle, Precision.DAY)
-            measured = _measured({
-                "bare": lambda ledger=ledger, at=at: _last_rows(ledger, at),  # type: ignore[misc]
-                "ours": lambda ledger=ledger, at=at: ranking_in_full(ledger, Wanted(at=at, limit=20)),  # type: ignore[misc]
-            }, rounds)  # fmt: skip
+            measured = _measured(
+                {
+                    "bare": lambda ledger=ledger, at=at: _last_rows(ledger, at),  # type: ignore[misc]
+                    "ours": lambda ledger=ledger, at=at: ranking_in_full(ledger, Wanted(at=at, limit=20)),  # type: ignore[misc]
+                },
+                rounds,
+            )
         yield from both_lines("ranking", data.name, measured["ours"], measured["bare"])
 
 

@@ -67,9 +67,14 @@ def weekly_glicko2_run(columns: Columns) -> Run:
     first = np.concatenate([[0], 1 + np.flatnonzero(np.diff(week)), [len(week)]])
     total = players_of(columns)
     return _run(
-        _weekly_glicko2, columns, [0.0, RD / SCALE, VOLATILITY, -1.0], first, week[first[:-1]] - week[0],
-        np.zeros((total, 2)), np.empty(total, np.int64),
-    )  # fmt: skip
+        _weekly_glicko2,
+        columns,
+        [0.0, RD / SCALE, VOLATILITY, -1.0],
+        first,
+        week[first[:-1]] - week[0],
+        np.zeros((total, 2)),
+        np.empty(total, np.int64),
+    )
 
 
 def _run(loop: Callable[..., None], columns: Columns, start: list[float], *more: Any) -> Run:

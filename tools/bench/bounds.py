@@ -69,23 +69,51 @@ class Bound:
 
 
 def _time(
-    name: str, section: str, what: str, rival: str, at_least: float | None = None, aim: float | None = None,
-    *, unit: str = "s", judged_from: int = 0,
-) -> Bound:  # fmt: skip
+    name: str,
+    section: str,
+    what: str,
+    rival: str,
+    at_least: float | None = None,
+    aim: float | None = None,
+    *,
+    unit: str = "s",
+    judged_from: int = 0,
+) -> Bound:
     return Bound(
-        name=name, section=section, what=what, rival=rival, unit=unit, small_is_good=True, at_least=at_least, aim=aim,
+        name=name,
+        section=section,
+        what=what,
+        rival=rival,
+        unit=unit,
+        small_is_good=True,
+        at_least=at_least,
+        aim=aim,
         judged_from=judged_from,
-    )  # fmt: skip
+    )
 
 
 def _rate(
-    name: str, section: str, what: str, rival: str, unit: str, at_least: float | None = None, aim: float | None = None,
-    *, judged_from: int = 0,
-) -> Bound:  # fmt: skip
+    name: str,
+    section: str,
+    what: str,
+    rival: str,
+    unit: str,
+    at_least: float | None = None,
+    aim: float | None = None,
+    *,
+    judged_from: int = 0,
+) -> Bound:
     return Bound(
-        name=name, section=section, what=what, rival=rival, unit=unit, small_is_good=False, at_least=at_least, aim=aim,
+        name=name,
+        section=section,
+        what=what,
+        rival=rival,
+        unit=unit,
+        small_is_good=False,
+        at_least=at_least,
+        aim=aim,
         judged_from=judged_from,
-    )  # fmt: skip
+    )
 
 
 DICT_LOOP = "dict loop with executemany, no journal"
@@ -142,9 +170,7 @@ _BUILD = (
     _time("early-peak", "early", "peak of one late game before all others", "peak of the first build", unit="GiB"),
 )  # fmt: skip
 _SCHEME_BUILDS = (
-    _time(
-        "scheme-build", "scheme-builds", "first build under a scheme", "executemany of the same rows", unit="s CPU"
-    ),
+    _time("scheme-build", "scheme-builds", "first build under a scheme", "executemany of the same rows", unit="s CPU"),
 )
 _JOURNAL = (
     _rate(
@@ -164,10 +190,14 @@ _CORRECTIONS = (
     _time("correction-rebuild", "corrections", "a correction", "rebuild of all views"),
     _time("correction-replay", "corrections", "a correction", "eventsourcing, the log replayed"),
     _time(
-        "void-many", "corrections", "500 games of a year voided", "bare delete and executemany of the same rows", 2.0,
+        "void-many",
+        "corrections",
+        "500 games of a year voided",
+        "bare delete and executemany of the same rows",
+        2.0,
         judged_from=MANY,
     ),
-)  # fmt: skip
+)
 _SMALLEST = "the same in the smallest journal"
 _FEW = (
     _time("few", "few", "record, import of few games, or ask for little, from the shell", _SMALLEST, 1.5, unit="s CPU"),
@@ -177,7 +207,10 @@ _FEW = (
 _LIVE = (
     _rate("append-one", "live", "append one game, see it rated", "bare durable one-row commits", "games/s", 0.15, 0.3),
     _rate(
-        "append-one-pair", "live", "append one game, see it rated", "pairs of bare one-row commits, journal and views",
+        "append-one-pair",
+        "live",
+        "append one game, see it rated",
+        "pairs of bare one-row commits, journal and views",
         "games/s",
     ),
     _rate("append-read-models", "live", "append one game, all built-in read models", "the history alone", "games/s"),
@@ -187,13 +220,17 @@ _LIVE = (
     _rate("project", "live", "project single games as they come", "eventsourcing's projection", "games/s", 4),
     _rate("project-each", "live", "project, a transaction each", "eventsourcing's projection", "games/s"),
     _rate("project-normal", "live", "project, a transaction each", "the same, synchronous=NORMAL", "games/s"),
-)  # fmt: skip
+)
 _OTHERS = (
     _time("crosstable", "crosstable", "cross-tables as JSON", "the bare statement for their rows", 3, 1.5),
     _time("ranking", "ranking", "a ranking at any instant, in full", "one bare scan of the last rows", 2, 1),
     _time("search", "search", "players by parts of their names", "the bare full-text query", 2, 1.3),
     _time(
-        "export", "export", "export the history to Parquet", "ADBC's read of the table, then Arrow's write", 1.5,
+        "export",
+        "export",
+        "export the history to Parquet",
+        "ADBC's read of the table, then Arrow's write",
+        1.5,
         judged_from=MANY,
     ),
     _time("export-write", "export", "the same", "Arrow's write alone, of rows in memory"),

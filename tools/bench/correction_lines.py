@@ -109,9 +109,7 @@ def _lines_of_lengths(back: int, sets: Sequence[GameSet], taken: Mapping[str, li
             yield from both_lines("correction", f"journal of {data.name}", taken[data.name], taken[least], **words)
 
 
-def _preview_lines(
-    back: int, sets: Sequence[GameSet], taken: Mapping[str, list[tuple[Cost, Cost]]]
-) -> Iterator[Line]:
+def _preview_lines(back: int, sets: Sequence[GameSet], taken: Mapping[str, list[tuple[Cost, Cost]]]) -> Iterator[Line]:
     """What would become of all, worked out and written nowhere, beside the correction itself."""
     for data in sets:
         previews, corrections = zip(*taken[data.name], strict=True)
@@ -151,8 +149,9 @@ def _void_lines(data: GameSet, rounds: int) -> Iterator[Line]:
             _approve(ledger, ledger.corrections.drafts.annul_games(player, Which.ALL))
             bare.compare()
             works: dict[str, Callable[[], Cost]] = {
-                "ours": partial(_voided_again, ledger, player), "bare": partial(_bare_again, bare),
-            }  # fmt: skip
+                "ours": partial(_voided_again, ledger, player),
+                "bare": partial(_bare_again, bare),
+            }
             in_turns(works, 1)
             taken = in_turns(works, rounds)
             bare.close()

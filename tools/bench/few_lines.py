@@ -21,10 +21,15 @@ PLAYERS = 40  # who play the games that are brought in: the first of each set
 A_DAY = "2024-12-28"  # one of the last
 _HEADER = "white,black,result,termination,half_moves,ended_at\n"
 _WHAT = {
-    "record": "record", "one": "import of 1 game", "hundred": f"import of {HUNDRED} games", "show": "show",
-    "kind": "log --kind scheme-adopted", "day": "games --on a day --all", "active": "ratings --active 30 --limit 20",
+    "record": "record",
+    "one": "import of 1 game",
+    "hundred": f"import of {HUNDRED} games",
+    "show": "show",
+    "kind": "log --kind scheme-adopted",
+    "day": "games --on a day --all",
+    "active": "ratings --active 30 --limit 20",
     "upsets": "upsets --limit 5",
-}  # fmt: skip
+}
 
 
 class _Run(NamedTuple):
@@ -49,8 +54,9 @@ def few_lines(sets: Sequence[GameSet], folder: Path, rounds: int) -> Iterator[Li
     smallest = data[0].name
     for name in (name for name in _COMMANDS if name != "show"):
         words: dict[str, Any] = {
-            "what": f"{_WHAT[name]}, from the shell", "rival": f"the same in the journal of {smallest}"
-        }  # fmt: skip
+            "what": f"{_WHAT[name]}, from the shell",
+            "rival": f"the same in the journal of {smallest}",
+        }
         rival = taken[f"{name} {smallest}"]
         for each in data[1:]:
             runs = taken[f"{name} {each.name}"]
@@ -105,9 +111,12 @@ def _player(number: int) -> str:
 
 
 _COMMANDS: Mapping[str, Callable[[str, Path, int], list[str]]] = {
-    "show": _show, "record": _record, "one": partial(_import, games=1), "hundred": partial(_import, games=HUNDRED),
+    "show": _show,
+    "record": _record,
+    "one": partial(_import, games=1),
+    "hundred": partial(_import, games=HUNDRED),
     "kind": partial(_asked, words=("log", "--kind", "scheme-adopted")),
     "day": partial(_asked, words=("games", "--on", A_DAY, "--all", "--limit", "20")),
     "active": partial(_asked, words=("ratings", "--active", "30", "--limit", "20")),
     "upsets": partial(_asked, words=("upsets", "--limit", "5")),
-}  # fmt: skip
+}

@@ -26,8 +26,10 @@ EVEN = "an even score for both"  # beside whom what a scheme expects is judged i
 
 def machine() -> dict[str, Any]:
     """What of the machine and the day belongs beside figures."""
-    return {"cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-            "python": platform.python_version()}  # fmt: skip
+    return {
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "python": platform.python_version(),
+    }
 
 
 def keep(path: Path, run: Mapping[str, Any], measured: Mapping[str, Section], *, beside: bool) -> None:
@@ -42,9 +44,11 @@ def keep(path: Path, run: Mapping[str, Any], measured: Mapping[str, Section], *,
     sections = read(path) if beside and path.exists() else {}
     for name, section in measured.items():
         sections[name] = {
-            "run": dict(run), "seconds": round(section.seconds, 1), "failed": section.failure,
+            "run": dict(run),
+            "seconds": round(section.seconds, 1),
+            "failed": section.failure,
             "lines": [_short(line) for line in as_json(section.lines)],
-        }  # fmt: skip
+        }
     path.write_bytes(orjson.dumps({"sections": sections}, option=orjson.OPT_INDENT_2) + b"\n")
 
 

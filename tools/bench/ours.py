@@ -104,9 +104,16 @@ def first_build_without_player_indexes(path: Path) -> Cost:
 def late_game(key: str, players: tuple[int, int], ended_ms: int) -> GameRecorded:
     """A game that is recorded now and was played then."""
     return GameRecorded(
-        game=key, pool="standard", white=players[0], black=players[1], outcome=Outcome.WHITE,
-        termination=Termination.RESIGNATION, half_moves=40, ended_at=instant_text(ended_ms), rated=True,
-    )  # fmt: skip
+        game=key,
+        pool="standard",
+        white=players[0],
+        black=players[1],
+        outcome=Outcome.WHITE,
+        termination=Termination.RESIGNATION,
+        half_moves=40,
+        ended_at=instant_text(ended_ms),
+        rated=True,
+    )
 
 
 def one_who_played_much(ledger: Ledger, games: int, first_ms: int, step_ms: int) -> int:
@@ -188,13 +195,18 @@ def _live_games(numbers: list[int], first: int, count: int) -> list[GameRecorded
     players = len(numbers)
     return [
         GameRecorded(
-            game=f"live-{i}", pool="standard", white=numbers[i * 7 % players],
-            black=numbers[(i * 7 + 1 + i % 97) % players], outcome=outcomes[i % 3],
-            termination=Termination.RESIGNATION, half_moves=40,
-            ended_at=instant_text(FIRST_MS + 60_000 * i), rated=True,
+            game=f"live-{i}",
+            pool="standard",
+            white=numbers[i * 7 % players],
+            black=numbers[(i * 7 + 1 + i % 97) % players],
+            outcome=outcomes[i % 3],
+            termination=Termination.RESIGNATION,
+            half_moves=40,
+            ended_at=instant_text(FIRST_MS + 60_000 * i),
+            rated=True,
         )
         for i in range(first, first + count)
-    ]  # fmt: skip
+    ]
 
 
 def live(folder: Path, count: int, projectors: Sequence[Projector] | None = None) -> Rates:

@@ -211,9 +211,7 @@ def _live(application: Any, view: Any, events: Sequence[Game]) -> float:
     start = perf_counter()
     for event in events:
         (recording,) = application.events.put([event])
-        projection.process_event(
-            recording.domain_event, tracking(application.name, recording.notification.id)
-        )
+        projection.process_event(recording.domain_event, tracking(application.name, recording.notification.id))
     seconds = perf_counter() - start
     view.datastore.close()
     return len(events) / seconds

@@ -108,9 +108,7 @@ def _open_text(path: Path) -> TextIO:
 # Bounds: what the driver and the disk allow.
 
 
-def rewrite_tables(
-    source_db: Path, target_db: Path, *, journal_mode: str = "WAL", synchronous: str = "NORMAL"
-) -> Cost:
+def rewrite_tables(source_db: Path, target_db: Path, *, journal_mode: str = "WAL", synchronous: str = "NORMAL") -> Cost:
     """The cost of writing the same tables again with bare ``executemany``: the least that our rows can cost.
 
     Rows are read in table order, 200,000 at a time, without being timed; timed are the tables' creation, the

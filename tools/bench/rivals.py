@@ -208,9 +208,7 @@ def _compiled(loop: Callable[..., None]) -> Callable[..., None]:
     return compiled
 
 
-def _loop(
-    white: npt.NDArray[Any], black: npt.NDArray[Any], score: npt.NDArray[Any], ratings: npt.NDArray[Any]
-) -> None:
+def _loop(white: npt.NDArray[Any], black: npt.NDArray[Any], score: npt.NDArray[Any], ratings: npt.NDArray[Any]) -> None:
     for i in range(len(white)):
         w, b = white[i], black[i]
         change = 32.0 * (score[i] - 1.0 / (1.0 + 10.0 ** ((ratings[b] - ratings[w]) / 400.0)))
@@ -235,10 +233,16 @@ def _loop_with_history(
 
 
 def _loop_with_columns(
-    white: npt.NDArray[Any], black: npt.NDArray[Any], score: npt.NDArray[Any], ratings: npt.NDArray[Any],
-    games: npt.NDArray[Any], before: npt.NDArray[Any], expected: npt.NDArray[Any], after: npt.NDArray[Any],
+    white: npt.NDArray[Any],
+    black: npt.NDArray[Any],
+    score: npt.NDArray[Any],
+    ratings: npt.NDArray[Any],
+    games: npt.NDArray[Any],
+    before: npt.NDArray[Any],
+    expected: npt.NDArray[Any],
+    after: npt.NDArray[Any],
     n: npt.NDArray[Any],
-) -> None:  # fmt: skip
+) -> None:
     for i in range(len(white)):
         w, b = white[i], black[i]
         before[2 * i], before[2 * i + 1] = ratings[w], ratings[b]

@@ -45,9 +45,13 @@ BARE: Mapping[str, tuple[str, Callable[[Columns], Run]]] = {
 # Games/s of the Rust library skillratings as the issue gives them, of another machine. There its Elo was 0.49 of a bare
 # Numba loop with history: by that loop, measured here, its figures can be brought to this machine.
 ELSEWHERE: Mapping[str, float] = {
-    "elo by game": 64e6, "glicko by week": 24e6, "glicko2 by week": 2.5e6, "lichess by game": 5.5e6, BY_GAME: 5.5e6,
+    "elo by game": 64e6,
+    "glicko by week": 24e6,
+    "glicko2 by week": 2.5e6,
+    "lichess by game": 5.5e6,
+    BY_GAME: 5.5e6,
     "uschess by event": 28e6,
-}  # fmt: skip
+}
 LOOP_ELSEWHERE = 64e6 / 0.49
 
 
@@ -83,14 +87,15 @@ def _all_python_rivals() -> dict[str, dict[str, Callable[[Columns], Run]]]:
             "elote Glicko, by game": _elote("Glicko"),
         },
         "glicko2 by week": {
-            "riix Glicko-2, by week": _riix("Glicko2", "week", update_method="batched"), **glicko2_by_game
+            "riix Glicko-2, by week": _riix("Glicko2", "week", update_method="batched"),
+            **glicko2_by_game,
         },
         "lichess by game": glicko2_by_game,
         "ecf-grade by period": ecf,
         "ecf-monthly by month": ecf,
         "fide by month": {"elochess FIDE": _elochess("elo", "fide")},
         "uschess by event": {"elochess US Chess": _elochess("uscf", "uschess")},
-    }  # fmt: skip
+    }
 
 
 def speed_lines(name: str, columns: Columns) -> Iterator[Line]:
@@ -167,18 +172,30 @@ def agreement_lines(name: str, columns: Columns) -> Iterator[Line]:
     unlimited = lichess.numbers_from(UNLIMITED)
     cases = (
         (
-            "Glicko by week", glicko, glicko.numbers_from(WEEKLY["glicko"] | {"rd_floor": 0}), weekly, 1e-6,
+            "Glicko by week",
+            glicko,
+            glicko.numbers_from(WEEKLY["glicko"] | {"rd_floor": 0}),
+            weekly,
+            1e-6,
             rival_ratings.riix(part, "Glicko", dense, update_method="batched", c=30.3),
         ),
         (
-            "Glicko-2 by week", glicko2, glicko2.numbers_from(WEEKLY["glicko2"]), weekly, 5e-4,
+            "Glicko-2 by week",
+            glicko2,
+            glicko2.numbers_from(WEEKLY["glicko2"]),
+            weekly,
+            5e-4,
             rival_ratings.uncapped(rival_ratings.riix(part, "Glicko2", dense, update_method="batched")),
         ),
         (
-            "Glicko-2 by game", lichess, unlimited, cut(part, lichess, unlimited), 4e-7,
+            "Glicko-2 by game",
+            lichess,
+            unlimited,
+            cut(part, lichess, unlimited),
+            4e-7,
             rival_ratings.riix(part, "Glicko2", "one"),
         ),
-    )  # fmt: skip
+    )
     for what, scheme, numbers, games, wanted, prepared in cases:
         model = rival_ratings.riix_run(prepared)()
         riix_ratings = model.ratings if scheme is glicko else 1500.0 + bare_ratings.SCALE * model.mus

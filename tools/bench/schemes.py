@@ -51,9 +51,13 @@ def rate_elo(state: Any, w: int, b: int, score: float, day: float, numbers: EloN
 
 
 PLAIN_ELO: Scheme = attrs.evolve(
-    schemes.named("chessworld"), name="bench-elo", numbers=EloNumbers, state=("rating",),
-    enter=lambda _, __: (1500.0,), rate_game=rate_elo,  # mirrored, as ChessWorld's expected score is
-)  # fmt: skip
+    schemes.named("chessworld"),
+    name="bench-elo",
+    numbers=EloNumbers,
+    state=("rating",),
+    enter=lambda _, __: (1500.0,),
+    rate_game=rate_elo,  # mirrored, as ChessWorld's expected score is
+)
 
 
 class Variant(NamedTuple):

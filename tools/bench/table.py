@@ -86,9 +86,14 @@ class Line:
 
 
 def line(
-    name: str, where: str, our_figures: float | Iterable[float], their_figures: float | Iterable[float], *,
-    games: int | None = None, **words: Any,
-) -> Line:  # fmt: skip
+    name: str,
+    where: str,
+    our_figures: float | Iterable[float],
+    their_figures: float | Iterable[float],
+    *,
+    games: int | None = None,
+    **words: Any,
+) -> Line:
     """A line of the bound called *name*.
 
     Args:

@@ -17,9 +17,12 @@ from .processes import own_peak
 def _import(ledger: str, csv: str) -> dict[str, float]:
     made = ours.import_csv(Path(ledger), Path(csv))
     return {
-        "games": made.games, "clock": made.alone.clock, "cpu": made.alone.cpu,
-        "history_clock": made.to_history.clock, "history_cpu": made.to_history.cpu,
-    }  # fmt: skip
+        "games": made.games,
+        "clock": made.alone.clock,
+        "cpu": made.alone.cpu,
+        "history_clock": made.to_history.clock,
+        "history_cpu": made.to_history.cpu,
+    }
 
 
 def _build(ledger: str) -> dict[str, float]:
@@ -39,9 +42,12 @@ def _earliest(ledger: str, key: str, ended_ms: str) -> dict[str, float]:
 
 
 WORKS: Mapping[str, Callable[..., dict[str, float]]] = {
-    "import": _import, "build": _build, "build-history": _build_history,
-    "build-without-player-indexes": _build_without, "earliest": _earliest,
-}  # fmt: skip
+    "import": _import,
+    "build": _build,
+    "build-history": _build_history,
+    "build-without-player-indexes": _build_without,
+    "earliest": _earliest,
+}
 
 
 if __name__ == "__main__":

@@ -18,9 +18,15 @@ from typing import Any
 from setuptools import build_meta
 
 __all__ = [
-    "build_editable", "build_sdist", "build_wheel", "get_requires_for_build_editable", "get_requires_for_build_sdist",
-    "get_requires_for_build_wheel", "prepare_metadata_for_build_editable", "prepare_metadata_for_build_wheel",
-]  # fmt: skip
+    "build_editable",
+    "build_sdist",
+    "build_wheel",
+    "get_requires_for_build_editable",
+    "get_requires_for_build_sdist",
+    "get_requires_for_build_wheel",
+    "prepare_metadata_for_build_editable",
+    "prepare_metadata_for_build_wheel",
+]
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 FOR_TYPE_CHECKERS = "rating_ledger_checkout.pth"
@@ -36,7 +42,7 @@ prepare_metadata_for_build_wheel = build_meta.prepare_metadata_for_build_wheel
 
 def build_editable(
     wheel_directory: str, config_settings: Mapping[str, Any] | None = None, metadata_directory: str | None = None
-) -> str:  # fmt: skip
+) -> str:
     """The wheel of a development install, with the file that leads type checkers to the checkout (PEP 660)."""
     name: str = build_meta.build_editable(wheel_directory, config_settings, metadata_directory)
     _add(Path(wheel_directory) / name, FOR_TYPE_CHECKERS, f"{CHECKOUT}\n".encode())

@@ -40,9 +40,11 @@ KNOWN_AT = click.option(
     "--known-at", metavar="POSITION|LIST", help="Answer from what was known then: so many entries, or a published list."
 )
 AS_IF = click.option(
-    "--as-if", type=click.IntRange(1), metavar="PROPOSAL",
+    "--as-if",
+    type=click.IntRange(1),
+    metavar="PROPOSAL",
     help="Answer as after the approval of that open proposal; nothing is recorded.",
-)  # fmt: skip
+)
 NEW_POOL = click.option("--new-pool", is_flag=True, help="Make a pool of the given name where there is none yet.")
 
 REFUSED, USAGE, FALSE = 1, 2, 3  # exit codes

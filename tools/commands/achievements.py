@@ -78,9 +78,16 @@ def streaks(db_path: str, player: str, pool: str | None, at: str | None, fmt: st
 @VERIFY
 @output.format_options
 def time_losses_(
-    db_path: str, player: str | None, everybody: bool, marked: bool, pool: str | None, at: str | None,
-    limit: int | None, fmt: str | None, verify: bool,
-) -> None:  # fmt: skip
+    db_path: str,
+    player: str | None,
+    everybody: bool,
+    marked: bool,
+    pool: str | None,
+    at: str | None,
+    limit: int | None,
+    fmt: str | None,
+    verify: bool,
+) -> None:
     """Losses on time: their share and longest run in the last 50, 100 and all games, and the last 90 and 365 days.
 
     With --mark or --all it is judged by the policy "sandbagger" as it holds today or on the day of --at ('policy list'
@@ -127,9 +134,16 @@ def time_losses_(
 @VERIFY
 @output.format_options
 def upsets_(
-    db_path: str, pool: str | None, player: str | None, since: str | None, until: str | None, margin: int | None,
-    limit: int | None, fmt: str | None, verify: bool,
-) -> None:  # fmt: skip
+    db_path: str,
+    pool: str | None,
+    player: str | None,
+    since: str | None,
+    until: str | None,
+    margin: int | None,
+    limit: int | None,
+    fmt: str | None,
+    verify: bool,
+) -> None:
     """Wins against a rating that was higher by the margin or more, the largest first.
 
     The margin is that of the policy "upsets" on the day of each game ('policy list' shows it), or the one of --margin.
@@ -144,9 +158,14 @@ def upsets_(
         shown = limits.shown(limit, fmt, UPSETS_IN_A_TABLE)
         with ledger.moment():
             rows = upsets.upsets(
-                ledger, pool, person=None if player is None else ledger.player(player), since=span[0], until=span[1],
-                margin=margin, limit=None if shown == limits.EVERY_ROW else shown + 1,
-            )  # fmt: skip
+                ledger,
+                pool,
+                person=None if player is None else ledger.player(player),
+                since=span[0],
+                until=span[1],
+                margin=margin,
+                limit=None if shown == limits.EVERY_ROW else shown + 1,
+            )
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown)
 
 

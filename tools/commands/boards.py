@@ -22,13 +22,16 @@ _KINDS = {".svg": "svg", ".json": "json", ".fen": "fen", ".txt": "txt", ".pgn": 
 @DB
 @click.argument("game")
 @click.option(
-    "--format", "kind", type=click.Choice(["txt", "svg", "fen", "json", "pgn"]),
+    "--format",
+    "kind",
+    type=click.Choice(["txt", "svg", "fen", "json", "pgn"]),
     help="As letters, a picture, one line of FEN, all of it, or the whole game; by the name of FILE, otherwise txt.",
-)  # fmt: skip
+)
 @click.option("--flip", is_flag=True, help="Black below.")
 @click.option("--start", metavar="FEN", default=START, help="Where the game began, if not as usual.")
-@click.option("-o", "--output", "path", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-              help="Write it there.")  # fmt: skip
+@click.option(
+    "-o", "--output", "path", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write it there."
+)
 def board(db_path: str, game: str, kind: str | None, flip: bool, start: str, path: Path | None) -> None:
     """The position in which a game ended, from the moves that are kept of it; or the game itself as PGN.
 

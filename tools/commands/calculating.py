@@ -25,9 +25,13 @@ _LOW, _HIGH = -10_000.0, 10_000.0  # ratings
 
 @click.command()
 @click.option(
-    "--scheme", default="elo", show_default=True, metavar="NAME", help="See 'scheme list'.",
+    "--scheme",
+    default="elo",
+    show_default=True,
+    metavar="NAME",
+    help="See 'scheme list'.",
     shell_complete=scheme_names,
-)  # fmt: skip
+)
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the scheme; repeatable.")
 @click.option("--games", type=click.FloatRange(0, 100_000), help="Rated games before; those of an established player.")
 @click.option("--rd", "deviation", type=click.FloatRange(0, 2_000), help="Deviation RD.")
@@ -45,10 +49,18 @@ _LOW, _HIGH = -10_000.0, 10_000.0  # ratings
 @click.argument("rating", type=click.FloatRange(_LOW, _HIGH))
 @click.argument("games_played", nargs=-1, required=True, metavar="OPPONENT RESULT [OPPONENT RESULT]...")
 def calc(
-    scheme: str, settings: Sequence[str], rating: float, games_played: Sequence[str], opponent_games: Sequence[float],
-    opponent_rd: Sequence[float], opponent_volatility: Sequence[float], opponent_h: Sequence[float], on: str | None,
-    fmt: str | None, **own: Any,
-) -> None:  # fmt: skip
+    scheme: str,
+    settings: Sequence[str],
+    rating: float,
+    games_played: Sequence[str],
+    opponent_games: Sequence[float],
+    opponent_rd: Sequence[float],
+    opponent_volatility: Sequence[float],
+    opponent_h: Sequence[float],
+    on: str | None,
+    fmt: str | None,
+    **own: Any,
+) -> None:
     """What games do to a rating, with the formula; no ledger is needed.
 
     RATING is the player's own, OPPONENT an opponent's, RESULT win, draw or loss. One OPPONENT without a RESULT tells
@@ -140,5 +152,9 @@ def _in_hundredths(game: output.Row) -> output.Row:
     shown = {name: None if game[name] is None else f"{game[name]:.2f}" for name in ("before", "after")}
     change = None if game["change"] is None else f"{game['change']:+.2f}"
     return {
-        **game, "opponent": f"{game['opponent']:g}", "expected": f"{game['expected']:.4f}", **shown, "change": change,
-    }  # fmt: skip
+        **game,
+        "opponent": f"{game['opponent']:g}",
+        "expected": f"{game['expected']:.4f}",
+        **shown,
+        "change": change,
+    }

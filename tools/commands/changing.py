@@ -27,7 +27,7 @@ _HUNDREDTH = Decimal("0.01")
 @output.format_options
 def changes(
     db_path: str, player: str, since: str, pool: str | None, limit: int | None, fmt: str | None, verify: bool
-) -> None:  # fmt: skip
+) -> None:
     """Which games and which corrections made the difference between a rating then and now, adding up exactly.
 
     --since takes a number of entries of the journal, or a published list as 'lists' names it: "then" is the rating as
@@ -71,10 +71,16 @@ def _tell(answer: output.Row, limit: int) -> None:
     for part in answer["parts"]:
         after = _rounded(part["rating"])
         points = None if part["points"] is None or before is None or after is None else f"{after - before:+}"
-        rows.append({
-            "points": points, "rating": _shown(after), "kind": part["kind"], "proposal": part["proposal"],
-            "cause": part["cause"], "games": _few(part["games"]),
-        })  # fmt: skip
+        rows.append(
+            {
+                "points": points,
+                "rating": _shown(after),
+                "kind": part["kind"],
+                "proposal": part["proposal"],
+                "cause": part["cause"],
+                "games": _few(part["games"]),
+            }
+        )
         before = after
     output.answer()
     limits.write(rows, "table", limit, newest_last=True)

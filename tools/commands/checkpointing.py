@@ -20,9 +20,13 @@ from .proving import head_in
 
 KEY = click.option("--key", "key_file", metavar="FILE", help="The key, where it is not the ledger's own.")
 VERIFIERS = click.option(
-    "--key", "keys", metavar="VERIFIER", multiple=True, required=True,
+    "--key",
+    "keys",
+    metavar="VERIFIER",
+    multiple=True,
+    required=True,
     help="The log's public key as 'checkpoint-key' prints it, or a file that holds it; repeatable.",
-)  # fmt: skip
+)
 WHAT_IT_PROVES = "this proves that it was recorded so, not that no correction followed"
 
 

@@ -38,10 +38,20 @@ WIDEST = 5  # schemes side by side in a table that people can still read
 @click.option("--picture", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw: .svg or .png.")
 @output.format_options
 def compare(
-    db_path: str, given: str, pool: str | None, since: str | None, until: str | None, from_shown: bool,
-    established: bool, min_games: int, settings: Sequence[str], defaults: bool, movers: int, picture: Path | None,
+    db_path: str,
+    given: str,
+    pool: str | None,
+    since: str | None,
+    until: str | None,
+    from_shown: bool,
+    established: bool,
+    min_games: int,
+    settings: Sequence[str],
+    defaults: bool,
+    movers: int,
+    picture: Path | None,
     fmt: str | None,
-) -> None:  # fmt: skip
+) -> None:
     """Rate the same games by several schemes, in memory, and see which one predicts them best.
 
     Every scheme starts from nothing with the pool's first game and predicts each game before it is rated (one that
@@ -65,9 +75,17 @@ def compare(
     with level(db_path) as ledger:
         candidates = _candidates(None if defaults else ledger.pool(pool), chosen)
         compared = comparison.compare(
-            ledger, candidates, pool, timer=time.thread_time, since=since, until=until, established=established,
-            min_games=min_games, movers=movers, from_shown=from_shown,
-        )  # fmt: skip
+            ledger,
+            candidates,
+            pool,
+            timer=time.thread_time,
+            since=since,
+            until=until,
+            established=established,
+            min_games=min_games,
+            movers=movers,
+            from_shown=from_shown,
+        )
     if picture is not None:
         output.save(picture, pictures.draw(compared, picture.suffix))
     if fmt == "table":
@@ -137,10 +155,16 @@ def _chosen(given: str, settings: Sequence[str]) -> dict[str, Settings]:
 def _row(figures: Figures) -> output.Row:
     """The figures of one scheme in one line."""
     return {
-        "scheme": figures.scheme, "log_loss": figures.log_loss, "brier": figures.brier, "bias": figures.bias,
-        "games": figures.games, "players": figures.players, "mean": figures.mean, "spread": figures.spread,
+        "scheme": figures.scheme,
+        "log_loss": figures.log_loss,
+        "brier": figures.brier,
+        "bias": figures.bias,
+        "games": figures.games,
+        "players": figures.players,
+        "mean": figures.mean,
+        "spread": figures.spread,
         "seconds": figures.seconds,
-    }  # fmt: skip
+    }
 
 
 # -- tables for people ---------------------------------------------------------------------------------------------
@@ -175,12 +199,18 @@ def _head(compared: Comparison) -> str:
 def _main(compared: Comparison) -> str:
     rows = [
         [
-            figures.scheme, _number(figures.log_loss, 4), _number(figures.brier, 4), _number(figures.bias, 4, "+"),
-            _number(figures.games), _number(figures.players), _number(figures.mean), _number(figures.spread),
+            figures.scheme,
+            _number(figures.log_loss, 4),
+            _number(figures.brier, 4),
+            _number(figures.bias, 4, "+"),
+            _number(figures.games),
+            _number(figures.players),
+            _number(figures.mean),
+            _number(figures.spread),
             _number(figures.seconds, 2),
         ]
         for figures in compared.schemes
-    ]  # fmt: skip
+    ]
     headers = ["scheme", "log-loss", "Brier", "bias", "games", "players now", "mean", "spread", "seconds"]
     title = f"Predictions (less is better; log-loss {compared.even:.4f}: an even score in every game)"
     return output.titled_table(title, headers, rows)
@@ -203,23 +233,30 @@ def _likeness(compared: Comparison) -> str:
     over = f"{players[0]:,}" if len(players) == 1 else f"{players[0]:,} to {players[-1]:,}"
     return output.titled_table(
         f"Rank correlation of the final ratings: {over} players with at least {compared.min_games} games",
-        ["", *names], rows,
-    )  # fmt: skip
+        ["", *names],
+        rows,
+    )
 
 
 def _movers(compared: Comparison, switch: Switch) -> str:
     rows = [
         [
-            mover.name, _number(mover.games), _number(mover.place), _number(mover.new_place),
-            _number(mover.gain, 0, "+"), _number(mover.rating), _number(mover.new_rating),
+            mover.name,
+            _number(mover.games),
+            _number(mover.place),
+            _number(mover.new_place),
+            _number(mover.gain, 0, "+"),
+            _number(mover.rating),
+            _number(mover.new_rating),
         ]
         for mover in (*switch.winners, *reversed(switch.losers))
-    ]  # fmt: skip
+    ]
     return output.titled_table(
         f"From {switch.scheme} to {switch.to}: places won and lost, among {switch.players:,} active players with at "
         f"least {compared.min_games} games",
-        ["player", "games", "place", "new", "won", switch.scheme, switch.to], rows,
-    )  # fmt: skip
+        ["player", "games", "place", "new", "won", switch.scheme, switch.to],
+        rows,
+    )
 
 
 def _years(compared: Comparison) -> str:

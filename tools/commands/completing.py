@@ -9,8 +9,8 @@ from .. import output
 
 VARIABLE = "_RATING_LEDGER_COMPLETE"  # by which the shell asks the command, as click names it
 _ADVICE = {
-    "bash": "put this line into ~/.bashrc: eval \"$(rating-ledger completion bash)\"",
-    "zsh": "put this line into ~/.zshrc: eval \"$(rating-ledger completion zsh)\"",
+    "bash": 'put this line into ~/.bashrc: eval "$(rating-ledger completion bash)"',
+    "zsh": 'put this line into ~/.zshrc: eval "$(rating-ledger completion zsh)"',
     "fish": "run: rating-ledger completion fish > ~/.config/fish/completions/rating-ledger.fish",
 }
 

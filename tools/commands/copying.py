@@ -68,9 +68,14 @@ def restore(folder: str, db_path: str, replace: bool, yes: bool, since: str | No
 
     with Bars() as bars:
         done = backups.restore(
-            folder, db_path, replace=replace, since=None if since is None else head_in(since),
-            with_views=not without_views, approve=approve, progress=bars,
-        )  # fmt: skip
+            folder,
+            db_path,
+            replace=replace,
+            since=None if since is None else head_in(since),
+            with_views=not without_views,
+            approve=approve,
+            progress=bars,
+        )
     _tell(db_path, done)
 
 

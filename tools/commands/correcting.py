@@ -73,9 +73,7 @@ def correct(context: click.Context, db_path: str) -> None:
 def _verb(name: str, taken: VerbWords) -> click.Command:
     """The command of one verb: its words as arguments and options, then who and why."""
 
-    def propose(
-        db_path: str, /, reason: str, by: str | None, token_file: str | None, **words: str | None
-    ) -> None:
+    def propose(db_path: str, /, reason: str, by: str | None, token_file: str | None, **words: str | None) -> None:
         given = {name: word for name, word in words.items() if word is not None}
         with Ledger.open(db_path) as ledger:
             change = ledger.corrections.verbs.change(name, {word.removesuffix("_"): given[word] for word in given})
@@ -122,9 +120,7 @@ def _tell_proposed(ledger: Ledger, number: int, alike: tuple[int, ...] = ()) -> 
 @REASON
 @identifying
 @click.pass_obj
-def batch(
-    db_path: str, file: str, *, each: bool, reason: str, by: str | None, token_file: str | None
-) -> None:
+def batch(db_path: str, file: str, *, each: bool, reason: str, by: str | None, token_file: str | None) -> None:
     """Propose every row of a CSV FILE; '-' reads standard input. Any fault, and nothing is proposed.
 
     The column 'verb' holds a verb of 'correct', the others the words that it takes, named like its options: game,
@@ -239,9 +235,14 @@ def erase_reason(db_path: str, number: int, by: str | None, token_file: str | No
 
 def _decision(name: str, decision: Decision, words: str) -> click.Command:
     def decide(
-        db_path: str, /, number: int, reason: str | None, by: str | None, token_file: str | None,
+        db_path: str,
+        /,
+        number: int,
+        reason: str | None,
+        by: str | None,
+        token_file: str | None,
         seen: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         with Ledger.open(db_path) as ledger:
             token = token_given(ledger, token_file)
             if decision is Decision.APPROVED:

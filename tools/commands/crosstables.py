@@ -31,9 +31,11 @@ FORMATS = ("txt", "html", "svg", "png", "json", "csv")
 ENDINGS = {f".{kind}": kind for kind in FORMATS}
 THEMED = {"svg", "png"}
 QUIET = click.option(
-    "--quiet-days", type=click.FloatRange(0), metavar="DAYS",
+    "--quiet-days",
+    type=click.FloatRange(0),
+    metavar="DAYS",
     help="So many days without a game part two editions; by default 60, or as the scheme rates tournaments whole.",
-)  # fmt: skip
+)
 VARIANT = click.option(
     "--tpr", type=click.Choice(list(VARIANTS)), help="Which performance rating; the scheme's own by default, or FIDE's."
 )
@@ -54,10 +56,20 @@ VARIANT = click.option(
 @VERIFY
 @output.format_options
 def tournaments(
-    db_path: str, pool: str | None, since: str | None, until: str | None, search: str | None, player: str | None,
-    tpr: str | None, quiet_days: float | None, limit: int | None, known_at: str | None, as_if: int | None,
-    fmt: str | None, verify: bool,
-) -> None:  # fmt: skip
+    db_path: str,
+    pool: str | None,
+    since: str | None,
+    until: str | None,
+    search: str | None,
+    player: str | None,
+    tpr: str | None,
+    quiet_days: float | None,
+    limit: int | None,
+    known_at: str | None,
+    as_if: int | None,
+    fmt: str | None,
+    verify: bool,
+) -> None:
     """The tournaments of a pool, the latest first: a name that comes back every year has a row for each edition.
 
     "format" is how it was paired: as announced (told), or as its games look (seen). "average_rating" is the mean of the
@@ -124,9 +136,13 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
 @VARIANT
 @click.option("--ratings", type=click.Choice(WHOSE), default=LEDGER, show_default=True, help="Whose: see below.")
 @click.option(
-    "--tie-break", "tie_breaks", multiple=True, type=click.Choice(list(TIE_BREAKS)), metavar="NAME",
+    "--tie-break",
+    "tie_breaks",
+    multiple=True,
+    type=click.Choice(list(TIE_BREAKS)),
+    metavar="NAME",
     help="Decides places, in the order given; repeatable. By default who is level on points shares a place.",
-)  # fmt: skip
+)
 @click.option("--paired", type=click.Choice(KINDS), help="How it was paired, where others guess wrong.")
 @QUIET
 @click.option(
@@ -141,10 +157,23 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
 @AS_IF
 @VERIFY
 def crosstable(
-    db_path: str, event: str, pool: str | None, edition: str | None, tpr: str | None, ratings: str,
-    tie_breaks: Sequence[str], paired: str | None, quiet_days: float | None, kind: str | None, theme: str | None,
-    raw: bool, path: Path | None, known_at: str | None, as_if: int | None, verify: bool,
-) -> None:  # fmt: skip
+    db_path: str,
+    event: str,
+    pool: str | None,
+    edition: str | None,
+    tpr: str | None,
+    ratings: str,
+    tie_breaks: Sequence[str],
+    paired: str | None,
+    quiet_days: float | None,
+    kind: str | None,
+    theme: str | None,
+    raw: bool,
+    path: Path | None,
+    known_at: str | None,
+    as_if: int | None,
+    verify: bool,
+) -> None:
     """The cross-table of a tournament: results, tie-breaks, TPR, ER offset and upsets.
 
     EVENT is the name that its games carry ('tournaments' lists them). The enrolment rating is the one in force before a
@@ -168,9 +197,13 @@ def crosstable(
     kind = kind or _kind_of(path)
     _check(kind, theme, raw=raw)
     wanted = Wanted(
-        edition=edition, performance=tpr, ratings=ratings, tie_breaks=tuple(tie_breaks), kind=paired,
+        edition=edition,
+        performance=tpr,
+        ratings=ratings,
+        tie_breaks=tuple(tie_breaks),
+        kind=paired,
         quiet_days=quiet_days,
-    )  # fmt: skip
+    )
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         page = table_of(ledger, event, pool, wanted)
         content = _document(page, kind, theme, raw=raw)

@@ -28,9 +28,15 @@ _NUMBERED = re.compile(r"(.*?)_?\d+$")  # x17, R_17: the 17th game's term
 @VERIFY
 @output.format_options
 def explain(
-    db_path: str, player: str, game: str, limit: int | None, known_at: str | None, as_if: int | None,
-    fmt: str | None, verify: bool
-) -> None:  # fmt: skip
+    db_path: str,
+    player: str,
+    game: str,
+    limit: int | None,
+    known_at: str | None,
+    as_if: int | None,
+    fmt: str | None,
+    verify: bool,
+) -> None:
     """Why a game changed a rating: the formula with this game's numbers, unrounded, and the rule's source.
 
     GAME is its key as 'games' shows it, the id that its server gave it, or its web address. A table of a long period

@@ -27,13 +27,18 @@ _WHAT = f"[{'|'.join([*PREPARED, *dict.fromkeys(what for what, _ in DOCUMENTS)])
 @DB
 @click.argument("what", metavar=_WHAT, nargs=-1, required=True)
 @click.option(
-    "-o", "--output", "target", metavar="FILE",
+    "-o",
+    "--output",
+    "target",
+    metavar="FILE",
     help="The file; an older export there is replaced. Without it, or with -, standard output.",
 )
 @click.option(
-    "--format", "file_format", type=click.Choice(_FORMATS),
+    "--format",
+    "file_format",
+    type=click.Choice(_FORMATS),
     help="By default what the file's name says; without a file CSV.",
-)  # fmt: skip
+)
 @click.option("--names", is_flag=True, help="Names, identities and years of birth, too: who a player is.")
 @click.option("--raw", is_flag=True, help="CSV without apostrophes before what a spreadsheet would run.")
 @click.option("--pool", metavar="NAME", help="Only this pool.", shell_complete=pools_of_the_ledger)
@@ -45,10 +50,21 @@ _WHAT = f"[{'|'.join([*PREPARED, *dict.fromkeys(what for what, _ in DOCUMENTS)])
 @click.option("--at", metavar="INSTANT", help="Ratings in force on that day.")
 @KNOWN_AT
 def export(
-    db_path: str, what: tuple[str, ...], target: str | None, file_format: str | None, names: bool, raw: bool,
-    pool: str | None, player: str | None, since: str | None, until: str | None, tournament: str | None,
-    published: str | None, at: str | None, known_at: str | None,
-) -> None:  # fmt: skip
+    db_path: str,
+    what: tuple[str, ...],
+    target: str | None,
+    file_format: str | None,
+    names: bool,
+    raw: bool,
+    pool: str | None,
+    player: str | None,
+    since: str | None,
+    until: str | None,
+    tournament: str | None,
+    published: str | None,
+    at: str | None,
+    known_at: str | None,
+) -> None:
     """Write players, games, history, ratings, published lists, cross-tables or any table of the views to a file.
 
     The formats are CSV, newline-delimited JSON, Parquet and SQLite, which takes several tables. Every row is there, of
@@ -92,9 +108,17 @@ def _rows(count: int) -> str:
 
 
 def _asked(
-    ledger: Ledger, pool: str | None, player: str | None, since: str | None, until: str | None, tournament: str | None,
-    published: str | None, at: str | None, *, names: bool,
-) -> Asked:  # fmt: skip
+    ledger: Ledger,
+    pool: str | None,
+    player: str | None,
+    since: str | None,
+    until: str | None,
+    tournament: str | None,
+    published: str | None,
+    at: str | None,
+    *,
+    names: bool,
+) -> Asked:
     """What the options ask for, in the numbers of the ledger."""
     instants: dict[str, int] = {}
     for option, text in (("--since", since), ("--until", until), ("--at", at)):

@@ -66,17 +66,38 @@ EXTRA = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[
     "--boards/--no-boards", default=None, help="Each game's final position, from the moves kept; in html unless no."
 )
 @click.option("--format", "fmt", type=click.Choice(FORMATS), help="By default as FILE ends; txt without a file.")
-@click.option("-o", "--output", "file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-              help="Where to; - is standard output.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where to; - is standard output.",
+)
 @click.option("--raw", is_flag=True, help="CSV without apostrophes before what a spreadsheet would run.")
 @KNOWN_AT
 @AS_IF
 @VERIFY
 def graph(
-    db_path: str, player: str, pool: str | None, last: int | None, number: int | None, by: Order, opponents: bool,
-    mono: bool, against: str | None, theme: str | None, every_page: bool, boards: bool | None,
-    fmt: str | None, file: Path | None, raw: bool, known_at: str | None, as_if: int | None, verify: bool,
-) -> None:  # fmt: skip
+    db_path: str,
+    player: str,
+    pool: str | None,
+    last: int | None,
+    number: int | None,
+    by: Order,
+    opponents: bool,
+    mono: bool,
+    against: str | None,
+    theme: str | None,
+    every_page: bool,
+    boards: bool | None,
+    fmt: str | None,
+    file: Path | None,
+    raw: bool,
+    known_at: str | None,
+    as_if: int | None,
+    verify: bool,
+) -> None:
     """A player's rating graph: in the terminal, or as svg, png, html, json, csv, vega-lite or lichess.
 
     A bar stands for each rated game, the newest at the left, after the rating now; its colour and pattern say win,
@@ -140,9 +161,15 @@ class _Asked(NamedTuple):
         is_whole = self.last is None and number is None and self.kind not in PICTURES
         last = pages.EVERY_GAME if is_whole else self.last
         return pages.page(
-            self.ledger, self.person, self.pool, number=number, last=last, by=self.by, against=self.against,
+            self.ledger,
+            self.person,
+            self.pool,
+            number=number,
+            last=last,
+            by=self.by,
+            against=self.against,
             boards=self.boards,
-        )  # fmt: skip
+        )
 
     def histories(self) -> Iterator[Page]:
         """All games, pool by pool; of a pool that was asked for even where there is none."""

@@ -29,9 +29,12 @@ _LARGEST = 4_096  # bytes of a file with a token
 
 def _token_file(**more: Any) -> Callable[[Command], Command]:
     return click.option(
-        "--token-file", metavar="FILE", type=click.Path(dir_okay=False),
-        help=f"File with the token that proves who does this; by default that of {VARIABLE}.", **more,
-    )  # fmt: skip
+        "--token-file",
+        metavar="FILE",
+        type=click.Path(dir_okay=False),
+        help=f"File with the token that proves who does this; by default that of {VARIABLE}.",
+        **more,
+    )
 
 
 def identifying(command: Command) -> Command:

@@ -41,26 +41,45 @@ from .importing import Wish, check_files, import_file, save_differences, show_pr
 @click.option("--strict", is_flag=True, help="A fault anywhere in a file: nothing of that file is recorded.")
 @click.option("--record-alike", is_flag=True, help="Record games that are probably known under another key.")
 @click.option("--open-tournaments", is_flag=True, help="Record the days of the tournaments that a TRF tells, too.")
-@click.option("--propose-differences", "differences", metavar="CSV",
-              help="Write the corrections that would take the files' word where they tell a known game otherwise.")
+@click.option(
+    "--propose-differences",
+    "differences",
+    metavar="CSV",
+    help="Write the corrections that would take the files' word where they tell a known game otherwise.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be recorded, and the first games; write nothing.")
-@click.option("--first", type=click.IntRange(0, 1000), default=10, show_default=True, metavar="N",
-              help="How many games a dry run shows.")  # fmt: skip
+@click.option(
+    "--first",
+    type=click.IntRange(0, 1000),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="How many games a dry run shows.",
+)
 @click.option("--format", "fmt", type=click.Choice(FORMATS), help="Told by content where not given.")
 @click.option(
     "--source", metavar="SITE", help="Site that names and game ids in CSV files and TRF belong to, such as lichess."
 )
 @click.option("--dates", type=click.Choice(ORDERS), help="What 04/05/2024 is: the day first (dmy), or the month (mdy).")
 @click.option(
-    "--speeds", type=click.Choice(["own", "lichess"]), default="own", show_default=True,
+    "--speeds",
+    type=click.Choice(["own", "lichess"]),
+    default="own",
+    show_default=True,
     help="Speed classes of chess.com's archives: its own, or Lichess's, as those of its PGN.",
-)  # fmt: skip
+)
 @click.option(
-    "--column", "columns", multiple=True, metavar="COLUMN=HEADING",
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="COLUMN=HEADING",
     help="The heading of a column in a CSV file, such as white=Weiß; repeatable.",
 )
 @click.option(
-    "--result", "results", multiple=True, metavar="WORD=RESULT",
+    "--result",
+    "results",
+    multiple=True,
+    metavar="WORD=RESULT",
     help="What a word of a CSV file means, such as Sieg=1-0; repeatable.",
 )
 @click.option(
@@ -69,12 +88,28 @@ from .importing import Wish, check_files, import_file, save_differences, show_pr
 @click.option("--encoding", metavar="NAME", help="Of a file that is not UTF-8, UTF-16 with its mark, or Windows-1252.")
 @acting("import")
 def import_(
-    db_path: str, files: Sequence[str], pool: str | None, new_pool: bool, pools: str | None, variants: Sequence[str],
-    strict: bool, record_alike: bool, open_tournaments: bool, differences: str | None, dry_run: bool,
+    db_path: str,
+    files: Sequence[str],
+    pool: str | None,
+    new_pool: bool,
+    pools: str | None,
+    variants: Sequence[str],
+    strict: bool,
+    record_alike: bool,
+    open_tournaments: bool,
+    differences: str | None,
+    dry_run: bool,
     first: int,
-    fmt: str | None, source: str | None, dates: str | None, speeds: str,
-    columns: Sequence[str], results: Sequence[str], day: str | None, encoding: str | None, actor: str,
-) -> None:  # fmt: skip
+    fmt: str | None,
+    source: str | None,
+    dates: str | None,
+    speeds: str,
+    columns: Sequence[str],
+    results: Sequence[str],
+    day: str | None,
+    encoding: str | None,
+    actor: str,
+) -> None:
     """Record games from files and rate them; "-" is standard input.
 
     PGN, Lichess NDJSON, CSV, FIDE's TRF16 and TRF26 and our own JSON lines, plain or packed by gzip, bzip2 or zstd. A
@@ -107,19 +142,26 @@ def import_(
             check_pool(ledger, name, is_new=new_pool)
         if open_tournaments and not dry_run and are_four_eyes_on(ledger.journal.find):
             raise RejectedError(  # before the first game: half of what was asked for would be recorded
-                "needs-a-proposal", "--open-tournaments",
+                "needs-a-proposal",
+                "--open-tournaments",
                 "four eyes are on, and openings of reported tournaments reach into the past; import without it, then "
                 "propose each with 'correct DB open-tournament', for somebody else to approve. Nothing was recorded",
-            )  # fmt: skip
+            )
         check_files(files, fmt=fmt, encoding=written_in)
         if differences is not None:
             refuse_own_files(Path(differences), db_path)
         chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
         wish = Wish(
-            choice=chosen, strict=strict, record_alike=record_alike, fmt=fmt, said=said, encoding=written_in,
-            open_tournaments=open_tournaments, differences=None if differences is None else [],
+            choice=chosen,
+            strict=strict,
+            record_alike=record_alike,
+            fmt=fmt,
+            said=said,
+            encoding=written_in,
+            open_tournaments=open_tournaments,
+            differences=None if differences is None else [],
             actor=actor if dry_run else recorder(ledger, actor),
-        )  # fmt: skip
+        )
         good = _previewed(ledger, files, wish, first) if dry_run else _imported(ledger, files, wish)
         if differences is not None:
             save_differences(ledger, differences, wish.differences or [])
@@ -152,10 +194,13 @@ def _said(
         except ValueError as error:
             raise click.UsageError(f"--day: {error}") from None
     return SaidOfFile(
-        source=source, day=day, dates=dates, speeds_by_clock=speeds == "lichess",
+        source=source,
+        day=day,
+        dates=dates,
+        speeds_by_clock=speeds == "lichess",
         headings=_understood("--column", headings_given, columns),
         results=_understood("--result", results_given, results),
-    )  # fmt: skip
+    )
 
 
 Given = TypeVar("Given")

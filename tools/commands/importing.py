@@ -100,11 +100,16 @@ def import_file(ledger: Ledger, path: str, wish: Wish, preview: ImportPreview | 
         record = preview.import_games if preview else partial(ledger.import_games, token=recording_token(ledger))
         try:
             report = record(
-                outside.passing(game_frames(source, fmt, wish.said)), choice=wish.choice, strict=wish.strict,
-                record_alike=wish.record_alike, keep_differences=wish.differences is not None, actor=wish.actor,
-                faults_so_far=lambda: source.reading.fault_count, advance=bar.advance,
+                outside.passing(game_frames(source, fmt, wish.said)),
+                choice=wish.choice,
+                strict=wish.strict,
+                record_alike=wish.record_alike,
+                keep_differences=wish.differences is not None,
+                actor=wish.actor,
+                faults_so_far=lambda: source.reading.fault_count,
+                advance=bar.advance,
                 rounds=lambda: source.reading.rounds,
-            )  # fmt: skip
+            )
         finally:
             bar.close()
     if wish.differences is not None:

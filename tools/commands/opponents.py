@@ -22,9 +22,12 @@ _ONLY_IN_FULL = {"first_date", "group", "points"}
 @DB
 @click.argument("player")
 @click.option(
-    "--by", type=click.Choice(list(_WAYS)), default=BATCH, show_default=True,
+    "--by",
+    type=click.Choice(list(_WAYS)),
+    default=BATCH,
+    show_default=True,
     help="Batches of 50 games, the newest first; or by colour; or by the opponents' strength.",
-)  # fmt: skip
+)
 @click.option("--against", metavar="PLAYER", help="The results against one opponent, and the games.")
 @POOL
 @click.option("--at", metavar="INSTANT", help="Only games in force at the end of that day, month or year.")
@@ -32,9 +35,16 @@ _ONLY_IN_FULL = {"first_date", "group", "points"}
 @VERIFY
 @output.format_options
 def opponents(
-    db_path: str, player: str, by: str, against: str | None, pool: str | None, at: str | None, limit: int | None,
-    fmt: str | None, verify: bool,
-) -> None:  # fmt: skip
+    db_path: str,
+    player: str,
+    by: str,
+    against: str | None,
+    pool: str | None,
+    at: str | None,
+    limit: int | None,
+    fmt: str | None,
+    verify: bool,
+) -> None:
     """Opponent statistics: maximum, minimum, mean, standard deviation of a player's and the opponents' ratings.
 
     Ratings are those after each game, as the graph shows them. "page" is the page of the graph with the same 50 games:

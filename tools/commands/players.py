@@ -87,9 +87,17 @@ def player() -> None:
 @click.option("--since", metavar="INSTANT", help="From when --rating holds; from the beginning by default.")
 @_player_options
 def add(
-    db_path: str, identity: str, name: str, standing: str, birth_year: int | None, declared_rating: int | None,
-    joined: str | None, since: str | None, actor: str, **given: Any,
-) -> None:  # fmt: skip
+    db_path: str,
+    identity: str,
+    name: str,
+    standing: str,
+    birth_year: int | None,
+    declared_rating: int | None,
+    joined: str | None,
+    since: str | None,
+    actor: str,
+    **given: Any,
+) -> None:
     """Register a player under an identity such as fide:1503014, lichess:ann or name:ann.
 
     A player with a past begins with the rating of the list, and with all that the list tells: the games behind it
@@ -105,9 +113,15 @@ def add(
     with Ledger.open(db_path) as ledger:
         with _usage():
             learnt = ledger.registry.add(
-                identity, name, standing=Standing(standing), declared_rating=declared_rating, birth_year=birth_year,
-                joined=joined, past=past, **recorded_by(ledger, actor),
-            )  # fmt: skip
+                identity,
+                name,
+                standing=Standing(standing),
+                declared_rating=declared_rating,
+                birth_year=birth_year,
+                joined=joined,
+                past=past,
+                **recorded_by(ledger, actor),
+            )
         _rate(ledger)
         word = f"is player {learnt.player}" if learnt.recorded else f"is player {learnt.player} already"
         called = f", called {learnt.name} since" if learnt.name not in {None, name} else ""
@@ -123,9 +137,15 @@ def add(
 @click.option("--since", metavar="INSTANT", help="From when it holds: today by default, --rating from the beginning.")
 @_player_options
 def set_(
-    db_path: str, player: str, standing: str | None, birth_year: int | None, declared_rating: int | None,
-    since: str | None, actor: str, **given: Any,
-) -> None:  # fmt: skip
+    db_path: str,
+    player: str,
+    standing: str | None,
+    birth_year: int | None,
+    declared_rating: int | None,
+    since: str | None,
+    actor: str,
+    **given: Any,
+) -> None:
     """Add what is learnt of a registered player later; games that it concerns are rated again.
 
     A declared rating, and the rating of a list, count where the player begins: from a day after the first rated game
@@ -144,9 +164,14 @@ def set_(
         person = ledger.player(player)
         with _usage():
             learnt = ledger.registry.learn(
-                person.player, standing=None if standing is None else Standing(standing), birth_year=birth_year,
-                declared_rating=declared_rating, past=past, since=since, **recorded_by(ledger, actor),
-            )  # fmt: skip
+                person.player,
+                standing=None if standing is None else Standing(standing),
+                birth_year=birth_year,
+                declared_rating=declared_rating,
+                past=past,
+                since=since,
+                **recorded_by(ledger, actor),
+            )
         _rate(ledger)
         word = "recorded" if learnt.recorded else "was known already"
         where = f"; it acts in pool {', '.join(learnt.acts_in)}" if learnt.passed_by else ""
@@ -224,9 +249,15 @@ players.add_command(alike)
 @click.option("--format", "fmt", type=click.Choice(FORMATS), help="Told by content where not given.")
 @ACTOR
 def import_(
-    db_path: str, file: str, pool: str | None, since: str | None, kind: str, source: str | None, fmt: str | None,
+    db_path: str,
+    file: str,
+    pool: str | None,
+    since: str | None,
+    kind: str,
+    source: str | None,
+    fmt: str | None,
     actor: str,
-) -> None:  # fmt: skip
+) -> None:
     """Register the players of a list, each with the rating and the past that it tells; "-" is standard input.
 
     A CSV file names columns in its header, in any order: identity (or fide_id, or name alone), name, rating, games, rd,
@@ -246,10 +277,14 @@ def import_(
         bar = ReadingBar(opened.reading, Path(file).stat().st_size if file != "-" else None)
         try:
             report = ledger.registry.take_list(
-                formats.frames(opened, chosen, kind, since), pool=pool, since=since, **recorded_by(ledger, actor),
+                formats.frames(opened, chosen, kind, since),
+                pool=pool,
+                since=since,
+                **recorded_by(ledger, actor),
                 source=source or formats.list_name(chosen, kind),
-                faults_so_far=lambda: opened.reading.fault_count, advance=bar.advance,
-            )  # fmt: skip
+                faults_so_far=lambda: opened.reading.fault_count,
+                advance=bar.advance,
+            )
         except ValueError as error:
             raise click.UsageError(str(error)) from None
         finally:
@@ -267,8 +302,10 @@ def import_(
         name = opened.reading.name
         tell_namesakes([f"{name}:{note.line}: note: {note.message}" for note in report.namesakes], f"{name}: ")
         words = [
-            counted(report.players, "player"), f"{report.registered:,} of them new", counted(report.seeded, "rating"),
-        ]  # fmt: skip
+            counted(report.players, "player"),
+            f"{report.registered:,} of them new",
+            counted(report.seeded, "rating"),
+        ]
         if report.births:
             words.append(f"{counted(report.births, 'year')} of birth learnt")
         if report.kept_names:

@@ -27,9 +27,12 @@ from . import DB, FALSE, REFUSED, tell_falsehoods
 @DB
 @click.option("--since", metavar="HEAD", help="A head kept outside: 'SIZE ROOT', or a file that ends in one.")
 @click.option(
-    "--key", "keys", metavar="VERIFIER", multiple=True,
+    "--key",
+    "keys",
+    metavar="VERIFIER",
+    multiple=True,
     help="Who must have signed the checkpoint in --since; repeatable.",
-)  # fmt: skip
+)
 @click.option("--journal-only", is_flag=True, help="Leave out names, texts and views.")
 @click.option("--lists", is_flag=True, help="Work out each published list once more, and compare.")
 @click.option("--save-head", metavar="FILE", type=click.Path(dir_okay=False), help="Write the head there if true.")
@@ -153,5 +156,3 @@ def head(db_path: str) -> None:
     """
     with Ledger.open(db_path) as ledger:
         output.answer(str(ledger.head()))
-
-

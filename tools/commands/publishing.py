@@ -102,9 +102,14 @@ def _words(ledger: Ledger, done: Published) -> str:
 @VERIFY
 @output.format_options
 def lists(
-    db_path: str, published: str | None, pool: str | None, limit: int | None, restore_rows: bool, fmt: str | None,
+    db_path: str,
+    published: str | None,
+    pool: str | None,
+    limit: int | None,
+    restore_rows: bool,
+    fmt: str | None,
     verify: bool,
-) -> None:  # fmt: skip
+) -> None:
     """The lists that were published; or one of them as it was, with what the journal says now beside it.
 
     LIST is POOL@INSTANT/EDITION as this command names it, or POOL@INSTANT for its last edition. "shown" and "rating"
@@ -144,9 +149,7 @@ def lists(
 @limits.option(PLAYERS_IN_A_TABLE, "players, the best first")
 @VERIFY
 @output.format_options
-def diff(
-    db_path: str, published: str, other: str, limit: int | None, fmt: str | None, verify: bool
-) -> None:  # fmt: skip
+def diff(db_path: str, published: str, other: str, limit: int | None, fmt: str | None, verify: bool) -> None:
     """How two lists differ: who was created, unchanged, changed or removed, and why.
 
     A LIST is POOL@INSTANT/EDITION, POOL@INSTANT (its last edition), POOL@INSTANT/now (what the journal says now of that

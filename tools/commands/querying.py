@@ -17,19 +17,31 @@ from . import DB, KNOWN_AT, level
     "-p", "--param", "parameters", multiple=True, nargs=2, metavar="NAME VALUE", help="What :NAME stands for."
 )
 @click.option(
-    "--seconds", default=querying.SECONDS, show_default=True, type=click.FloatRange(0),
+    "--seconds",
+    default=querying.SECONDS,
+    show_default=True,
+    type=click.FloatRange(0),
     help="How long it may take; 0: any time.",
 )
 @click.option(
-    "--memory", default=querying.MEMORY, show_default=True, type=click.IntRange(0, 2**30), metavar="MIB",
+    "--memory",
+    default=querying.MEMORY,
+    show_default=True,
+    type=click.IntRange(0, 2**30),
+    metavar="MIB",
     help="How many MiB it may take; 0: any amount.",
 )
 @KNOWN_AT
 @output.format_options
 def query(
-    db_path: str, statement: str, parameters: tuple[tuple[str, str], ...], seconds: float, memory: int,
-    known_at: str | None, fmt: str | None,
-) -> None:  # fmt: skip
+    db_path: str,
+    statement: str,
+    parameters: tuple[tuple[str, str], ...],
+    seconds: float,
+    memory: int,
+    known_at: str | None,
+    fmt: str | None,
+) -> None:
     """The rows that an SQL statement selects from the views, the journal and the names of people.
 
     The statement can only read; 'tables' says what there is. The table "names" has the name of each player; "journal"

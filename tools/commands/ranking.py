@@ -26,8 +26,13 @@ PLAYERS_IN_A_TABLE = 20  # where the reader does not say how many
 @POOL
 @limits.option(PLAYERS_IN_A_TABLE, "players, the best first")
 @click.option("--min-games", default=1, show_default=True, type=click.IntRange(0), help="Leave out players with fewer.")
-@click.option("--active", "active_days", type=click.IntRange(1, 100_000), metavar="DAYS",
-              help="Leave out who has not played in so many days before.")  # fmt: skip
+@click.option(
+    "--active",
+    "active_days",
+    type=click.IntRange(1, 100_000),
+    metavar="DAYS",
+    help="Leave out who has not played in so many days before.",
+)
 @click.option("--at", metavar="INSTANT", help="The ranking in force then; by default after all games.")
 @click.option("--details", is_flag=True, help="Percentile, class, strength, RD, and whether a rating is provisional.")
 @click.option("--since", metavar="DAY", help="Show the change since the end of that day.")
@@ -37,10 +42,20 @@ PLAYERS_IN_A_TABLE = 20  # where the reader does not say how many
 @VERIFY
 @output.format_options
 def ratings(
-    db_path: str, pool: str | None, limit: int | None, min_games: int, active_days: int | None, at: str | None,
-    details: bool, since: str | None, since_list: str | None, known_at: str | None, as_if: int | None,
-    fmt: str | None, verify: bool,
-) -> None:  # fmt: skip
+    db_path: str,
+    pool: str | None,
+    limit: int | None,
+    min_games: int,
+    active_days: int | None,
+    at: str | None,
+    details: bool,
+    since: str | None,
+    since_list: str | None,
+    known_at: str | None,
+    as_if: int | None,
+    fmt: str | None,
+    verify: bool,
+) -> None:
     """The ranking of a pool, best first: now, or at any instant; with --known-at from what was known then.
 
     "percentile" is the share of the ranked players with a lower rating; "class" and "strength" are by the policy
@@ -58,9 +73,14 @@ def ratings(
         raise click.UsageError("give --since or --since-list, not both")
     shown_rows = limits.shown(limit, fmt, PLAYERS_IN_A_TABLE)
     wanted = Wanted(
-        pool=pool, limit=shown_rows + 1, min_games=min_games, at=instant(at, "--at"), active_days=active_days,
-        since=instant(since, "--since"), since_list=since_list,
-    )  # fmt: skip
+        pool=pool,
+        limit=shown_rows + 1,
+        min_games=min_games,
+        at=instant(at, "--at"),
+        active_days=active_days,
+        since=instant(since, "--since"),
+        since_list=since_list,
+    )
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
             rows = ranking_in_full(ledger, wanted, details=details)

@@ -47,9 +47,15 @@ def pools(db_path: str, fmt: str | None, verify: bool) -> None:
 @VERIFY
 @output.format_options
 def show(
-    db_path: str, player: str, pool: str | None, at: str | None, known_at: str | None, as_if: int | None,
-    fmt: str | None, verify: bool
-) -> None:  # fmt: skip
+    db_path: str,
+    player: str,
+    pool: str | None,
+    at: str | None,
+    known_at: str | None,
+    as_if: int | None,
+    fmt: str | None,
+    verify: bool,
+) -> None:
     """One player: rating then and now, results, HERA and its date, lowest rating, time losses.
 
     PLAYER is a name, an identity such as lichess:ann, or a number. "rating_then" is the rating in force at the end of
@@ -82,8 +88,11 @@ def _without_counting(summary: output.Row) -> output.Row:
     """A summary with what people read of the scheme's state; the rest of it is the scheme's own counting."""
     state = summary["state"] if summary["rating_now"] is not None else {}
     known = {name: state[name] for name in _STATE_FOR_PEOPLE if name in state}
-    return {part: found for name, value in summary.items()
-            for part, found in (known.items() if name == "state" else ((name, value),))}  # fmt: skip
+    return {
+        part: found
+        for name, value in summary.items()
+        for part, found in (known.items() if name == "state" else ((name, value),))
+    }
 
 
 @click.command()
@@ -100,9 +109,19 @@ def _without_counting(summary: output.Row) -> output.Row:
 @VERIFY
 @output.format_options
 def games(
-    db_path: str, player: str | None, pool: str | None, tournament: str | None, round_: str | None, on: str | None,
-    limit: int | None, everything: bool, known_at: str | None, as_if: int | None, fmt: str | None, verify: bool,
-) -> None:  # fmt: skip
+    db_path: str,
+    player: str | None,
+    pool: str | None,
+    tournament: str | None,
+    round_: str | None,
+    on: str | None,
+    limit: int | None,
+    everything: bool,
+    known_at: str | None,
+    as_if: int | None,
+    fmt: str | None,
+    verify: bool,
+) -> None:
     """A player's rated games: both sides' ratings before and after each, the current ones in brackets.
 
     Without a PLAYER the games of a tournament, its round, or a day, in the order in which they are rated.

@@ -50,7 +50,7 @@ _TOLD = ("result", "ended", "termination", "half_moves", "tournament", "round", 
 @output.format_options
 def record(
     db_path: str, pool: str | None, new: bool, record_alike: bool, actor: str, fmt: str | None, **given: Any
-) -> None:  # fmt: skip
+) -> None:
     """Record one game, rate it, and show both ratings before and after it.
 
     What is known already is told so and not recorded again, as 'import' does; what is said in addition is added. A
@@ -72,7 +72,11 @@ def record(
         players = _players(ledger, given, is_new=new)
         game = game_by_hand(words, *players)
         report = ledger.import_games(
-            frames([game]), choice=PoolChoice(pool=chosen), strict=True, record_alike=record_alike, actor=who,
+            frames([game]),
+            choice=PoolChoice(pool=chosen),
+            strict=True,
+            record_alike=record_alike,
+            actor=who,
             token=recording_token(ledger),
         )
         if report.faults:

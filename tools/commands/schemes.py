@@ -117,11 +117,15 @@ def _settings_of(chosen: Scheme) -> list[dict[str, Any]]:
         for field in attrs.fields(chosen.settings)
     ] + [
         {
-            "setting": name, "default": False, "new_pools": False, "unit": "switch", "meaning": meaning,
+            "setting": name,
+            "default": False,
+            "new_pools": False,
+            "unit": "switch",
+            "meaning": meaning,
             "source": "choice of the pool",
         }
         for name, meaning in POOL_SETTINGS.items()
-    ]  # fmt: skip
+    ]
 
 
 def _as_text(default: float | bool) -> str:
@@ -149,21 +153,35 @@ def eras(db_path: str, fmt: str | None, verify: bool) -> None:
 @POOL
 @NEW_POOL
 @click.option(
-    "--scheme", "name", required=True, metavar="NAME", help="The scheme; see 'scheme list'.",
+    "--scheme",
+    "name",
+    required=True,
+    metavar="NAME",
+    help="The scheme; see 'scheme list'.",
     shell_complete=scheme_names,
-)  # fmt: skip
+)
 @click.option("--from", "since", metavar="INSTANT", help="First day that it rates; left out for a new pool.")
 @click.option("--carry", type=click.Choice([way.value for way in Carry]), help="What players bring along.")
 @click.option(
-    "--map", "maps", multiple=True, metavar="[FROM:]FACTOR:OFFSET",
+    "--map",
+    "maps",
+    multiple=True,
+    metavar="[FROM:]FACTOR:OFFSET",
     help="For --carry convert: new = FACTOR x old + OFFSET for ratings from FROM on; repeatable.",
-)  # fmt: skip
+)
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting; repeatable.")
 @ACTOR
 def adopt(
-    db_path: str, pool: str | None, new_pool: bool, name: str, since: str | None, carry: str | None,
-    maps: Sequence[str], settings: Sequence[str], actor: str,
-) -> None:  # fmt: skip
+    db_path: str,
+    pool: str | None,
+    new_pool: bool,
+    name: str,
+    since: str | None,
+    carry: str | None,
+    maps: Sequence[str],
+    settings: Sequence[str],
+    actor: str,
+) -> None:
     """Rate a pool by another scheme from a date on, in the past too: what it touches is rated again.
 
     Players keep rating and number of games (--carry keep, the default), begin anew (restart), or get the rating
@@ -254,9 +272,14 @@ def _range(word: str) -> ConversionRange:
 @VERIFY
 @output.format_options
 def runs(
-    db_path: str, pool: str | None, on: str | None, limit: int | None, known_at: str | None, fmt: str | None,
+    db_path: str,
+    pool: str | None,
+    on: str | None,
+    limit: int | None,
+    known_at: str | None,
+    fmt: str | None,
     verify: bool,
-) -> None:  # fmt: skip
+) -> None:
     """The rating runs of a pool; or the list in force on a day: who was on it, and what the next run brought.
 
     Where the list of that day was published, "published" is the rating on it and "revised" says whether it told
@@ -315,9 +338,7 @@ def made(make: Callable[[], E]) -> E:
         raise click.UsageError(str(error)) from None
 
 
-def close(
-    ledger: Ledger, pool: str, what: str, make: Callable[[], Event], actor: str, word: str = "closed"
-) -> bool:
+def close(ledger: Ledger, pool: str, what: str, make: Callable[[], Event], actor: str, word: str = "closed") -> bool:
     """Record what ends or begins something that is rated together, and say so; False where it was known already."""
     receipt = ledger.append(made(make), actor=recorder(ledger, actor), token=recording_token(ledger))
     with Bars() as bars:

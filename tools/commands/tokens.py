@@ -41,9 +41,13 @@ def token() -> None:
 @DB
 @click.argument("name")
 @click.option(
-    "--role", "roles", multiple=True, required=True, type=click.Choice([role.value for role in Role]),
+    "--role",
+    "roles",
+    multiple=True,
+    required=True,
+    type=click.Choice([role.value for role in Role]),
     help="What the person may do; repeatable.",
-)  # fmt: skip
+)
 @click.option("--expires", metavar="INSTANT", help="The last day, or moment, at which it is taken.")
 @identifying
 def add(

@@ -39,9 +39,16 @@ from .schemes import ACTOR, close, made
 @click.option("--rounds", type=int, metavar="N", help="How many rounds are planned.")
 @ACTOR
 def open_tournament(
-    db_path: str, tournament: str, pool: str | None, starts_at: str, ends_at: str, kind: str | None,
-    entrants: int | None, rounds: int | None, actor: str,
-) -> None:  # fmt: skip
+    db_path: str,
+    tournament: str,
+    pool: str | None,
+    starts_at: str,
+    ends_at: str,
+    kind: str | None,
+    entrants: int | None,
+    rounds: int | None,
+    actor: str,
+) -> None:
     """Announce a tournament: its games are those of that name that end from its first to its last day.
 
     Schemes that rate tournaments whole do so in the period of its last day, from the ratings in force on its first.
@@ -59,9 +66,14 @@ def open_tournament(
 
         def make() -> TournamentOpened:
             return TournamentOpened(
-                pool=name, tournament=tournament, starts_at=starts_at, ends_at=ends_at,
-                format=None if kind is None else Format(kind), entrants=entrants, rounds=rounds,
-            )  # fmt: skip
+                pool=name,
+                tournament=tournament,
+                starts_at=starts_at,
+                ends_at=ends_at,
+                format=None if kind is None else Format(kind),
+                entrants=entrants,
+                rounds=rounds,
+            )
 
         event = made(make)
         _refuse(announcements.opening_problem(event, _told(ledger, name, tournament)))
@@ -132,17 +144,31 @@ def _tell_effect(ledger: Ledger, event: TournamentClosed, before: Mapping[int, t
 @POOL
 @click.option("--round", "number", type=click.IntRange(1, MAX_ROUND), metavar="N", help="Number of the round.")
 @click.option(
-    "--brings", type=click.Choice([word.value for word in Brings]), default="half", show_default=True,
+    "--brings",
+    type=click.Choice([word.value for word in Brings]),
+    default="half",
+    show_default=True,
     help="A half-point bye, a full-point one, one for want of an opponent, one without a point; absent.",
 )
-@click.option("--half-points", type=click.IntRange(0, 20), metavar="N",
-              help="What an allotted bye brings, half points, where that is not 2.")  # fmt: skip
+@click.option(
+    "--half-points",
+    type=click.IntRange(0, 20),
+    metavar="N",
+    help="What an allotted bye brings, half points, where that is not 2.",
+)
 @click.option("--edition", metavar="INSTANT", help="A day, month or year of it; the last edition by default.")
 @ACTOR
 def bye(
-    db_path: str, tournament: str, player: str, pool: str | None, number: int | None, brings: str,
-    half_points: int | None, edition: str | None, actor: str,
-) -> None:  # fmt: skip
+    db_path: str,
+    tournament: str,
+    player: str,
+    pool: str | None,
+    number: int | None,
+    brings: str,
+    half_points: int | None,
+    edition: str | None,
+    actor: str,
+) -> None:
     """Record a round in which a player has no game: a bye, or an absence. It counts for points, never for ratings.
 
     Points, places, cross-tables, tie-breaks and the tournament's report (TRF) take it in. What was told already, by a
@@ -163,9 +189,14 @@ def bye(
 
         def make() -> RoundWithoutGame:
             return RoundWithoutGame(
-                pool=name, tournament=tournament, edition=day, round=number, player=person.player,
-                brings=Brings(brings), half_points=half_points,
-            )  # fmt: skip
+                pool=name,
+                tournament=tournament,
+                edition=day,
+                round=number,
+                player=person.player,
+                brings=Brings(brings),
+                half_points=half_points,
+            )
 
         receipt = ledger.append(made(make), actor=recorder(ledger, actor), token=recording_token(ledger))
         with Bars() as bars:

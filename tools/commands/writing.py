@@ -22,18 +22,22 @@ from .identifying import acting, recorder, recording_token
 @DB
 @click.option("--pool", default="standard", show_default=True, metavar="NAME", help="Name of the first pool.")
 @click.option(
-    "--scheme", default="chessworld", show_default=True, metavar="NAME",
-    help="Scheme that rates it; see 'scheme list'.", shell_complete=scheme_names,
-)  # fmt: skip
+    "--scheme",
+    default="chessworld",
+    show_default=True,
+    metavar="NAME",
+    help="Scheme that rates it; see 'scheme list'.",
+    shell_complete=scheme_names,
+)
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the scheme; repeatable.")
 @click.option(
-    "--secret-of", type=click.Path(exists=True, dir_okay=False), metavar="OTHER.db",
+    "--secret-of",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="OTHER.db",
     help="Make keys of games as OTHER.db does: the same games have the same keys, and the same ratings, in both.",
-)  # fmt: skip
+)
 @click.option("--actor", default="init", show_default=True, metavar="WHO", help="Who does this, for the journal.")
-def init(
-    db_path: str, pool: str, scheme: str, settings: Sequence[str], secret_of: str | None, actor: str
-) -> None:  # fmt: skip
+def init(db_path: str, pool: str, scheme: str, settings: Sequence[str], secret_of: str | None, actor: str) -> None:
     """Make a new ledger: DB, and beside it the people and the views.
 
     Games whose source gives no key get one that is made of their facts under a secret, so that nobody can try names
@@ -47,9 +51,7 @@ def init(
     """
     chosen = settings_given(settings)
     check_words(pool, scheme, chosen)
-    with Ledger.create(
-        db_path, pool=pool, scheme=scheme, settings=chosen, actor=actor, secret_of=secret_of
-    ) as ledger:
+    with Ledger.create(db_path, pool=pool, scheme=scheme, settings=chosen, actor=actor, secret_of=secret_of) as ledger:
         ledger.catch_up()
         output.remark(f"{db_path}: pool {pool!r} is rated by {scheme!r}; head {ledger.head()}")
         tell_package(scheme)
@@ -120,5 +122,3 @@ def rebuild(db_path: str) -> None:
     with Ledger.open(db_path) as ledger, Bars() as bars:
         position = ledger.rebuild(bars)
         output.remark(f"{beside(db_path, 'views')}: rebuilt from {counted(position, 'entry', 'entries')}")
-
-

@@ -44,9 +44,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Write or check the pictures; returns the exit code."""
     wanted = pictures()
     stale = [
-        name for name, text in wanted.items()
+        name
+        for name, text in wanted.items()
         if not (FOLDER / name).is_file() or (FOLDER / name).read_text(encoding="utf-8") != text
-    ]  # fmt: skip
+    ]
     if "--check" in (sys.argv[1:] if argv is None else argv):
         for name in stale:
             output.remark(f"{name} differs: run 'python -m tools.sample.drawing'")

@@ -23,9 +23,7 @@ def _season(inputs: Inputs, grade: Callable[..., float]) -> float:
 
 FUNCTIONS: Mapping[tuple[str, str], Callable[[Inputs], Any]] = {
     ("ecf_old", "points"): _points,
-    ("ecf_old", "opp"): lambda inputs: ecf_grade.counted(
-        float(inputs["own"]), float(inputs["opp"]), ecf_grade.DEFAULT
-    ),
+    ("ecf_old", "opp"): lambda inputs: ecf_grade.counted(float(inputs["own"]), float(inputs["opp"]), ecf_grade.DEFAULT),
     ("ecf_old", "season"): lambda inputs: _season(inputs, ecf_grade.season_grade),
     ("ecf_old", "season_equiv"): lambda inputs: _season(inputs, ecf_grade.season_grade_by_percentage),
     ("ecf_conv", "old"): lambda inputs: ecf_grade.elo(float(inputs["g"])),

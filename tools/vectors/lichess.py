@@ -20,9 +20,12 @@ def _triple(values: Any) -> lichess.Triple:
 def _game(inputs: Inputs) -> dict[str, float]:
     tau = inputs.get("tau")
     white, black = lichess.game(
-        _triple(inputs["white"]), _triple(inputs["black"]), float(inputs["outcome"]),
-        float(inputs.get("advantage") or 0.0), lichess.DEFAULT.tau if tau is None else float(tau),
-    )  # fmt: skip
+        _triple(inputs["white"]),
+        _triple(inputs["black"]),
+        float(inputs["outcome"]),
+        float(inputs.get("advantage") or 0.0),
+        lichess.DEFAULT.tau if tau is None else float(tau),
+    )
     names = ("w_rating", "w_rd", "w_vol", "b_rating", "b_rd", "b_vol")
     return dict(zip(names, (*white, *black), strict=True))
 

@@ -25,8 +25,9 @@ def _established(inputs: Inputs) -> float:
     """One rating run from the previous list's rating and number of games."""
     rating, numbers = float(inputs["ro"]), playchess.DEFAULT
     k = playchess.k_factor(rating, float(inputs["pn"]))
-    others = [(playchess.counted(rating, float(other), numbers.cut_off), float(score))
-              for other, score in inputs["games"]]  # fmt: skip
+    others = [
+        (playchess.counted(rating, float(other), numbers.cut_off), float(score)) for other, score in inputs["games"]
+    ]
     return rating + sum(playchess.change(rating, other, score, k, numbers.win_bonus) for other, score in others)
 
 

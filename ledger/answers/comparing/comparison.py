@@ -135,10 +135,19 @@ class Comparison:
 
 
 def compare(
-    ledger: Ledger, candidates: Sequence[Candidate], pool: str | None = None, *, timer: Callable[[], float],
-    since: str | None = None, until: str | None = None, established: bool = False, min_games: int = 30,
-    movers: int = 10, threads: int = THREADS, from_shown: bool = False,
-) -> Comparison:  # fmt: skip
+    ledger: Ledger,
+    candidates: Sequence[Candidate],
+    pool: str | None = None,
+    *,
+    timer: Callable[[], float],
+    since: str | None = None,
+    until: str | None = None,
+    established: bool = False,
+    min_games: int = 30,
+    movers: int = 10,
+    threads: int = THREADS,
+    from_shown: bool = False,
+) -> Comparison:
     """Replay a pool's games under each scheme and say how well it would have done.
 
     Args:
@@ -202,10 +211,19 @@ def _window(games: replaying.ComparedGames, pool: str, since: str | None, until:
 def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any, active: Any) -> Figures:
     scheme, expected = candidate.scheme, result.expected[predicted]
     return Figures(
-        scheme.name, scheme.title, f"by {scheme.rhythm.value}", candidate.settings, len(score),
-        accuracy.log_loss(expected, score), accuracy.brier(expected, score), accuracy.bias(expected, score),
-        *replaying.spread(result.final[active]), result.seconds, accuracy.calibration(expected, score), result.years,
-    )  # fmt: skip
+        scheme.name,
+        scheme.title,
+        f"by {scheme.rhythm.value}",
+        candidate.settings,
+        len(score),
+        accuracy.log_loss(expected, score),
+        accuracy.brier(expected, score),
+        accuracy.bias(expected, score),
+        *replaying.spread(result.final[active]),
+        result.seconds,
+        accuracy.calibration(expected, score),
+        result.years,
+    )
 
 
 def _likenesses(pairs: Sequence[tuple[Candidate, Replayed]], enough: Any) -> Iterator[Likeness]:

@@ -51,7 +51,15 @@ def foretell(state: Any, w: int, b: int, numbers: Any) -> tuple[float, int]:
 
 
 def keep(
-    game: int, white: int, black: int, foretold: Any, state: Any, w: int, b: int, kept: Any, numbers: Any  # noqa: ARG001
+    game: int,
+    white: int,  # noqa: ARG001
+    black: int,  # noqa: ARG001
+    foretold: Any,
+    state: Any,
+    w: int,
+    b: int,
+    kept: Any,
+    numbers: Any,
 ) -> None:
     """Note what was expected of one game, and both ratings after it."""
     kept.expected[game], kept.unsettled[game] = foretold

@@ -160,10 +160,15 @@ def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> ComparedGa
             known = [codes.setdefault(name, len(codes)) for name in tournament]
             blocks.append(
                 [
-                    MANY.small(white), MANY.small(black), MANY.floats(score), MANY.ints(ended_ms), MANY.small(known),
-                    MANY.floats(white_rating), MANY.floats(black_rating),
+                    MANY.small(white),
+                    MANY.small(black),
+                    MANY.floats(score),
+                    MANY.ints(ended_ms),
+                    MANY.small(known),
+                    MANY.floats(white_rating),
+                    MANY.floats(black_rating),
                 ]
-            )  # fmt: skip
+            )
     if not blocks:
         none = MANY.small([])
         return ComparedGames(none, none, none, MANY.floats([]), MANY.ints([]), none, list(codes), MANY.floats([]))
@@ -190,9 +195,13 @@ def last_ms(games: ComparedGames) -> Any:
 
 
 def ordered(
-    connection: sqlite3.Connection, actual: Pool, games: ComparedGames, candidates: Sequence[Candidate], *,
+    connection: sqlite3.Connection,
+    actual: Pool,
+    games: ComparedGames,
+    candidates: Sequence[Candidate],
+    *,
     from_shown: bool = False,
-) -> list[Order]:  # fmt: skip
+) -> list[Order]:
     """The games of a pool as each scheme takes them; nothing of the views is read after that.
 
     Args:

@@ -151,9 +151,14 @@ class Event:
     """What the rows of a page are made from: what is told of one edition, and what it comes to."""
 
     def __init__(
-        self, ledger: Ledger, pool: Pool, telling: Told, announced: kinds.Announced, wanted: Wanted,
+        self,
+        ledger: Ledger,
+        pool: Pool,
+        telling: Told,
+        announced: kinds.Announced,
+        wanted: Wanted,
         states: PlayerStates | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         games = telling.games
         self.pool, self.telling, self.games, self.wanted = pool, telling, games, wanted
         self.byes = byes_beside(games, telling.byes)
@@ -233,9 +238,11 @@ def byes_beside(games: Sequence[EventGame], byes: Sequence[StoredRound]) -> list
 
 
 def results_of(
-    games: Sequence[EventGame], byes: Sequence[StoredRound] = (), unplayed: Unplayed = Unplayed.AS_GAMES,
+    games: Sequence[EventGame],
+    byes: Sequence[StoredRound] = (),
+    unplayed: Unplayed = Unplayed.AS_GAMES,
     rounds: int = 0,
-) -> Results:  # fmt: skip
+) -> Results:
     """By player the results of all rounds that have one; who has none but unfinished games is there, too."""
     found: dict[int, list[Result]] = {}
     for game in games:

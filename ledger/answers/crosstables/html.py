@@ -37,8 +37,13 @@ td.self { color: var(--faint); } td.upset { font-weight: 700; } td.upset::before
 details table { margin: .4rem 0 1rem 1.2rem; font-size: .92rem; } .notes, .rounds { color: var(--ink); }
 """
 _VIEW = (
-    "opponent", "result", "enrolment rating", "closing rating", "performance", "ER offset %",
-)  # fmt: skip
+    "opponent",
+    "result",
+    "enrolment rating",
+    "closing rating",
+    "performance",
+    "ER offset %",
+)
 
 
 def drawn(page: Crosstable) -> str:

@@ -191,9 +191,7 @@ def matches_of(games: Sequence[EventGame]) -> dict[Pair, list[EventGame]]:
     return dict(sorted(found.items(), key=lambda match: match[1][-1].order))
 
 
-def loser_of(
-    pair: Pair, played: Sequence[EventGame], games: Sequence[EventGame], out: Collection[int]
-) -> int | None:
+def loser_of(pair: Pair, played: Sequence[EventGame], games: Sequence[EventGame], out: Collection[int]) -> int | None:
     """Who lost a match; None where nothing tells.
 
     Args:

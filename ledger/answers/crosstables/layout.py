@@ -91,9 +91,12 @@ def laid_out(page: Crosstable) -> Layout:
 
 
 BYES = {
-    "half": "half-point bye", "full": "full-point bye", "allotted": "bye for want of an opponent",
-    "zero": "bye without a point", "absent": "absent",
-}  # fmt: skip
+    "half": "half-point bye",
+    "full": "full-point bye",
+    "allotted": "bye for want of an opponent",
+    "zero": "bye without a point",
+    "absent": "absent",
+}
 
 
 def half(points: float) -> str:
@@ -289,9 +292,11 @@ def _rounds_of(page: Crosstable) -> list[tuple[str, tuple[str, ...]]]:
     last = max((match.round for match in page.matches if not match.third_place), default=0)
     found: dict[str, list[str]] = {}
     for match in page.matches:
-        title = "Third place" if match.third_place else {0: "Final", 1: "Semi-finals"}.get(
-            last - match.round, f"Round {match.round}"
-        )  # fmt: skip
+        title = (
+            "Third place"
+            if match.third_place
+            else {0: "Final", 1: "Semi-finals"}.get(last - match.round, f"Round {match.round}")
+        )
         first, second = match.names
         line = f"{first} - {second} {half(match.points[0])}:{half(match.points[1])}"
         if match.winner is None:

@@ -105,14 +105,15 @@ def _with_text(connection: sqlite3.Connection, pool: Pool, text: str | None) -> 
 
 
 def _editions(
-    connection: sqlite3.Connection, pool: Pool, ends: Mapping[str, dict[int, str]], names: Collection[str],
+    connection: sqlite3.Connection,
+    pool: Pool,
+    ends: Mapping[str, dict[int, str]],
+    names: Collection[str],
     sought: Sought,
-) -> dict[str, Editions]:  # fmt: skip
+) -> dict[str, Editions]:
     """The editions of tournaments, by when their games ended and by their rounds without a game."""
     byes = stored_rounds.rounds_of(connection, pool, names)
-    return {
-        name: editions_of(pool, name, ends.get(name, {}), byes.get(name, []), sought.quiet_days) for name in names
-    }
+    return {name: editions_of(pool, name, ends.get(name, {}), byes.get(name, []), sought.quiet_days) for name in names}
 
 
 def _pairs(telling: Mapping[str, Editions], sought: Sought) -> list[tuple[str, Chosen]]:
@@ -146,9 +147,7 @@ def _late(connection: sqlite3.Connection, pool: Pool, sought: Sought) -> dict[st
     return None
 
 
-def _between(
-    connection: sqlite3.Connection, pool: Pool, sought: Sought, ms: int, until: int
-) -> dict[str, Editions]:
+def _between(connection: sqlite3.Connection, pool: Pool, sought: Sought, ms: int, until: int) -> dict[str, Editions]:
     """The editions of all tournaments of which a game ended, or a bye is told, from an instant on, to another one."""
     both = (*event_games.names_since(connection, pool, ms, until), *stored_rounds.names_since(connection, pool, ms))
     games = event_games.games_of(connection, pool, set(both))
@@ -230,8 +229,10 @@ def tournaments_of(
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
     text = (sought.text or "").casefold()
-    both = (*event_games.names_of(connection, rated_by, person.player),
-            *stored_rounds.names_of(connection, rated_by, person.player))  # fmt: skip
+    both = (
+        *event_games.names_of(connection, rated_by, person.player),
+        *stored_rounds.names_of(connection, rated_by, person.player),
+    )
     names = [name for name in dict.fromkeys(both) if text in name.casefold()]
     games = event_games.games_of(connection, rated_by, names)
     byes = stored_rounds.rounds_of(connection, rated_by, names)

@@ -74,9 +74,11 @@ class Results(dict[int, Sequence[Result]]):
     """
 
     def __init__(
-        self, by_player: Mapping[int, Sequence[Result]] | None = None, unplayed: Unplayed = Unplayed.AS_GAMES,
+        self,
+        by_player: Mapping[int, Sequence[Result]] | None = None,
+        unplayed: Unplayed = Unplayed.AS_GAMES,
         rounds: int = 0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(by_player or {})
         self.unplayed = unplayed
         self.rounds = rounds

@@ -78,9 +78,11 @@ class Column:
     def type(self) -> DataType:
         """Its type in Parquet."""
         types = {
-            Kind.NUMBER: pl.Float64(), Kind.TEXT: pl.String(), Kind.BOOLEAN: pl.Boolean(),
+            Kind.NUMBER: pl.Float64(),
+            Kind.TEXT: pl.String(),
+            Kind.BOOLEAN: pl.Boolean(),
             Kind.INSTANT: pl.Datetime("ms", "UTC"),
-        }  # fmt: skip
+        }
         return types.get(self.kind) or pl.Int64()
 
     def schema(self) -> dict[str, Any]:

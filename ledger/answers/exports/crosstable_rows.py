@@ -50,7 +50,9 @@ def columns(name: Column) -> tuple[Column, ...]:
         _column("er_offset", Kind.NUMBER, "100 (performance / enrolment rating - 1)", "per cent", optional=True),
         _column("upsets", Kind.INTEGER, "upsets that the player brought about", "games"),
         _column(
-            "results", Kind.TEXT, "results against other rows: 2:1½ 5:0 is a win and a draw against row 2, a loss to 5",
+            "results",
+            Kind.TEXT,
+            "results against other rows: 2:1½ 5:0 is a win and a draw against row 2, a loss to 5",
         ),
     )
 

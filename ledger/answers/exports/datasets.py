@@ -134,7 +134,9 @@ GAME_COLUMNS = (
     _name("black_name", "black", "Black's name"),
     _of_game("outcome", optional=False),
     _column(
-        Kind.NUMBER, ColumnDoc("White's score; empty without a result", "0, 0.5 or 1"), "white_score",
+        Kind.NUMBER,
+        ColumnDoc("White's score; empty without a result", "0, 0.5 or 1"),
+        "white_score",
         "g.half_points / 2.0",
     ),
     _of_game("termination", optional=False),
@@ -149,19 +151,23 @@ GAME_COLUMNS = (
     _of_game("reason"),
     _column(
         Kind.INSTANT,
-        ColumnDoc("its place in rating order; empty while its period is open", INSTANT), "rated_at",
+        ColumnDoc("its place in rating order; empty while its period is open", INSTANT),
+        "rated_at",
         f"nullif(g.rated_ms, {OPEN})",
     ),
     _of_game("white_rating", Kind.INTEGER),
     _of_game("black_rating", Kind.INTEGER),
     Column(
-        name="corrected_by", kind=Kind.TEXT, lookup=CORRECTED, of="key",
+        name="corrected_by",
+        kind=Kind.TEXT,
+        lookup=CORRECTED,
+        of="key",
         meaning=ColumnDoc(
             "the proposals that corrected it and act, divided by blanks; empty for a game as it was recorded"
         ),
     ),
     _of_game("voided_by", Kind.INTEGER),
-)  # fmt: skip
+)
 
 
 def _game_scans(asked: Asked, columns: Sequence[Column]) -> list[Scan]:
@@ -186,10 +192,13 @@ def _game_scans(asked: Asked, columns: Sequence[Column]) -> list[Scan]:
 
 
 GAMES = Dataset(
-    name="games", doc="Every game as it now stands, rated or not, with the reason where it does not count.",
-    columns=GAME_COLUMNS, key=("position",), scans=_game_scans,
+    name="games",
+    doc="Every game as it now stands, rated or not, with the reason where it does not count.",
+    columns=GAME_COLUMNS,
+    key=("position",),
+    scans=_game_scans,
     filters=frozenset({"pool", "player", "since_ms", "until_ms", "tournament"}),
-)  # fmt: skip
+)
 
 # -- players -----------------------------------------------------------------------------------------------------
 
@@ -239,9 +248,13 @@ def _player_scans(asked: Asked, columns: Sequence[Column]) -> list[Scan]:
 
 
 PLAYERS = Dataset(
-    name="players", doc="Every player, with the rating now in a pool: the first one, or that of --pool.",
-    columns=PLAYER_COLUMNS, key=("player",), scans=_player_scans, filters=frozenset({"pool", "player"}),
-)  # fmt: skip
+    name="players",
+    doc="Every player, with the rating now in a pool: the first one, or that of --pool.",
+    columns=PLAYER_COLUMNS,
+    key=("player",),
+    scans=_player_scans,
+    filters=frozenset({"pool", "player"}),
+)
 
 # -- history -----------------------------------------------------------------------------------------------------
 
@@ -276,9 +289,13 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
         return [scan(shown, "history AS h", ("pool", "player", "n"), where)]
 
     return Dataset(
-        name="history", doc=table.doc, columns=columns, key=("pool", "player", "n"), scans=scans,
+        name="history",
+        doc=table.doc,
+        columns=columns,
+        key=("pool", "player", "n"),
+        scans=scans,
         filters=frozenset({"pool", "player", "since_ms", "until_ms"}),
-    )  # fmt: skip
+    )
 
 
 # -- lists -------------------------------------------------------------------------------------------------------
@@ -291,11 +308,13 @@ _LIST_ROW = (
     Column(name="shown", kind=Kind.INTEGER, meaning=ColumnDoc("rating as lists show it", POINTS), optional=False),
     Column(name="rating", kind=Kind.NUMBER, meaning=ColumnDoc("rating, unrounded", POINTS), optional=False),
     Column(
-        name="games", kind=Kind.INTEGER, meaning=ColumnDoc("rated games by then that the ledger knows", "games"),
+        name="games",
+        kind=Kind.INTEGER,
+        meaning=ColumnDoc("rated games by then that the ledger knows", "games"),
         optional=False,
     ),
     Column(name="last_game", kind=Kind.TEXT, meaning=ColumnDoc("day of the last of them", "ISO 8601")),
-)  # fmt: skip
+)
 _FIELDS = ("player", "rank", "shown", "rating", "games", "last_game")
 
 
@@ -325,26 +344,35 @@ def _list_rows(ledger: Ledger, asked: Asked) -> Iterator[DataFrame]:
 
 
 RATINGS = Dataset(
-    name="ratings", doc="The rating list of each pool in force now, or at an instant, best first.",
-    columns=_LIST_ROW, key=("pool", "player"), rows=_rating_rows, filters=frozenset({"pool", "at"}),
-)  # fmt: skip
+    name="ratings",
+    doc="The rating list of each pool in force now, or at an instant, best first.",
+    columns=_LIST_ROW,
+    key=("pool", "player"),
+    rows=_rating_rows,
+    filters=frozenset({"pool", "at"}),
+)
 LISTS = Dataset(
-    name="lists", doc="The published lists as they were published, a row for each player on each.",
+    name="lists",
+    doc="The published lists as they were published, a row for each player on each.",
     columns=(
         Column(name="list", kind=Kind.TEXT, meaning=ColumnDoc("name of the list, POOL@DAY/EDITION"), optional=False),
         Column(name="as_of", kind=Kind.TEXT, meaning=ColumnDoc("the instant it is of", INSTANT), optional=False),
         Column(name="edition", kind=Kind.INTEGER, meaning=ColumnDoc("edition of that list, from 1"), optional=False),
         *_LIST_ROW,
     ),
-    key=("list", "player"), rows=_list_rows, filters=frozenset({"pool", "published"}),
-)  # fmt: skip
+    key=("list", "player"),
+    rows=_list_rows,
+    filters=frozenset({"pool", "published"}),
+)
 
 CROSSTABLES = Dataset(
-    name="crosstables", doc=crosstable_rows.DOC,
+    name="crosstables",
+    doc=crosstable_rows.DOC,
     columns=crosstable_rows.columns(_name("name", "player", "the player's name")),
-    key=("pool", "tournament", "edition", "player"), filters=frozenset({"pool", "tournament"}),
+    key=("pool", "tournament", "edition", "player"),
+    filters=frozenset({"pool", "tournament"}),
     rows=lambda ledger, asked: crosstable_rows.frames(ledger, asked.pool, asked.tournament),
-)  # fmt: skip
+)
 
 # -- all of them -------------------------------------------------------------------------------------------------
 

@@ -33,7 +33,9 @@ class Document(NamedTuple):
 # By what is exported, and the format.
 DOCUMENTS: Mapping[tuple[str, str], Document] = {
     ("tournament", "trf16"): Document(
-        doc="One tournament as a report in FIDE's TRF16.", make=trf16,
-        filters=frozenset({"tournament", "pool", "since_ms", "until_ms"}), suffixes=(".trf",),
+        doc="One tournament as a report in FIDE's TRF16.",
+        make=trf16,
+        filters=frozenset({"tournament", "pool", "since_ms", "until_ms"}),
+        suffixes=(".trf",),
     ),
-}  # fmt: skip
+}

@@ -59,9 +59,15 @@ class Exported(NamedTuple):
 
 
 def export(
-    ledger: Ledger, what: Sequence[str], target: str | Path, *, fmt: str | None = None, asked: Asked | None = None,
-    raw: bool = False, progress: Progress = silent,
-) -> list[Exported]:  # fmt: skip
+    ledger: Ledger,
+    what: Sequence[str],
+    target: str | Path,
+    *,
+    fmt: str | None = None,
+    asked: Asked | None = None,
+    raw: bool = False,
+    progress: Progress = silent,
+) -> list[Exported]:
     """Write what a ledger holds to a file.
 
     Args:
@@ -194,9 +200,7 @@ class _Lookups(Mapping[str, "Lookup"]):
         return by_number(dict(people.names() if name == NAMES else people.identities()))
 
 
-def _frames(
-    ledger: Ledger, reader: TableReader, item: Dataset, asked: Asked, lookups: _Lookups
-) -> Iterator[DataFrame]:
+def _frames(ledger: Ledger, reader: TableReader, item: Dataset, asked: Asked, lookups: _Lookups) -> Iterator[DataFrame]:
     columns = item.shown(asked)
     if item.rows is not None:
         for frame in item.rows(ledger, asked):

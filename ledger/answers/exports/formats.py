@@ -111,9 +111,11 @@ def write_parquet(path: Path, parts: Sequence[Part], options: Options) -> None:
     """
     (part,) = parts
     said = {
-        "dataset": part.dataset.name, "doc": part.dataset.doc, "entries": options.position,
+        "dataset": part.dataset.name,
+        "doc": part.dataset.doc,
+        "entries": options.position,
         "columns": {column.name: {"doc": column.meaning.doc, "unit": column.meaning.unit} for column in part.columns},
-    }  # fmt: skip
+    }
     waiting: Queue[DataFrame | None] = Queue(_AHEAD)
     ended = Event()
 

@@ -58,21 +58,28 @@ def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) ->
         types = tournament_performance.TYPES
         found = [
             Column(
-                name=name, kind=_KINDS[types[name]], meaning=meaning, sql=f'"{name}"',
+                name=name,
+                kind=_KINDS[types[name]],
+                meaning=meaning,
+                sql=f'"{name}"',
                 optional=name not in tournament_performance.KEY,
             )
             for name, meaning in described.columns.items()
-        ]  # fmt: skip
+        ]
         return found, list(tournament_performance.KEY)
     found, key = [], {}
     for _, name, kind, not_null, _, place in _table(connection, table).columns:
         meaning = described.columns.get(name, ColumnDoc(""))
         found.append(
             Column(
-                name=name, kind=_KINDS[kind], meaning=meaning, sql=f'"{name}"', optional=not not_null and not place,
+                name=name,
+                kind=_KINDS[kind],
+                meaning=meaning,
+                sql=f'"{name}"',
+                optional=not not_null and not place,
                 personal=name in PERSONAL,
             )
-        )  # fmt: skip
+        )
         if place:
             key[place] = name
     return found, [key[place] for place in sorted(key)]

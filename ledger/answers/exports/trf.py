@@ -32,9 +32,12 @@ _DAY = 10  # characters of an instant that names a day
 _NOTHING = ("0000 - Z", 0)  # a round of which nothing is told
 _BYES = {Brings.HALF: "H", Brings.FULL: "F", Brings.ALLOTTED: "U", Brings.ZERO: "Z", Brings.ABSENT: " "}
 _TYPES = {
-    "swiss": "Individual: Swiss-System", "all-play-all": "Individual: Round-Robin", "knockout": "Individual: Knock-Out",
-    "match": "Individual: Match", "arena": "Individual: Arena",
-}  # fmt: skip
+    "swiss": "Individual: Swiss-System",
+    "all-play-all": "Individual: Round-Robin",
+    "knockout": "Individual: Knock-Out",
+    "match": "Individual: Match",
+    "arena": "Individual: Arena",
+}
 
 
 class Entrant(NamedTuple):
@@ -98,10 +101,17 @@ def trf16(ledger: Ledger, asked: Asked) -> Iterator[bytes]:
     is_numbered = all(game.round_number == number for number, games in enumerate(rounds, 1) for game in games)
     counted = [bye for bye in byes_beside(telling.games, telling.byes) if bye.round] if is_numbered else []
     rounds += [[] for _ in range(max((bye.round or 0 for bye in counted), default=0) - len(rounds))]
-    return lines_of(Report(
-        name=asked.tournament, first=first, last=last, kind=announced.format if announced else None,
-        entrants=_entrants(ledger, telling.games, counted), rounds=rounds, byes=counted,
-    ))  # fmt: skip
+    return lines_of(
+        Report(
+            name=asked.tournament,
+            first=first,
+            last=last,
+            kind=announced.format if announced else None,
+            entrants=_entrants(ledger, telling.games, counted),
+            rounds=rounds,
+            byes=counted,
+        )
+    )
 
 
 def _told(pool: Pool, asked: Asked, games: Sequence[EventGame], byes: Sequence[StoredRound]) -> Told | None:
@@ -114,14 +124,18 @@ def _told(pool: Pool, asked: Asked, games: Sequence[EventGame], byes: Sequence[S
     low, high = asked.since_ms, asked.until_ms
     every = editions_of(pool, name, event_games.ends_of(games), byes, None)
     found = [
-        edition for edition in every.every
+        edition
+        for edition in every.every
         if (low is None or edition.last_ms >= low) and (high is None or edition.first_ms <= high)
     ]
     inside = [
-        Told(edition, [game for game in editions.within(games, edition) if _lies(game.ended_ms, low, high)],
-             every.rounds.get(edition, ()))
+        Told(
+            edition,
+            [game for game in editions.within(games, edition) if _lies(game.ended_ms, low, high)],
+            every.rounds.get(edition, ()),
+        )
         for edition in found
-    ]  # fmt: skip
+    ]
     telling = [edition for edition in inside if edition.games or edition.byes]
     if len(telling) > 1:
         spans = ", ".join(f"{day(edition.first_ms)} to {day(edition.last_ms)}" for edition, _, _ in telling)
@@ -194,8 +208,10 @@ def lines_of(report: Report) -> Iterator[bytes]:
     """
     if len(report.entrants) > MAX_RANK or len(report.rounds) > MAX_ROUNDS:
         raise MalformedError([f"a report holds {MAX_RANK:,} players and {MAX_ROUNDS} rounds at most"])
-    ordered = sorted(report.entrants, key=lambda player: (-(report.entrants[player].rating or 0),
-                                                          report.entrants[player].name, player))  # fmt: skip
+    ordered = sorted(
+        report.entrants,
+        key=lambda player: (-(report.entrants[player].rating or 0), report.entrants[player].name, player),
+    )
     ranks = {player: rank for rank, player in enumerate(ordered, 1)}
     cells = _cells(report, ranks)
     points = {player: sum(half for _, half in cells[player]) for player in ordered}

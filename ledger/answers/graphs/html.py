@@ -51,9 +51,7 @@ _LIGHT = "body{background:#FFFFFF;color:#1B1F24}a{color:#0057A8}"
 _DARK = "body{background:#14171B;color:#E8EAED}a{color:#7CB8F2}"
 
 
-def draw(
-    page: Page, look: Look = PLAIN, *, page_link: Callable[[int], str] | None = None
-) -> str:
+def draw(page: Page, look: Look = PLAIN, *, page_link: Callable[[int], str] | None = None) -> str:
     """The HTML file of a page.
 
     Args:
@@ -113,10 +111,7 @@ def _links(page: Page, page_link: Callable[[int], str] | None) -> list[str]:
 def _details(page: Page) -> list[str]:
     """A panel for each game, of which one is seen: where the reader points, is, or has followed a bar to."""
     articles = [
-        _article(player, bar)
-        for player in (page.player, page.against)
-        if player is not None
-        for bar in player.bars
+        _article(player, bar) for player in (page.player, page.against) if player is not None for bar in player.bars
     ]
     pieces = ""
     if any("<use " in article for article in articles):
@@ -173,9 +168,7 @@ def _list(page: Page) -> list[str]:
 
 
 def _table(player: PlayerBars) -> list[str]:
-    heads = "".join(
-        f'<th scope="col"{_number(is_number)}>{in_markup(name)}</th>' for name, is_number, _ in _COLUMNS
-    )
+    heads = "".join(f'<th scope="col"{_number(is_number)}>{in_markup(name)}</th>' for name, is_number, _ in _COLUMNS)
     lines = [
         "<tr>" + "".join(f"<td{_number(right)}>{in_markup(said(bar))}</td>" for _, right, said in _COLUMNS) + "</tr>"
         for bar in player.bars

@@ -150,10 +150,15 @@ def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> Layou
     labels = tuple(_labels(first, last, every, x))
     seams = tuple(x(seam.ended_ms) + DAY_BAR / 2 + 1 for seam in page.player.seams)
     return Layout(
-        begin + room + RIGHT, DAY_BAR, tuple(x(bar.ended_ms) for bar in page.player.bars),
+        begin + room + RIGHT,
+        DAY_BAR,
+        tuple(x(bar.ended_ms) for bar in page.player.bars),
         tuple(x(bar.ended_ms) for bar in page.against.bars) if page.against is not None else (),
-        now, labels, seams, scale,
-    )  # fmt: skip
+        now,
+        labels,
+        seams,
+        scale,
+    )
 
 
 def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> list[Label]:

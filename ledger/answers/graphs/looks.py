@@ -10,8 +10,12 @@ from enum import StrEnum
 from typing import NamedTuple
 
 COLOURS: Mapping[str, str] = {
-    "win": "#0072B2", "draw": "#8C8C8C", "loss": "#D55E00", "time-loss": "#7A0177", "now": "#E040FB",
-}  # fmt: skip
+    "win": "#0072B2",
+    "draw": "#8C8C8C",
+    "loss": "#D55E00",
+    "time-loss": "#7A0177",
+    "now": "#E040FB",
+}
 BESIDE = "#009E73"
 FONT = '"DejaVu Sans", "Segoe UI", "Helvetica Neue", Arial, sans-serif'
 # What is drawn over the ground of a pattern, in a square of 6 by 6.

@@ -117,8 +117,9 @@ def in_words(position: Position) -> str:
 
 
 def _named_squares(position: Position, letter: str) -> list[str]:
-    return [f"{FILES[square % 8]}{RANKS[square // 8]}" for square, piece in enumerate(position.squares)
-            if piece == letter]  # fmt: skip
+    return [
+        f"{FILES[square % 8]}{RANKS[square // 8]}" for square, piece in enumerate(position.squares) if piece == letter
+    ]
 
 
 def document(position: Position, title: str, *, side: int = SIDE, flipped: bool = False) -> str:

@@ -34,9 +34,16 @@ Row = dict[str, Any]
 
 @of_one_moment
 def page(
-    ledger: Ledger, person: Person, pool: str | None = None, *, number: int | None = None, last: int | None = None,
-    by: Order = "game", against: Person | None = None, boards: bool = False,
-) -> Page:  # fmt: skip
+    ledger: Ledger,
+    person: Person,
+    pool: str | None = None,
+    *,
+    number: int | None = None,
+    last: int | None = None,
+    by: Order = "game",
+    against: Person | None = None,
+    boards: bool = False,
+) -> Page:
     """A page of a player's rating graph.
 
     Args:

@@ -27,9 +27,7 @@ def as_png(svg: str, *, zoom: float = 2.0) -> bytes:
     """
     folders = font_folders()
     return bytes(
-        resvg.svg_to_bytes(
-            svg_string=svg, zoom=zoom, font_dirs=folders, font_family=FONT, sans_serif_family=FONT
-        )
+        resvg.svg_to_bytes(svg_string=svg, zoom=zoom, font_dirs=folders, font_family=FONT, sans_serif_family=FONT)
     )
 
 

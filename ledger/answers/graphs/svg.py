@@ -160,10 +160,7 @@ def _spot(bar: Bar, x: float, layout: Layout, *further: str) -> str:
     y = layout.scale.y(bar.opponent_rating_before or 0.0) - _SPOT / 2
     lines = (f"Opponent's rating: {wording.points(bar.opponent_rating_before)}", *further)
     title = "\n".join(map(in_markup, lines))
-    return (
-        f'<rect class="spot" x="{_n(x - _SPOT / 2)}" y="{_n(y)}" width="5" height="5">'
-        f"<title>{title}</title></rect>"
-    )
+    return f'<rect class="spot" x="{_n(x - _SPOT / 2)}" y="{_n(y)}" width="5" height="5"><title>{title}</title></rect>'
 
 
 def _bar(bar: Bar, player: PlayerBars, x: float, layout: Layout, link: Link, *, with_spot: bool) -> str:
@@ -238,10 +235,7 @@ def _beside(page: Page, layout: Layout, link: Link) -> list[str]:
     return [
         f'<path class="line" d="M{line}" aria-hidden="true"/>',
         f'<g role="list" aria-label="{in_markup(page.against.name)}">',
-        *(
-            mark(bar, drawn=f'<path class="beside" d="M{_n(x)} {_n(y - 4)}l4 4-4 4-4-4z"/>')
-            for bar, x, y in spots
-        ),
+        *(mark(bar, drawn=f'<path class="beside" d="M{_n(x)} {_n(y - 4)}l4 4-4 4-4-4z"/>') for bar, x, y in spots),
         "</g>",
     ]
 

@@ -16,10 +16,15 @@ from ledger.runtime.visible import visible
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _SPOT = {"type": "square", "size": 26, "fill": "#FFFFFF", "stroke": "#1B1F24", "strokeWidth": 1.2, "opacity": 1}
 _TIP = (
-    ("n", "quantitative", "game"), ("ended", "nominal", "ended"), ("opponent", "nominal", "opponent"),
-    ("result", "nominal", "result"), ("termination", "nominal", "ended by"), ("rating", "quantitative", "rating"),
-    ("opponent_rating_before", "quantitative", "opponent's rating"), ("tournament", "nominal", "tournament"),
-)  # fmt: skip
+    ("n", "quantitative", "game"),
+    ("ended", "nominal", "ended"),
+    ("opponent", "nominal", "opponent"),
+    ("result", "nominal", "result"),
+    ("termination", "nominal", "ended by"),
+    ("rating", "quantitative", "rating"),
+    ("opponent_rating_before", "quantitative", "opponent's rating"),
+    ("tournament", "nominal", "tournament"),
+)
 
 
 def specification(page: Page, *, opponents: bool = False) -> dict[str, Any]:
@@ -44,7 +49,10 @@ def specification(page: Page, *, opponents: bool = False) -> dict[str, Any]:
         "data": {"values": [_datum(page.player, bar) for bar in page.player.bars]},
         "layer": layers,
         "usermeta": {
-            "position": page.position, "rating_now": page.player.rating_now, "page": page.page, "pages": page.pages,
+            "position": page.position,
+            "rating_now": page.player.rating_now,
+            "page": page.page,
+            "pages": page.pages,
         },
     }
 
@@ -103,14 +111,16 @@ def _bars(page: Page, scale: Scale) -> dict[str, Any]:
             "y": _y("rating", scale),
             "y2": {"datum": scale.low},
             "color": {
-                "field": "result", "type": "nominal", "title": "result",
+                "field": "result",
+                "type": "nominal",
+                "title": "result",
                 "scale": {"domain": words, "range": colours},
             },
             "opacity": {"condition": {"test": {"field": "provisional", "equal": True}, "value": 0.6}, "value": 1},
             "tooltip": _tooltip(),
             "href": {"field": "address", "type": "nominal"},
         },
-    }  # fmt: skip
+    }
 
 
 def _seams(page: Page) -> list[dict[str, Any]]:

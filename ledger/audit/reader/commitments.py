@@ -205,8 +205,10 @@ def _is_sealed(row: list[Any], pending: _Pending, sealed: _Sealed | None) -> boo
     identity = row[0]
     if sealed is None or not (isinstance(identity, str) and isinstance(name, str) and isinstance(salt, bytes)):
         return False
-    return not text_fault(identity) and not text_fault(name) and (
-        commitment_of(identity, name, salt) == sealed.commitments[-1][1]
+    return (
+        not text_fault(identity)
+        and not text_fault(name)
+        and (commitment_of(identity, name, salt) == sealed.commitments[-1][1])
     )
 
 
@@ -223,9 +225,7 @@ def _people(file: Snapshot, found: list[tuple[int, Falsehood]]) -> Iterator[list
         found.append((0, Falsehood("people", player, fault)))
 
 
-def _row_faults(
-    row: list[Any], sealed: _Sealed | None, pending: _Pending | None
-) -> Iterator[str]:
+def _row_faults(row: list[Any], sealed: _Sealed | None, pending: _Pending | None) -> Iterator[str]:
     """What is false in a row of people, which is identity, name, salt and joined_at.
 
     Args:

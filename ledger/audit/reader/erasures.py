@@ -22,9 +22,7 @@ from ledger.errors import one_line
 
 _ERASURES = "SELECT position, key, body FROM journal WHERE key >= 'erased:' AND key < 'erased;' ORDER BY position"
 _REGISTRATION = "SELECT position FROM journal WHERE key = ?"
-_KNOWN = (
-    "SELECT 1 FROM people WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
-)
+_KNOWN = "SELECT 1 FROM people WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
 # Names in the index of the search whose player has none.
 _IN_THE_INDEX = (
     "SELECT id FROM people_search_content "
@@ -87,14 +85,15 @@ def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> Erasures
             found.append(Falsehood("erasing", player, f"{fault}; {remedy}"))
     found += [
         Falsehood(
-            "people", player,
+            "people",
+            player,
             f"is known by name, but entry {erased[player]} says that this person was erased: the file is an older copy "
             f"or was changed; 'rating-ledger erase DB {player}' erases the player again, as does any command that may "
             "write",
         )
         for player in known
         if player in erased
-    ]  # fmt: skip
+    ]
     return ErasuresVerdict(len(erased), len(registered - erased.keys()), tuple(found[:FIRST_FALSEHOODS]))
 
 

@@ -56,9 +56,13 @@ class JournalVerdict:
 
 
 def verify_journal(
-    source: str | Snapshot, since: TreeHead | None = None, progress: Callable[[int, int], None] | None = None,
-    *, sizes: Collection[int] = (), kept: TreeHead | None = None,
-) -> JournalVerdict:  # fmt: skip
+    source: str | Snapshot,
+    since: TreeHead | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    sizes: Collection[int] = (),
+    kept: TreeHead | None = None,
+) -> JournalVerdict:
     """Re-hash every entry, rebuild the tree, and compare all that is stored about them.
 
     Args:
@@ -183,8 +187,7 @@ def _node_falsehoods(connection: sqlite3.Connection, scan: Scan) -> list[Falseho
     """Compare the stored nodes with the tree; a node above an entry already named false is not news."""
     try:
         stored = {
-            (level, number): node
-            for level, number, node in connection.execute("SELECT level, number, hash FROM nodes")
+            (level, number): node for level, number, node in connection.execute("SELECT level, number, hash FROM nodes")
         }
     except READ_ERRORS as error:
         return [Falsehood("nodes", "table", f"cannot be read ({one_line(error)}); {RESTORE}")]

@@ -199,9 +199,7 @@ def _head(lines: Sequence[str], first: int) -> TreeHead:
         raise NotAProofError(first + place, str(error)) from None
 
 
-def _signers(
-    lines: Sequence[str], first: int, text: bytes, keys: Sequence[VerifierKey]
-) -> Iterator[str]:
+def _signers(lines: Sequence[str], first: int, text: bytes, keys: Sequence[VerifierKey]) -> Iterator[str]:
     known = {(key.name, key.key_id): key for key in keys}
     seen: set[tuple[str, bytes]] = set()
     for number, line in enumerate(lines[: MOST_SIGNATURES + 1], first):

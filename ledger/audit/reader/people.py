@@ -34,24 +34,28 @@ class PeopleVerdict:
         stopped = "that was stopped leaves"
         found = (
             (
-                self.names.unregistered, "names of {:,} people",
+                self.names.unregistered,
+                "names of {:,} people",
                 f"they have no entry in the journal, as an import {stopped} them",
             ),
             (
-                self.names.waiting, "{:,} names that were to be given",
+                self.names.waiting,
+                "{:,} names that were to be given",
                 f"no entry sealed them, as a renaming {stopped} them; the next command drops them",
             ),
             (self.names.renamed_since, "names of {:,} players", "they were renamed during this audit"),
             (
-                self.erasures.waiting, "{:,} players who were erased",
+                self.erasures.waiting,
+                "{:,} players who were erased",
                 f"the journal does not say so yet, as an erasure {stopped} it; the next command records it",
             ),
             (self.reasons.missing, "{:,} reasons of corrections", "they are not in the people file"),
             (
-                self.reasons.waiting, "{:,} reasons that were to be given",
+                self.reasons.waiting,
+                "{:,} reasons that were to be given",
                 f"no entry sealed them, as a correction {stopped} them; the next one drops them",
             ),
-        )  # fmt: skip
+        )
         return [(part.format(number), reason) for number, part, reason in found if number]
 
 

@@ -197,9 +197,7 @@ def page_falsehoods(
         lines = [str(line) for (line,) in connection.execute(f"PRAGMA {check}_check({table or FIRST_FALSEHOODS})")]
     except READ_ERRORS as error:
         return [Falsehood(f"{word} file", "integrity", f"{one_line(error)}: its pages are damaged; {remedy}")]
-    return [
-        Falsehood(f"{word} file", "integrity", f"{one_line(line)}; {remedy}") for line in lines if line != "ok"
-    ]
+    return [Falsehood(f"{word} file", "integrity", f"{one_line(line)}; {remedy}") for line in lines if line != "ok"]
 
 
 def objects(connection: sqlite3.Connection, grown: Collection[str] = ()) -> Objects:
@@ -234,9 +232,14 @@ def _in_order(sql: str | None) -> str:
 
 
 def object_falsehoods(
-    connection: sqlite3.Connection, should: Objects, word: str, remedy: str, grown: Collection[str] = (), *,
+    connection: sqlite3.Connection,
+    should: Objects,
+    word: str,
+    remedy: str,
+    grown: Collection[str] = (),
+    *,
     left_out: Collection[str] = (),
-) -> list[Falsehood]:  # fmt: skip
+) -> list[Falsehood]:
     """Tables, indices, triggers and views that are missing, changed, or do not belong to a file.
 
     Args:

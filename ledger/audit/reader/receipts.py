@@ -136,9 +136,7 @@ def _with_fields(given: Any, needed: set[str], possible: set[str]) -> dict[str, 
     return given
 
 
-def _entry(
-    body: Any, position: int, path: Sequence[bytes], head: TreeHead, kinds: Sequence[str]
-) -> Mapping[str, Any]:
+def _entry(body: Any, position: int, path: Sequence[bytes], head: TreeHead, kinds: Sequence[str]) -> Mapping[str, Any]:
     """An entry that stands in the tree, of one of the kinds."""
     if not isinstance(body, str):
         raise ValueError("an entry in it is no text")  # noqa: TRY004  # it is the value that is wrong

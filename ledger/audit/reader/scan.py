@@ -67,11 +67,12 @@ class Scan:
                 leaves == list(stored)
                 and positions == tuple(range(self.expected, self.expected + len(rows)))
                 and all(map(bytes.endswith, bodies, _ends(kinds, keys, positions, stamps)))
-                and min(bodies).startswith(_HEAD) and max(bodies).startswith(_HEAD)  # then so do all between them
+                and min(bodies).startswith(_HEAD)
+                and max(bodies).startswith(_HEAD)  # then so do all between them
                 and _are_instants(set(stamps))
                 and self._last <= stamps[0]
                 and stamps == sorted(stamps)
-            )  # fmt: skip
+            )
         except (TypeError, ValueError):  # a body that is not a blob, a key or kind that is not text
             return False
         if right:

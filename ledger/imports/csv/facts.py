@@ -31,10 +31,12 @@ def player(side: str, known: frozenset[str]) -> list[Expr]:
         ways.append(pl.col(f"{side}_named"))
     identity = pl.coalesce(ways)
     shown = (
-        pl.when(identity.str.starts_with("fide:")).then(pl.lit("FIDE ") + identity.str.slice(5))
-        .when(identity.str.starts_with("id:")).then(identity.str.slice(3))
+        pl.when(identity.str.starts_with("fide:"))
+        .then(pl.lit("FIDE ") + identity.str.slice(5))
+        .when(identity.str.starts_with("id:"))
+        .then(identity.str.slice(3))
         .otherwise(identity)
-    )  # fmt: skip
+    )
     name = pl.coalesce(pl.col(side), shown) if side in known else shown
     return [identity.alias(f"{side}_id"), name.alias(f"{side}_name")]
 

@@ -198,8 +198,10 @@ def _count(reading: Reading, table: DataFrame, cells: DataFrame, unfinished: Ser
         said = pl.any_horizontal(pl.exclude("line").str.strip_chars().str.len_bytes().fill_null(0) > 0)
         empty = nameless & ~cells.select(said.alias("said"))["said"]
     for reason, mask in (
-        ("unfinished", unfinished & ~nameless), ("rows without a game", nameless & ~empty), ("both forfeited", nobody),
-    ):  # fmt: skip
+        ("unfinished", unfinished & ~nameless),
+        ("rows without a game", nameless & ~empty),
+        ("both forfeited", nobody),
+    ):
         if count := int(mask.sum()):
             reading.skipped[reason] += count
 
@@ -315,10 +317,20 @@ class _Converter:
                 reading.skipped[byes.OF_NO_TOURNAMENT] += 1
             else:
                 brings = _brings(result, text or "", is_white=side == "white")
-                reading.without_game(SourceRound(
-                    line, identity, name, tournament, ended_at[:10], byes.round_number(number), brings, None, speed,
-                    variant,
-                ))  # fmt: skip
+                reading.without_game(
+                    SourceRound(
+                        line,
+                        identity,
+                        name,
+                        tournament,
+                        ended_at[:10],
+                        byes.round_number(number),
+                        brings,
+                        None,
+                        speed,
+                        variant,
+                    )
+                )
         kept = [Fault(line, words) for line, words in sorted(faults.items())[:KEPT_FAULTS]]
         return Faults(kept, len(faults) - len(kept))
 
@@ -329,9 +341,7 @@ class _Converter:
             if side in read:
                 read[f"{side}_named"] = self._named.column("", read[side]).values.alias(f"{side}_named")
             if f"{side}_id" in read:
-                read[f"{side}_spaced"] = (
-                    cells[f"{side}_id"].str.contains(":", literal=True).alias(f"{side}_spaced")
-                )
+                read[f"{side}_spaced"] = cells[f"{side}_id"].str.contains(":", literal=True).alias(f"{side}_spaced")
         expressions = [
             *facts.rest(self._known),
             *facts.player("white", self._known),
@@ -358,9 +368,7 @@ class _Converter:
         is_made = (missing if "key" not in self._known else missing | older).alias("is_made")
         if not missing.any():
             return keys, is_made
-        parts = [
-            pl.col(name).fill_null("") for name in ("ended_at", "tournament", "round", "white_id", "black_id")
-        ]
+        parts = [pl.col(name).fill_null("") for name in ("ended_at", "tournament", "round", "white_id", "black_id")]
         same = table.filter(missing).select(pl.concat_str(parts, separator="\x1f")).to_series()
         made = iter(self._made_keys(same))
         return pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String), is_made

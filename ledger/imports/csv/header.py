@@ -148,9 +148,11 @@ def is_header(
 
 
 def read_header(
-    line: str, columns: Mapping[str, tuple[str, ...]] = COLUMNS, required: tuple[tuple[str, ...], ...] = REQUIRED,
+    line: str,
+    columns: Mapping[str, tuple[str, ...]] = COLUMNS,
+    required: tuple[tuple[str, ...], ...] = REQUIRED,
     headings: Mapping[str, str] | None = None,
-) -> Layout:  # fmt: skip
+) -> Layout:
     """Understand the first row of a file.
 
     Args:

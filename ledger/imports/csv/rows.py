@@ -140,9 +140,7 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
             return place + 1, _decode_all(fields)
         if block[place] != divider:
             closed = decode(fields[-1]).replace("\r\n", "\n")[:40]
-            message = (
-                f"text follows the double quote that closes {closed!r}; double the quotes inside a field"
-            )
+            message = f"text follows the double quote that closes {closed!r}; double the quotes inside a field"
             return block.find(b"\n", start) + 1, message
         place += 1
 
@@ -213,9 +211,7 @@ class RowReader:
         if len(first) > MAX_ROW or (not newline and first):
             raise ValueError(f"the first line is longer than {MAX_ROW} bytes; this is no CSV file of games")
         if b"\r" in first:
-            raise ValueError(
-                "the lines end with a bare carriage return; save the file with LF or CRLF line ends"
-            )
+            raise ValueError("the lines end with a bare carriage return; save the file with LF or CRLF line ends")
         self._line += 1
         return decode(first)
 
@@ -298,7 +294,6 @@ class RowReader:
         frame = pl.DataFrame(rows, schema=_empty(layout).schema, orient="row")
         return frame, Faults(faults, count - len(faults))
 
-
     def _is_last(self, end: int, block: bytes) -> bool:
         return self._ended and self._is_bare and end in {0, len(block)}
 
@@ -306,9 +301,7 @@ class RowReader:
 def _miscounted(line: int, fields: int, layout: Layout) -> Fault:
     few = "too few" if fields < layout.width else "too many"
     mark = {",": "a comma", ";": "a semicolon", "\t": "a tab"}[layout.delimiter]
-    return Fault(
-        line, f"{few} fields: {fields} where the header names {layout.width}; quote a field that holds {mark}"
-    )
+    return Fault(line, f"{few} fields: {fields} where the header names {layout.width}; quote a field that holds {mark}")
 
 
 def _empty(layout: Layout) -> DataFrame:
@@ -339,8 +332,12 @@ def _parse(block: bytes, layout: Layout) -> DataFrame:
     try:
         return pl.read_csv(
             _BOM + block if block.startswith(_BOM) else block,  # Polars drops the first
-            has_header=False, schema=dict.fromkeys(labels, pl.String), columns=sorted(names),
-            separator=layout.delimiter, quote_char='"' if b'"' in block else None, raise_if_empty=False,
-        ).select(*layout.places)  # fmt: skip
+            has_header=False,
+            schema=dict.fromkeys(labels, pl.String),
+            columns=sorted(names),
+            separator=layout.delimiter,
+            quote_char='"' if b'"' in block else None,
+            raise_if_empty=False,
+        ).select(*layout.places)
     except pl.exceptions.PolarsError:
         return pl.DataFrame()

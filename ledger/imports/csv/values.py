@@ -64,9 +64,7 @@ _WHOLE = re.compile(
     r"\+?(\d{1,15})(?:[.,]0+)?", re.ASCII
 )  # "2400.0" is what pandas makes of a column with gaps, "2400,0" a spreadsheet where decimals have a comma
 _DATE = re.compile(r"(\d{4})(?:([-.])(\d\d|\?\?)(?:\2(\d\d|\?\?))?)?", re.ASCII)
-_MOMENT = re.compile(
-    r"(\d{4})([-.])(\d\d)\2(\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\s?(?:Z|UTC|\+00:?00)?", re.ASCII
-)
+_MOMENT = re.compile(r"(\d{4})([-.])(\d\d)\2(\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\s?(?:Z|UTC|\+00:?00)?", re.ASCII)
 _TIMED_DAY = re.compile(r"(\S+)[T ]+(\d\d?):(\d\d)(?::(\d\d))?(?:\s?([AP])M)?", re.ASCII | re.IGNORECASE)
 _DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))  # as programs set them for a hyphen
 _NOTHING = {"", "?", "-", "–", "—"}  # what people write where there is nothing to say
@@ -83,9 +81,7 @@ def _plain(text: str, limit: int) -> str | None:
     if tidy in _NOTHING:
         return None
     if len(tidy) > limit or not is_plain_text(tidy, limit):
-        raise ValueError(
-            f"must be at most {limit} characters without control characters; shorten or clean it"
-        )
+        raise ValueError(f"must be at most {limit} characters without control characters; shorten or clean it")
     return tidy
 
 
@@ -136,9 +132,7 @@ def result(text: str) -> str | None:
     if not word:
         return UNFINISHED
     if word not in _RESULT:
-        raise ValueError(
-            "must be 1-0, 0-1, 1/2-1/2, a forfeit such as +/- or 1-0F, or * for an unfinished game"
-        )
+        raise ValueError("must be 1-0, 0-1, 1/2-1/2, a forfeit such as +/- or 1-0F, or * for an unfinished game")
     return _RESULT[word]
 
 
@@ -206,9 +200,7 @@ def instant(text: str, order: str | None = None) -> str | None:
     try:
         instant_ms(moment)
     except ValueError:
-        raise ValueError(
-            "is no day or time that exists; correct it, or write only the year or month"
-        ) from None
+        raise ValueError("is no day or time that exists; correct it, or write only the year or month") from None
     return moment
 
 
@@ -259,9 +251,7 @@ def time_control(text: str) -> str | None:
     base = increment = 0.0
     for period in periods:
         if period is None:
-            raise ValueError(
-                "must be BASE+INCREMENT in seconds such as 600+5, - for correspondence, or empty"
-            )
+            raise ValueError("must be BASE+INCREMENT in seconds such as 600+5, - for correspondence, or empty")
         base += float(period[2])
         increment = float(period[3] or 0)
         if period[1] and float(period[2]) >= _DAY:

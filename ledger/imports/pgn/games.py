@@ -51,10 +51,15 @@ _USUAL_RULES = frozenset({"standard", "fromPosition", "chess960"})  # nobody win
 
 # PGN 9.8.1 and Lichess's own words.
 _TERMINATIONS = {
-    "time forfeit": "time", "abandoned": "abandonment", "rules infraction": "rules-infraction",
-    "insufficient material": "insufficient-material", "adjudication": "adjudication",
-    "death": "unknown", "emergency": "unknown", "unknown": "unknown",
-}  # fmt: skip
+    "time forfeit": "time",
+    "abandoned": "abandonment",
+    "rules infraction": "rules-infraction",
+    "insufficient material": "insufficient-material",
+    "adjudication": "adjudication",
+    "death": "unknown",
+    "emergency": "unknown",
+    "unknown": "unknown",
+}
 # How servers say it in a sentence; the last phrase counts, since names come first ("Stalemate resigns").
 _PHRASE = re.compile(
     r"(?P<time>timeout vs insufficient material|\bran out of time\b.*|\bon time\b|\btime forfeit)"
@@ -164,17 +169,28 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
     flagged = outcome if termination == "time" else ""
     seconds = None if base is None else _played(case, base, increment, flagged, site)
     return SourceGame(
-        line=draft.line, key=key,
-        white_id=white[0], white_name=white[1], black_id=black[0], black_name=black[1],
-        outcome=outcome, termination=termination,
+        line=draft.line,
+        key=key,
+        white_id=white[0],
+        white_name=white[1],
+        black_id=black[0],
+        black_name=black[1],
+        outcome=outcome,
+        termination=termination,
         # A server says "no moves" when none were played; elsewhere it means that the score is lost.
         half_moves=len(moves.moves) if moves.moves or (site and moves.results) else None,
-        started_at=started, ended_at=_ended(case, started, seconds),
-        tournament=_tournament(case, site), round=case.tag("Round")[:32].strip() or None,
+        started_at=started,
+        ended_at=_ended(case, started, seconds),
+        tournament=_tournament(case, site),
+        round=case.tag("Round")[:32].strip() or None,
         rated=_rated(case, site, reading),
-        white_rating=_rating(case, "WhiteElo"), black_rating=_rating(case, "BlackElo"),
-        speed=speed, variant=variant, text=moves.kept, is_made=key.startswith("pgn:"),
-    )  # fmt: skip
+        white_rating=_rating(case, "WhiteElo"),
+        black_rating=_rating(case, "BlackElo"),
+        speed=speed,
+        variant=variant,
+        text=moves.kept,
+        is_made=key.startswith("pgn:"),
+    )
 
 
 def _flood() -> str:
@@ -253,8 +269,16 @@ def _key(case: _Case) -> tuple[str, str]:
         return "chesscom", chesscom
     moves = re.sub("[+#=]", "", " ".join(case.moves.moves))
     date = tags.get("UTCDate") or tags.get("Date", "")
-    facts = (tags.get("Event", ""), site, date, tags.get("UTCTime", ""), tags.get("Round", ""),
-             tags.get("White", ""), tags.get("Black", ""), moves)  # fmt: skip
+    facts = (
+        tags.get("Event", ""),
+        site,
+        date,
+        tags.get("UTCTime", ""),
+        tags.get("Round", ""),
+        tags.get("White", ""),
+        tags.get("Black", ""),
+        moves,
+    )
     digest = hashlib.sha256("\n".join(map(one_line, facts)).encode()).hexdigest()
     server = "fics" if "freechess.org" in site else "chesscom" if "chess.com" in site.lower() else ""
     return server, f"pgn:{digest[:24]}"

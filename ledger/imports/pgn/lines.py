@@ -49,9 +49,11 @@ class Draft:
         """True if a forgotten brace swallows the next game: a blank line, an Event tag, *line* a tag too."""
         before = self.moves[-2:]
         return (
-            len(before) == 2 and not before[0].strip() and before[1].startswith(b"[Event ")
+            len(before) == 2
+            and not before[0].strip()
+            and before[1].startswith(b"[Event ")
             and bool(_WHOLE_TAG.match(before[1]) and _WHOLE_TAG.match(line))
-        )  # fmt: skip
+        )
 
     def take(self, number: int, line: bytes) -> None:
         """Add one line."""

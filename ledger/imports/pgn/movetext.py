@@ -85,9 +85,12 @@ def _with_a_clock_each(text: str) -> Movetext | None:
     results = [words.pop()] if words and words[-1] in RESULTS else []
     count, moves, clocks = len(words) // 4, words[1::4], words[3::4]
     if (
-        len(words) != 4 * count or words[2::4] != ["{[%clk"] * count or not _NUMBERS.issuperset(words[::4])
-        or not _known(moves) or not _known(clocks, _seen_clocks, _CLOCK_WORD)
-    ):  # fmt: skip
+        len(words) != 4 * count
+        or words[2::4] != ["{[%clk"] * count
+        or not _NUMBERS.issuperset(words[::4])
+        or not _known(moves)
+        or not _known(clocks, _seen_clocks, _CLOCK_WORD)
+    ):
         return None
     del words[::4]
     return Movetext(moves, clocks, results, False, None, " ".join(words))  # noqa: FBT003

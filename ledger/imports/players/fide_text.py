@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 ROWS = 20_000  # lines a frame
 _WORD = re.compile(r"ID\s[Nn]umber|\S+")
 _RATINGS: Mapping[str, tuple[str, str]] = {
-    "standard": ("srtng", "sk"), "rapid": ("rrtng", "rk"), "blitz": ("brtng", "bk"),
-}  # fmt: skip
+    "standard": ("srtng", "sk"),
+    "rapid": ("rrtng", "rk"),
+    "blitz": ("brtng", "bk"),
+}
 
 
 class Layout(NamedTuple):
@@ -61,9 +63,12 @@ def read_layout(line: str, kind: str) -> Layout:
         spans.setdefault(name, (start, end))
     rating, k = _RATINGS[kind]
     found = {
-        "fide_id": spans.get("id number"), "name": spans.get("name"), "rating": spans.get(rating, spans.get("list")),
-        "k_factor": spans.get(k, spans.get("k")), "birth_year": spans.get("b-day", spans.get("born")),
-    }  # fmt: skip
+        "fide_id": spans.get("id number"),
+        "name": spans.get("name"),
+        "rating": spans.get(rating, spans.get("list")),
+        "k_factor": spans.get(k, spans.get("k")),
+        "birth_year": spans.get("b-day", spans.get("born")),
+    }
     missing = [LABELS[name] for name in ("fide_id", "name", "rating") if found[name] is None]
     if missing:
         raise ValueError(
@@ -100,9 +105,10 @@ def frames(lines: Iterable[bytes], reading: Reading, kind: str, since: str | Non
         )
         number += len(block)
         cells = text.filter(pl.col("text").str.strip_chars() != "").select(
-            "line", *(_field(name, *span) for name, span in layout.places.items()),
+            "line",
+            *(_field(name, *span) for name, span in layout.places.items()),
             *([] if "k_factor" in layout.places else [pl.lit(None, pl.String).alias("k_factor")]),
-        )  # fmt: skip
+        )
         frame, faults = converter.convert(without_strangers(cells))
         reading.take(faults)
         if frame.height:

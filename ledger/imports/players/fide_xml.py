@@ -25,8 +25,10 @@ MAX_TEXT = 1_000  # characters of a field
 MAX_DEEP = 8  # elements in each other; a list has three
 _FIELDS: Mapping[str, str] = {"fideid": "fide_id", "name": "name", "birthday": "birth_year"}
 _RATINGS: Mapping[str, tuple[str, str]] = {
-    "standard": ("rating", "k"), "rapid": ("rapid_rating", "rapid_k"), "blitz": ("blitz_rating", "blitz_k"),
-}  # fmt: skip
+    "standard": ("rating", "k"),
+    "rapid": ("rapid_rating", "rapid_k"),
+    "blitz": ("blitz_rating", "blitz_k"),
+}
 
 
 class _Stop(ValueError):  # noqa: N818 (a reason to stop, told as a fault)

@@ -95,9 +95,7 @@ def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()
         reading.fault_of_file(1, "no player line (001) in the whole file: this is no tournament report")
 
 
-def _take_player(
-    tournament: _Tournament, number: int, raw: bytes, reading: Reading, options: Options
-) -> bool:
+def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Reading, options: Options) -> bool:
     """Take the line of a player; False where there is more than a tournament may have."""
     tournament.players += 1
     rank = raw[4:8].decode("latin-1").strip(" ")
@@ -115,8 +113,10 @@ def _take_player(
     tournament.ranks[read.rank] = number
     tournament.rounds += len(read.rounds)
     if tournament.rounds > MAX_ROUNDS:
-        reading.cut(number, f"more than {MAX_ROUNDS:,} rounds of all players together, the limit of a tournament; the "
-                    "rest is not read")  # fmt: skip
+        reading.cut(
+            number,
+            f"more than {MAX_ROUNDS:,} rounds of all players together, the limit of a tournament; the rest is not read",
+        )
         return False
     for doubt in read.doubts:
         reading.note(number, f"{doubt}: not used")
@@ -173,9 +173,7 @@ def _games(tournament: _Tournament, reading: Reading, options: Options) -> Itera
     yield from without_byes(telling, reading, began)
 
 
-def _keep_bye(
-    bye: Bye, name: str | None, day: str, worth: int, speed: str | None, reading: Reading
-) -> None:
+def _keep_bye(bye: Bye, name: str | None, day: str, worth: int, speed: str | None, reading: Reading) -> None:
     entrant = bye.entrant
     if entrant.identity.startswith("name:") and is_nobody(entrant.name):
         return  # a line for who is nobody
@@ -183,9 +181,19 @@ def _keep_bye(
         reading.skipped[OF_NO_TOURNAMENT] += 1
         return
     half_points = None if worth == USUAL else worth
-    reading.without_game(SourceRound(
-        entrant.line, entrant.identity, entrant.name, name, day, bye.round, bye.brings.value, half_points, speed,
-    ))  # fmt: skip
+    reading.without_game(
+        SourceRound(
+            entrant.line,
+            entrant.identity,
+            entrant.name,
+            name,
+            day,
+            bye.round,
+            bye.brings.value,
+            half_points,
+            speed,
+        )
+    )
 
 
 def _day(days: Days, otherwise: str | None, number: int) -> str | None:
@@ -209,13 +217,27 @@ def _source_game(game: Pairing, name: str | None, began: str | None, day: str, s
     white, black = game.white, game.black
     facts = (name or "", began or day, str(game.round), white.identity, black.identity)
     return SourceGame(
-        line=white.line, key=f"trf:{sha256(chr(0x1F).join(facts).encode()).hexdigest()[:24]}",
-        white_id=white.identity, white_name=white.name, black_id=black.identity, black_name=black.name,
-        outcome=game.outcome, termination="unknown" if game.is_played else "unplayed", half_moves=None,
-        started_at=None, ended_at=day, tournament=name, round=str(game.round), rated=True,
-        white_rating=white.read.rating or None, black_rating=black.read.rating or None,
-        speed=speed, variant="standard", text=None, is_made=True,
-    )  # fmt: skip
+        line=white.line,
+        key=f"trf:{sha256(chr(0x1F).join(facts).encode()).hexdigest()[:24]}",
+        white_id=white.identity,
+        white_name=white.name,
+        black_id=black.identity,
+        black_name=black.name,
+        outcome=game.outcome,
+        termination="unknown" if game.is_played else "unplayed",
+        half_moves=None,
+        started_at=None,
+        ended_at=day,
+        tournament=name,
+        round=str(game.round),
+        rated=True,
+        white_rating=white.read.rating or None,
+        black_rating=black.read.rating or None,
+        speed=speed,
+        variant="standard",
+        text=None,
+        is_made=True,
+    )
 
 
 def _note(tournament: _Tournament, found: Pairings, days: Days, reading: Reading) -> None:
@@ -261,7 +283,15 @@ def _report(tournament: _Tournament, found: Pairings, days: Days, speed: str | N
     last = days.last if days.last and len(days.last) == _DAY else max(known)
     rounds = max(found.rounds)
     entrants = len(tournament.entrants)
-    reading.report(ReportedTournament(
-        tournament.header.line, name, min(first, last), max(first, last), tournament.header.format(),
-        entrants if entrants > 1 else None, rounds, speed,
-    ))  # fmt: skip
+    reading.report(
+        ReportedTournament(
+            tournament.header.line,
+            name,
+            min(first, last),
+            max(first, last),
+            tournament.header.format(),
+            entrants if entrants > 1 else None,
+            rounds,
+            speed,
+        )
+    )

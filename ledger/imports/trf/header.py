@@ -31,8 +31,11 @@ _FORMATS = (
 )
 _TEAMS = ("013", "310", "320", "330")  # in a report of teams 162 scores matches, not games
 # What an allotted bye brings, in points: TRF26's 162, JaVaFo's XXS, bbpPairings' BBU.
-_ALLOTTED = (("162", re.compile(r"\bP\s+(\d\.\d)\b")), ("XXS", re.compile(r"\bPAB\s*=\s*(\d\.\d)\b")),
-             ("BBU", re.compile(r"^\s*(\d\.\d)\b")))  # fmt: skip
+_ALLOTTED = (
+    ("162", re.compile(r"\bP\s+(\d\.\d)\b")),
+    ("XXS", re.compile(r"\bPAB\s*=\s*(\d\.\d)\b")),
+    ("BBU", re.compile(r"^\s*(\d\.\d)\b")),
+)
 _OTHER_WINS = re.compile(r"\bW\s+(?!1\.0)\d")
 _SHORT_YEAR = re.compile(r"(\d\d)([/.-])(\d\d)\2(\d\d)", re.ASCII)
 _HANDICAP = re.compile(r"W([^-]+)-B(.+)", re.ASCII | re.IGNORECASE)

@@ -17,14 +17,22 @@ from ledger.imports.trf.player_lines import PLAYED, PlayerLine, Round
 
 # White's and Black's letters of one game: who won, and whether it was played.
 _RESULTS: Mapping[tuple[str, str], tuple[str, bool]] = {
-    ("1", "0"): ("white", True), ("0", "1"): ("black", True), ("=", "="): ("draw", True),
-    ("+", "-"): ("white", False), ("-", "+"): ("black", False),
-    ("W", "L"): ("white", False), ("L", "W"): ("black", False), ("D", "D"): ("draw", False),
-}  # fmt: skip
+    ("1", "0"): ("white", True),
+    ("0", "1"): ("black", True),
+    ("=", "="): ("draw", True),
+    ("+", "-"): ("white", False),
+    ("-", "+"): ("black", False),
+    ("W", "L"): ("white", False),
+    ("L", "W"): ("black", False),
+    ("D", "D"): ("draw", False),
+}
 # Pairs of letters that are no game, by the reason.
 _NO_GAME: Mapping[tuple[str, str], str] = {
-    ("-", "-"): "both forfeited", ("0", "0"): "both lost", ("Z", "Z"): "unfinished", ("L", "L"): "both lost",
-}  # fmt: skip
+    ("-", "-"): "both forfeited",
+    ("0", "0"): "both lost",
+    ("Z", "Z"): "unfinished",
+    ("L", "L"): "both lost",
+}
 # What the letters bring where there is no opponent, or where nobody knows who had White in a forfeit.
 _BRINGS: Mapping[str, Brings] = {
     "H": Brings.HALF, "F": Brings.FULL, "U": Brings.ALLOTTED, "Z": Brings.ZERO, "+": Brings.FULL, "W": Brings.FULL,
@@ -112,14 +120,17 @@ def _is_blank(entrant: Entrant, number: int) -> bool:
     return not cell.opponent and cell.is_blank
 
 
-def _take(
-    found: Pairings, number: int, entrant: Entrant, entrants: Mapping[int, Entrant], unread: Set[int]
-) -> None:
+def _take(found: Pairings, number: int, entrant: Entrant, entrants: Mapping[int, Entrant], unread: Set[int]) -> None:
     cell = entrant.read.rounds[number - 1]
     if not cell.opponent:
         if cell.result in PLAYED:
-            found.faults.append((entrant.line, f"round {number}: the result {cell.result!r} of a game without an "
-                                 "opponent; give the opponent's starting rank, or the letter of a bye"))  # fmt: skip
+            found.faults.append(
+                (
+                    entrant.line,
+                    f"round {number}: the result {cell.result!r} of a game without an "
+                    "opponent; give the opponent's starting rank, or the letter of a bye",
+                )
+            )
         if cell.result in _BRINGS and not cell.is_blank:
             found.byes.append(Bye(number, entrant, _BRINGS[cell.result]))
         return
@@ -134,10 +145,13 @@ def _take(
     back = other.read.rounds[number - 1] if number <= len(other.read.rounds) else Round(0, "-", "Z")
     if back.opponent != entrant.read.rank:
         against = f"against {back.opponent}" if back.opponent else "without an opponent"
-        found.faults.append((
-            entrant.line, f"round {number}: against {other} here, but line {other.line} has {other} {against}; "
-            "correct one of the two lines",
-        ))  # fmt: skip
+        found.faults.append(
+            (
+                entrant.line,
+                f"round {number}: against {other} here, but line {other.line} has {other} {against}; "
+                "correct one of the two lines",
+            )
+        )
     elif entrant.read.rank < cell.opponent:
         _judge(found, number, (entrant, cell), (other, back))
 

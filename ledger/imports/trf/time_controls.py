@@ -12,9 +12,15 @@ from ledger.imports.reading import speed_class
 
 MAX_LENGTH = 200  # characters that are looked at
 _WORDS = {
-    "blitz": "blitz", "rapid": "rapid", "rapidplay": "rapid", "schnellschach": "rapid", "bullet": "bullet",
-    "classical": "classical", "standard": "classical", "correspondence": "correspondence",
-}  # fmt: skip
+    "blitz": "blitz",
+    "rapid": "rapid",
+    "rapidplay": "rapid",
+    "schnellschach": "rapid",
+    "bullet": "bullet",
+    "classical": "classical",
+    "standard": "classical",
+    "correspondence": "correspondence",
+}
 _QUOTES = str.maketrans({"’": "'", "′": "'", "‘": "'", "`": "'", "´": "'", "″": '"', "”": '"', "“": '"', "×": "x"})
 _PARTS = re.compile(r"\s*(?:(?:[+,;&]|\b(?:and|plus|then|und|et|puis|y)\b)\s*)+")
 _HOURS = r"(?:h|hrs?|hours?|std|stunden?)(?![a-z])\.?"
@@ -39,7 +45,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("increment", re.compile(rf"(?P<seconds>\d+)\s*{_SECONDS}{_FROM}")),
     ("increment", re.compile(r"(?:d|delay|inc|increment)\s*(?P<seconds>\d+)\s*(?:s|secs?)?")),
     ("number", re.compile(r"(?P<number>\d+)")),
-)  # fmt: skip
+)
 _LONGEST = 120  # minutes that a bare number may mean
 _SHARE = 20  # as many increments as would fill the whole time show that it is not told in seconds
 

@@ -45,9 +45,13 @@ class Period(NamedTuple):
 
 
 def tournament(
-    own: float, games: Sequence[tuple[float | None, float]], k: int | str | Decimal, day: float = LATEST,
-    *, rapid: bool = False,
-) -> Result:  # fmt: skip
+    own: float,
+    games: Sequence[tuple[float | None, float]],
+    k: int | str | Decimal,
+    day: float = LATEST,
+    *,
+    rapid: bool = False,
+) -> Result:
     """One player's tournament.
 
     Args:
@@ -68,17 +72,27 @@ def tournament(
 
 
 def game(
-    own: float, opponent: float | None, score: float, k: int | str | Decimal, day: float = LATEST,
-    *, rapid: bool = False,
-) -> Decimal:  # fmt: skip
+    own: float,
+    opponent: float | None,
+    score: float,
+    k: int | str | Decimal,
+    day: float = LATEST,
+    *,
+    rapid: bool = False,
+) -> Decimal:
     """The change of *own* by one game, points, exact; arguments as in ``tournament``."""
     return tournament(own, [(opponent, score)], k, day, rapid=rapid).change
 
 
 def game_rounded(
-    own: float, opponent: float | None, score: float, k: int | str | Decimal, day: float = LATEST,
-    *, rapid: bool = False,
-) -> int:  # fmt: skip
+    own: float,
+    opponent: float | None,
+    score: float,
+    k: int | str | Decimal,
+    day: float = LATEST,
+    *,
+    rapid: bool = False,
+) -> int:
     """The change of *own* by a period of that one game, points."""
     return round_change(game(own, opponent, score, k, day, rapid=rapid))
 

@@ -70,9 +70,7 @@ def begun_before(began: Any, first: int, g: int) -> bool:
     return False
 
 
-def upgrades(
-    state: Any, p: int, opponent: Any, began: Any, first: int, last: int, numbers: Any
-) -> int:
+def upgrades(state: Any, p: int, opponent: Any, began: Any, first: int, last: int, numbers: Any) -> int:
     """What the expected score falls by where each of several tournaments has its one upgrade, hundredths."""
     fall = 0
     for g in range(first, last):
@@ -89,9 +87,17 @@ def upgrades(
 
 
 def leave_out_pointless(
-    state: Any, work: Any, p: int, w: int, opponent: Any, score: Any, began: Any, first: int, last: int,
+    state: Any,
+    work: Any,
+    p: int,
+    w: int,
+    opponent: Any,
+    score: Any,
+    began: Any,
+    first: int,
+    last: int,
     numbers: Any,
-) -> None:  # fmt: skip
+) -> None:
     """8.2: of an unrated player's tournaments those without a point are disregarded until one has brought a point."""
     counted, scored, opponents = 0.0, 0.0, 0.0
     for g in range(first, last):

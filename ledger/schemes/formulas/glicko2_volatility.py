@@ -119,9 +119,16 @@ def new_volatility(volatility: float, phi2: float, v: float, delta2: float, tau:
 
 
 def new_volatilities(
-    volatility: float, phi2: float, v: float, delta2: float, other: float, other_phi2: float, other_v: float,
-    other_delta2: float, tau: float,
-) -> tuple[float, float]:  # fmt: skip
+    volatility: float,
+    phi2: float,
+    v: float,
+    delta2: float,
+    other: float,
+    other_phi2: float,
+    other_v: float,
+    other_delta2: float,
+    tau: float,
+) -> tuple[float, float]:
     """``new_volatility`` of two players at once: the same bits, but a processor works on both searches together.
 
     Written out, as a call that returns several numbers costs some of what this gains. A search that is over goes

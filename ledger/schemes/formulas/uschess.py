@@ -119,9 +119,17 @@ def special_points(score: float, effective_n: float, record: float) -> float:
 
 
 def special_objective(
-    at: float, centre: float, effective_n: float, points: float, table: Any, width: int, field: int, opponent: Any,
-    first: int, last: int,
-) -> float:  # fmt: skip
+    at: float,
+    centre: float,
+    effective_n: float,
+    points: float,
+    table: Any,
+    width: int,
+    field: int,
+    opponent: Any,
+    first: int,
+    last: int,
+) -> float:
     """N'·PWe(R, R0') + Σ PWe(R, Ri) - S' at the rating R = *at*: grows with R, linear between knots, 0 in the end."""
     total = effective_n * pwe(at, centre)
     for g in range(first, last):
@@ -130,9 +138,17 @@ def special_objective(
 
 
 def next_knot(
-    at: float, up: bool, centre: float, effective_n: float, table: Any, width: int, field: int, opponent: Any,
-    first: int, last: int,
-) -> float:  # fmt: skip
+    at: float,
+    up: bool,
+    centre: float,
+    effective_n: float,
+    table: Any,
+    width: int,
+    field: int,
+    opponent: Any,
+    first: int,
+    last: int,
+) -> float:
     """The nearest of the knots R0' ± 400, Ri ± 400 above or below *at*; ± ``FAR`` where there is none."""
     # Below is above with every sign turned.
     sign = 1.0 if up else -1.0
@@ -157,9 +173,16 @@ def next_knot(
 
 
 def special_guess(
-    centre: float, effective_n: float, points: float, table: Any, width: int, field: int, opponent: Any, first: int,
+    centre: float,
+    effective_n: float,
+    points: float,
+    table: Any,
+    width: int,
+    field: int,
+    opponent: Any,
+    first: int,
     last: int,
-) -> float:  # fmt: skip
+) -> float:
     """The answer if nobody were further than 400 points away: the M from which the editions of 2016-20 walk.
 
     The edition of 2026 walks from R0'; the way is another, the answer the same.
@@ -174,9 +197,17 @@ def special_guess(
 
 
 def special(
-    rating: float, record: float, effective_n: float, score: float, table: Any, width: int, field: int, opponent: Any,
-    first: int, last: int,
-) -> float:  # fmt: skip
+    rating: float,
+    record: float,
+    effective_n: float,
+    score: float,
+    table: Any,
+    width: int,
+    field: int,
+    opponent: Any,
+    first: int,
+    last: int,
+) -> float:
     """The rating at which ``special_objective`` is 0, points, not yet bounded. Walks from knot to knot.
 
     Args:
@@ -219,9 +250,7 @@ def special(
 # --- the standard formula -----------------------------------------------------------------------------------------
 
 
-def expected_total(
-    rating: float, table: Any, width: int, field: int, opponent: Any, first: int, last: int
-) -> float:
+def expected_total(rating: float, table: Any, width: int, field: int, opponent: Any, first: int, last: int) -> float:
     """E = Σ 1/(1+10^(-(R0-Ri)/400)), without a limit to the difference."""
     total = 0.0
     for g in range(first, last):
@@ -234,9 +263,7 @@ def strength(rating: float) -> float:
     return pow10(rating / 400.0)
 
 
-def expected_by_strength(
-    own: float, table: Any, width: int, field: int, opponent: Any, first: int, last: int
-) -> float:
+def expected_by_strength(own: float, table: Any, width: int, field: int, opponent: Any, first: int, last: int) -> float:
     """``expected_total`` from the ``strength`` of all: E = Σ own/(own + other), without a power in each game."""
     total = 0.0
     for g in range(first, last):
@@ -279,9 +306,17 @@ def bonus(gain: float, m: float, b: float) -> float:
 
 
 def approximate_provisional(
-    rating: float, games: float, wins: float, losses: float, table: Any, width: int, field: int, opponent: Any,
-    first: int, last: int,
-) -> float:  # fmt: skip
+    rating: float,
+    games: float,
+    wins: float,
+    losses: float,
+    table: Any,
+    width: int,
+    field: int,
+    opponent: Any,
+    first: int,
+    last: int,
+) -> float:
     """Approximating formula (2015, 2017) up to 8 earlier games, points: (N·R + Σ Ri + (W-L)·400) / (N+m)."""
     total = games * rating + (wins - losses) * 400.0
     for g in range(first, last):

@@ -24,9 +24,15 @@ def cup_game(pair: tuple[int, int], outcome: str, day: int, year: int, **facts: 
     """A game of the cup, White named first."""
     white, black = pair
     return game_recorded(
-        f"cup{year}-{white}-{black}-{day}", white=white, black=black, outcome=OUTCOMES[outcome], half_moves=60,
-        ended_at=f"{year}-04-{day:02}", tournament=CUP, **facts,
-    )  # fmt: skip
+        f"cup{year}-{white}-{black}-{day}",
+        white=white,
+        black=black,
+        outcome=OUTCOMES[outcome],
+        half_moves=60,
+        ended_at=f"{year}-04-{day:02}",
+        tournament=CUP,
+        **facts,
+    )
 
 
 def events() -> Iterator[GameRecorded]:
@@ -42,15 +48,26 @@ def events() -> Iterator[GameRecorded]:
     for place, words in enumerate(swiss, 1):
         text, white, outcome, black = words.split()
         yield game_recorded(
-            f"swiss{place}", white=int(white), black=int(black), outcome=OUTCOMES[outcome], half_moves=50,
-            ended_at=f"2024-06-0{text[1]}", tournament="Summer open", round=f"{text[1]}.{place}",
-        )  # fmt: skip
+            f"swiss{place}",
+            white=int(white),
+            black=int(black),
+            outcome=OUTCOMES[outcome],
+            half_moves=50,
+            ended_at=f"2024-06-0{text[1]}",
+            tournament="Summer open",
+            round=f"{text[1]}.{place}",
+        )
     knock_out = ((1, "1", 2), (3, "½", 4), (4, "0", 3), (1, "0", 3))
     for place, (first, outcome, second) in enumerate(knock_out, 1):
         yield game_recorded(
-            f"ko{place}", white=first, black=second, outcome=OUTCOMES[outcome], half_moves=50,
-            ended_at=f"2024-09-0{place}", tournament="Knock-out",
-        )  # fmt: skip
+            f"ko{place}",
+            white=first,
+            black=second,
+            outcome=OUTCOMES[outcome],
+            half_moves=50,
+            ended_at=f"2024-09-0{place}",
+            tournament="Knock-out",
+        )
 
 
 @pytest.fixture(name="cups", scope="module")
@@ -66,8 +83,13 @@ def _cups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
             )
         ledger.append(
             TournamentOpened(
-                pool="standard", tournament="Summer open", starts_at="2024-06-01", ends_at="2024-06-09",
-                format=Format.SWISS, entrants=8, rounds=4,
+                pool="standard",
+                tournament="Summer open",
+                starts_at="2024-06-01",
+                ends_at="2024-06-09",
+                format=Format.SWISS,
+                entrants=8,
+                rounds=4,
             )
         )
         ledger.policies.set("upsets", {"margin": 300}, effective_from="2024-01-01", actor="eve")

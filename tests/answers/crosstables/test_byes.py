@@ -49,19 +49,27 @@ def _open_with_byes(tmp_path: Path) -> Iterator[Ledger]:
             ledger.register(f"name:{name.casefold()}", name, standing=Membership.FULL)
         ledger.append(
             TournamentOpened(
-                pool="standard", tournament=OPEN, starts_at="2026-03-01", ends_at="2026-03-05", format=Format.SWISS,
+                pool="standard",
+                tournament=OPEN,
+                starts_at="2026-03-01",
+                ends_at="2026-03-05",
+                format=Format.SWISS,
                 rounds=3,
             )
         )
         ledger.append_many(
             [
-                bye(CY, 1, Brings.ALLOTTED), bye(BOB, 2, Brings.HALF), bye(ANN, 3, Brings.ZERO),
-                bye(DI, 1, Brings.HALF), bye(DI, 2, Brings.ABSENT), bye(DI, 3, Brings.ABSENT),
+                bye(CY, 1, Brings.ALLOTTED),
+                bye(BOB, 2, Brings.HALF),
+                bye(ANN, 3, Brings.ZERO),
+                bye(DI, 1, Brings.HALF),
+                bye(DI, 2, Brings.ABSENT),
+                bye(DI, 3, Brings.ABSENT),
                 game("r1", ANN, BOB, Outcome.WHITE, 1, "2026-03-02"),
                 game("r2", ANN, CY, Outcome.DRAW, 2, "2026-03-03"),
                 game("r3", CY, BOB, Outcome.WHITE, 3, "2026-03-04"),
             ]
-        )  # fmt: skip
+        )
         ledger.catch_up()
         yield ledger
 
@@ -89,11 +97,16 @@ def points(ledger: Ledger) -> dict[str, float]:
 def test_byes_count_for_points_and_places_and_for_no_rating(open_with_byes: Ledger) -> None:
     found = rows(open_with_byes)
     assert {name: (row.points, row.place, row.games, row.wins) for name, row in found.items()} == {
-        "Cy": (2.5, "1", 2, 1), "Ann": (1.5, "2", 2, 1), "Bob": (0.5, "3-4", 2, 0), "Di": (0.5, "3-4", 0, 0),
-    }  # fmt: skip
+        "Cy": (2.5, "1", 2, 1),
+        "Ann": (1.5, "2", 2, 1),
+        "Bob": (0.5, "3-4", 2, 0),
+        "Di": (0.5, "3-4", 0, 0),
+    }
     assert [(known.round, known.brings, known.points) for known in found["Di"].byes] == [
-        (1, "half", 0.5), (2, "absent", 0), (3, "absent", 0),
-    ]  # fmt: skip
+        (1, "half", 0.5),
+        (2, "absent", 0),
+        (3, "absent", 0),
+    ]
     assert page(open_with_byes).missing == [], "of every round of every player something is told"
     assert {row["player"] for row in open_with_byes.rows("current")} == {ANN, BOB, CY}, "byes are rated nowhere"
     assert next(open_with_byes.rows("games", "key = 'r1'"))["reason"] is None
@@ -120,13 +133,17 @@ ROUNDS = {
 }
 BY_HAND: dict[Unplayed, dict[str, tuple[float, float, float]]] = {
     Unplayed.C07_2026: {
-        "buchholz": (4.5, 5, 4), "buchholz-cut-1": (3, 4.5, 3.5), "sonneborn-berger": (1.75, 0.25, 3),
+        "buchholz": (4.5, 5, 4),
+        "buchholz-cut-1": (3, 4.5, 3.5),
+        "sonneborn-berger": (1.75, 0.25, 3),
     },
     Unplayed.C07_2023: {
-        "buchholz": (4.5, 5, 5), "buchholz-cut-1": (3, 4.5, 4.5), "sonneborn-berger": (1.75, 0.25, 4),
+        "buchholz": (4.5, 5, 5),
+        "buchholz-cut-1": (3, 4.5, 4.5),
+        "sonneborn-berger": (1.75, 0.25, 4),
     },
     Unplayed.VIRTUAL: {"buchholz": (5, 5, 3.5), "buchholz-cut-1": (4.5, 4, 3)},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("rules", BY_HAND)
@@ -143,8 +160,9 @@ def test_a_forfeit_is_held_against_the_scheduled_opponent_since_2026_and_counts_
     rounds = {
         ANN: [Result(BOB, 2, is_played=False, round=1), Result(CY, 2, round=2)],
         BOB: [Result(ANN, 0, is_played=False, round=1), Result(DI, 0, round=2)],
-        CY: [Result(DI, 1, round=1), Result(ANN, 0, round=2)], DI: [Result(CY, 1, round=1), Result(BOB, 2, round=2)],
-    }  # fmt: skip
+        CY: [Result(DI, 1, round=1), Result(ANN, 0, round=2)],
+        DI: [Result(CY, 1, round=1), Result(BOB, 2, round=2)],
+    }
     now, before = Results(rounds, Unplayed.C07_2026, 2), Results(rounds, Unplayed.C07_2023, 2)
     assert named("buchholz").value(now, ANN, ()) == 0 + 0.5, "16.4.1: no more than Bob's own points"
     assert named("buchholz").value(before, ANN, ()) == 2 + 0.5
@@ -154,10 +172,14 @@ def test_a_forfeit_is_held_against_the_scheduled_opponent_since_2026_and_counts_
 @pytest.mark.parametrize(("year", "cy"), [("2026", 4.0), ("2024", 5.0), ("2020", 3.5)])
 def test_the_rules_are_those_of_the_tournaments_first_day(tmp_path: Path, run: Run, year: str, cy: float) -> None:
     club = tmp_path / "club.db"
-    file = report([
-        player(1, "Ann", "2 w 1", "3 w =", "0000 - Z"), player(2, "Bob", "1 b 0", "0000 - H", "3 b 0"),
-        player(3, "Cy", "0000 - U", "1 b =", "2 w 1"),
-    ], "092 Swiss").replace("2024/05", f"{year}/05")  # fmt: skip
+    file = report(
+        [
+            player(1, "Ann", "2 w 1", "3 w =", "0000 - Z"),
+            player(2, "Bob", "1 b 0", "0000 - H", "3 b 0"),
+            player(3, "Cy", "0000 - U", "1 b =", "2 w 1"),
+        ],
+        "092 Swiss",
+    ).replace("2024/05", f"{year}/05")
     assert run("init", club).code == 0
     assert run("import", club, written(tmp_path, "open.trf", file.encode()), "--open-tournaments").code == 0
     with Ledger.open(club) as ledger:
@@ -269,11 +291,16 @@ def test_byes_before_the_first_game_belong_to_the_edition_that_was_announced_or_
 
 
 def test_a_report_is_written_with_its_byes_and_reads_back_the_same(empty_club: Path, tmp_path: Path, run: Run) -> None:
-    file = report([
-        player(1, "Ann", "2 w 1", "3 w =", "0000 - Z", points="1.5"),
-        player(2, "Bob", "1 b 0", "0000 - H", "3 b 0", points="0.5"),
-        player(3, "Cy", "0000 - U", "1 b =", "2 w 1", points="2.5"), player(4, "Di", "", "0000 - F", "", points="1.0"),
-    ], "092 Swiss", "132" + " " * 88 + "24/05/01  24/05/02  24/05/03")  # fmt: skip
+    file = report(
+        [
+            player(1, "Ann", "2 w 1", "3 w =", "0000 - Z", points="1.5"),
+            player(2, "Bob", "1 b 0", "0000 - H", "3 b 0", points="0.5"),
+            player(3, "Cy", "0000 - U", "1 b =", "2 w 1", points="2.5"),
+            player(4, "Di", "", "0000 - F", "", points="1.0"),
+        ],
+        "092 Swiss",
+        "132" + " " * 88 + "24/05/01  24/05/02  24/05/03",
+    )
     done = run("import", empty_club, written(tmp_path, "open.trf", file.encode()), "--open-tournaments")
     assert "3 games recorded, 0 known already, 6 rounds without a game recorded, 4 new players\n" in done.err
     out = tmp_path / "out.trf"

@@ -22,10 +22,22 @@ def played(*games: str) -> list[EventGame]:
         half_points = {"1-0": 2, "½": 1, "0-1": 0, "*": None}[result]
         found.append(
             EventGame(
-                "Cup", place, f"g{place}", int(white), int(black), half_points, "unknown", place * 86_400_000,
-                f"2024-01-{place:02}", text, round_order(text), None, None, None,
+                "Cup",
+                place,
+                f"g{place}",
+                int(white),
+                int(black),
+                half_points,
+                "unknown",
+                place * 86_400_000,
+                f"2024-01-{place:02}",
+                text,
+                round_order(text),
+                None,
+                None,
+                None,
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -67,8 +79,19 @@ def test_what_is_told_holds_against_what_is_seen() -> None:
     assert told.missing == ("2 of 6 entrants have no game", "no game has the number of its round")
 
 
-SWISS = ("r1 1 1-0 2", "r1 3 1-0 4", "r1 5 ½ 6", "r1 7 0-1 8", "r2 1 ½ 3", "r2 8 1-0 5", "r2 6 1-0 7", "r2 2 1-0 4",
-         "r3 1 1-0 8", "r3 3 ½ 6", "r3 2 1-0 5")  # fmt: skip
+SWISS = (
+    "r1 1 1-0 2",
+    "r1 3 1-0 4",
+    "r1 5 ½ 6",
+    "r1 7 0-1 8",
+    "r2 1 ½ 3",
+    "r2 8 1-0 5",
+    "r2 6 1-0 7",
+    "r2 2 1-0 4",
+    "r3 1 1-0 8",
+    "r3 3 ½ 6",
+    "r3 2 1-0 5",
+)
 
 
 def test_a_swiss_tournament_is_seen_and_says_that_byes_are_not_known() -> None:
@@ -90,10 +113,14 @@ def test_a_knock_out_is_seen_with_its_rounds() -> None:
     assert kind(games).format == "knockout"
     found = matches(games, {player: f"P{player}" for player in range(1, 9)})
     assert [(match.round, match.names, match.points, match.by_points) for match in found] == [
-        (1, ["P1", "P2"], [1, 0], True), (1, ["P3", "P4"], [1.5, 0.5], True), (1, ["P5", "P6"], [1, 0], True),
-        (1, ["P8", "P7"], [1, 0], True), (2, ["P1", "P3"], [1, 0], True), (2, ["P5", "P8"], [1, 1], False),
+        (1, ["P1", "P2"], [1, 0], True),
+        (1, ["P3", "P4"], [1.5, 0.5], True),
+        (1, ["P5", "P6"], [1, 0], True),
+        (1, ["P8", "P7"], [1, 0], True),
+        (2, ["P1", "P3"], [1, 0], True),
+        (2, ["P5", "P8"], [1, 1], False),
         (3, ["P1", "P5"], [2, 0], True),
-    ]  # fmt: skip
+    ]
 
 
 def test_the_losers_of_the_semi_finals_may_play_for_the_third_place() -> None:

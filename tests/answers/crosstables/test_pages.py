@@ -32,19 +32,28 @@ def _first(cups: Ledger) -> Crosstable:
 def test_the_first_edition_is_a_complete_all_play_all(first: Crosstable) -> None:
     assert (first.format, first.format_is, first.meetings, first.complete) == ("all-play-all", "seen", 1, True)
     assert (first.edition.first_day, first.edition.last_day, first.edition.number, first.edition.of) == (
-        "2023-04-01", "2023-04-06", 1, 2,
-    )  # fmt: skip
+        "2023-04-01",
+        "2023-04-06",
+        1,
+        2,
+    )
     assert (first.players, first.games, first.average_rating) == (4, 6, (1500 + 1600 + 1850 + 1700) / 4)
 
 
 def test_places_are_shared_and_tie_breaks_order_the_rows(first: Crosstable) -> None:
     # Ann 1 0 ½, Bob 0 1 ½, Cleo 1 0 1, Eve ½ ½ 0
     assert [(standing.name, standing.place, standing.points) for standing in first.standings] == [
-        ("Cleo", "1", 2), ("Ann", "2-3", 1.5), ("Bob", "2-3", 1.5), (EVIL, "4", 1),
-    ]  # fmt: skip
+        ("Cleo", "1", 2),
+        ("Ann", "2-3", 1.5),
+        ("Bob", "2-3", 1.5),
+        (EVIL, "4", 1),
+    ]
     assert row(first, "Ann").tie_breaks == {
-        "direct-encounter": 1, "wins": 1, "sonneborn-berger": 1.5 + 0.5, "koya": 1,
-    }  # fmt: skip
+        "direct-encounter": 1,
+        "wins": 1,
+        "sonneborn-berger": 1.5 + 0.5,
+        "koya": 1,
+    }
 
 
 def test_enrolment_is_before_the_first_game_and_closing_ratings_are_after_each(first: Crosstable) -> None:
@@ -114,19 +123,25 @@ def test_a_knock_out_has_its_rounds(cups: Ledger) -> None:
     page = crosstable(cups, "Knock-out", wanted=Wanted(kind="knockout"))
     assert (page.format, page.format_is) == ("knockout", "chosen")
     assert [(match.round, match.names, match.points) for match in page.matches] == [
-        (1, ["Ann", "Bob"], [1, 0]), (1, ["Cleo", EVIL], [1.5, 0.5]), (2, ["Cleo", "Ann"], [1, 0]),
-    ]  # fmt: skip
+        (1, ["Ann", "Bob"], [1, 0]),
+        (1, ["Cleo", EVIL], [1.5, 0.5]),
+        (2, ["Cleo", "Ann"], [1, 0]),
+    ]
     assert [(standing.name, standing.place) for standing in page.standings] == [
-        ("Cleo", "1"), ("Ann", "2"), (EVIL, "3-4"), ("Bob", "3-4"),
-    ]  # fmt: skip
+        ("Cleo", "1"),
+        ("Ann", "2"),
+        (EVIL, "3-4"),
+        ("Bob", "3-4"),
+    ]
 
 
 def test_tie_breaks_that_decide_make_places(cups: Ledger) -> None:
     page = crosstable(cups, CUP, wanted=Wanted(edition="2023", tie_breaks=("direct-encounter",)))
     assert [(standing.name, standing.place) for standing in page.standings[1:3]] == [("Ann", "2"), ("Bob", "3")]
     assert [(column.name, column.decides) for column in page.tie_breaks][:2] == [
-        ("direct-encounter", True), ("wins", False),
-    ]  # fmt: skip
+        ("direct-encounter", True),
+        ("wins", False),
+    ]
 
 
 def test_quiet_days_part_editions_or_do_not(cups: Ledger) -> None:
@@ -138,10 +153,12 @@ def test_quiet_days_part_editions_or_do_not(cups: Ledger) -> None:
 @pytest.mark.parametrize(
     ("wanted", "hint"),
     [
-        (Wanted(performance="fide"), "fide_tpr"), (Wanted(tie_breaks=("sb",)), "sonneborn-berger"),
-        (Wanted(ratings="mine"), "shown"), (Wanted(kind="league"), "swiss"),
+        (Wanted(performance="fide"), "fide_tpr"),
+        (Wanted(tie_breaks=("sb",)), "sonneborn-berger"),
+        (Wanted(ratings="mine"), "shown"),
+        (Wanted(kind="league"), "swiss"),
     ],
-)  # fmt: skip
+)
 def test_names_of_nothing_are_refused_with_those_that_there_are(cups: Ledger, wanted: Wanted, hint: str) -> None:
     with pytest.raises(UnknownNameError, match=hint):
         crosstable(cups, CUP, wanted=wanted)
@@ -157,9 +174,11 @@ def test_a_name_that_no_game_carries_is_refused_with_the_nearest(cups: Ledger) -
 def test_tournaments_are_listed_an_edition_a_row_the_latest_first(cups: Ledger) -> None:
     rows = tournaments(cups)
     assert [(row["tournament"], row["edition"], row["first_day"], row["format"]) for row in rows] == [
-        ("Knock-out", "1 of 1", "2024-09-01", "knockout"), ("Summer open", "1 of 1", "2024-06-01", "swiss"),
-        (CUP, "2 of 2", "2024-04-01", "all-play-all"), (CUP, "1 of 2", "2023-04-01", "all-play-all"),
-    ]  # fmt: skip
+        ("Knock-out", "1 of 1", "2024-09-01", "knockout"),
+        ("Summer open", "1 of 1", "2024-06-01", "swiss"),
+        (CUP, "2 of 2", "2024-04-01", "all-play-all"),
+        (CUP, "1 of 2", "2023-04-01", "all-play-all"),
+    ]
     assert [row["winners"] for row in rows] == [["Cleo"], ["Dan", "Ann"], ["Bob"], ["Cleo"]]
     assert [row["missing"] is None for row in rows] == [True, False, False, True]
     assert rows[3]["average_rating"] == (1500 + 1600 + 1850 + 1700) / 4

@@ -16,9 +16,11 @@ from ledger.errors import UnknownNameError
 
 # Two and a half points of four against 1500, 1600, 1700 and 1850; own ratings after each.
 GAMES = [
-    Performed(2, 1500.0, 1612.0), Performed(2, 1600.0, 1630.0), Performed(1, 1700.0, 1634.0),
+    Performed(2, 1500.0, 1612.0),
+    Performed(2, 1600.0, 1630.0),
+    Performed(1, 1700.0, 1634.0),
     Performed(0, 1850.0, 1624.0),
-]  # fmt: skip
+]
 BY_HAND = {
     "linear": 1662.5 + 400 * (2 - 1) / 4,
     "fide_tpr": 1663 + 95,  # the mean, .5 up; 62.5 % is 63 %
@@ -61,8 +63,11 @@ def test_the_offset_is_per_cent_of_the_enrolment_rating() -> None:
 
 def test_a_scheme_has_the_performance_that_its_people_know() -> None:
     assert [usual(scheme) for scheme in ("chessworld", "harkness", "fide", "elo")] == [
-        "chessworld", "harkness", "fide_tpr", "fide_tpr",
-    ]  # fmt: skip
+        "chessworld",
+        "harkness",
+        "fide_tpr",
+        "fide_tpr",
+    ]
     assert all(variant.title and variant.source for variant in VARIANTS.values())
     with pytest.raises(UnknownNameError, match="fide_tpr"):
         known("fide")

@@ -111,9 +111,7 @@ def test_a_published_swiss_tournament_has_the_points_of_its_games_and_byes_and_i
 
 
 @pytest.mark.parametrize(("name", "meetings"), [("1948_world_championship", 5), ("1953_zurich_candidates", 2)])
-def test_double_rounds_and_more_are_seen(
-    events: Ledger, printed: dict[str, Any], name: str, meetings: int
-) -> None:
+def test_double_rounds_and_more_are_seen(events: Ledger, printed: dict[str, Any], name: str, meetings: int) -> None:
     page = table(events, printed, name)
     assert page.meetings == meetings
     assert all(len(meeting.marks) == meetings for row in page.standings for meeting in row.meetings)

@@ -22,9 +22,15 @@ CLOSED = (
     "011½0111*",
 )
 PUBLISHED = {
-    1: (6, 22, 2.5), 2: (5, 20, 2), 3: (3, 8.5, 1), 4: (4, 15, 1.5), 5: (3, 10.5, 1.5), 6: (4, 16, 1.5), 7: (0, 0, 0),
+    1: (6, 22, 2.5),
+    2: (5, 20, 2),
+    3: (3, 8.5, 1),
+    4: (4, 15, 1.5),
+    5: (3, 10.5, 1.5),
+    6: (4, 16, 1.5),
+    7: (0, 0, 0),
     8: (2, 5.5, 0.5),
-}  # fmt: skip
+}
 HALF_POINTS = {"1": 2, "½": 1, "0": 0, "+": 2, "-": 0}
 
 
@@ -60,8 +66,12 @@ def test_its_ranking_is_that_of_the_arbiter() -> None:
 def test_without_a_tie_break_that_decides_who_is_level_shares_a_place_and_the_rows_have_an_order() -> None:
     ranked = places(table(*CLOSED), (), ("wins", "sonneborn-berger"))
     assert [(place.player, place.shown) for place in ranked[1:6]] == [
-        (9, "2"), (2, "3-5"), (6, "3-5"), (4, "3-5"), (5, "6"),
-    ]  # fmt: skip
+        (9, "2"),
+        (2, "3-5"),
+        (6, "3-5"),
+        (4, "3-5"),
+        (5, "6"),
+    ]
 
 
 def test_a_win_by_forfeit_is_a_win_and_none_over_the_board() -> None:
@@ -88,8 +98,13 @@ def test_it_is_applied_anew_to_those_who_are_still_level() -> None:
     }
     ranked = places(Results(level), ("direct-encounter",), ())
     assert [(place.player, place.shown) for place in ranked] == [
-        (1, "1"), (3, "2"), (4, "3"), (2, "4"), (5, "5-6"), (6, "5-6"),
-    ]  # fmt: skip
+        (1, "1"),
+        (3, "2"),
+        (4, "3"),
+        (2, "4"),
+        (5, "5-6"),
+        (6, "5-6"),
+    ]
 
 
 def test_buchholz_and_its_cuts_are_those_worked_out_by_hand() -> None:
@@ -102,10 +117,16 @@ def test_buchholz_and_its_cuts_are_those_worked_out_by_hand() -> None:
         5: [Result(2, 0, is_black=True, round=3), Result(1, 0, round=3)],
     }
     by_hand = {
-        "buchholz": 2.5, "buchholz-cut-1": 2.5, "buchholz-cut-2": 1.5, "buchholz-median-1": 1.0,
-        "opponents-buchholz": (3.5 + 3.5 + 3.5) / 3, "sonneborn-berger": 1.5, "progressive": 1 + 1 + 2,
-        "games-with-black": 2, "wins-with-black": 1,
-    }  # fmt: skip
+        "buchholz": 2.5,
+        "buchholz-cut-1": 2.5,
+        "buchholz-cut-2": 1.5,
+        "buchholz-median-1": 1.0,
+        "opponents-buchholz": (3.5 + 3.5 + 3.5) / 3,
+        "sonneborn-berger": 1.5,
+        "progressive": 1 + 1 + 2,
+        "games-with-black": 2,
+        "wins-with-black": 1,
+    }
     assert {name: value(name, Results(swiss), 1) for name in by_hand} == by_hand
 
 

@@ -33,10 +33,16 @@ EXAMPLES = settings(max_examples=40, deadline=None)
 DOCUMENTS = graph_pages.documents()
 LARGE = page_with(player_bars([bar(n, 1500.0 + n % 7) for n in range(700, 0, -1)]))
 PLAIN = [
-    page_with(player_bars([])), page_with(player_bars([bar(1)])), page_with(player_bars([bar(1, None)])),
-    page_with(player_bars([bar(n, 1500.0) for n in (3, 2, 1)])), page_with(player_bars([]), by="date"),
-    page_with(player_bars([bar(1)]), by="date"), LARGE, pinned_page(), pinned_pair(),
-]  # fmt: skip
+    page_with(player_bars([])),
+    page_with(player_bars([bar(1)])),
+    page_with(player_bars([bar(1, None)])),
+    page_with(player_bars([bar(n, 1500.0) for n in (3, 2, 1)])),
+    page_with(player_bars([]), by="date"),
+    page_with(player_bars([bar(1)]), by="date"),
+    LARGE,
+    pinned_page(),
+    pinned_pair(),
+]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -223,7 +229,7 @@ def test_nothing_of_a_name_runs_in_the_page(page: Page) -> None:
 
 def test_the_page_needs_nothing_else_and_lets_nothing_else_run() -> None:
     text = html.draw(pinned_page())
-    assert not re.search(r'src=|@import|url\((?!#)', text)
+    assert not re.search(r"src=|@import|url\((?!#)", text)
     assert "default-src 'none'" in text
     assert THIEF not in text
     assert visible(THIEF).replace("<", "&lt;").split("&lt;")[0] in text
@@ -250,7 +256,7 @@ def test_the_board_is_shown_from_the_players_side_and_leads_to_the_game() -> Non
     text = html.draw(pinned_page())
     assert text.count('id="piece-white-rook"') == 1
     assert 'aria-label="Final position. White: king g1' in text
-    assert "<svg width=\"0\"" not in html.draw(page_with(player_bars([bar(1)])))
+    assert '<svg width="0"' not in html.draw(page_with(player_bars([bar(1)])))
 
 
 # -- data ----------------------------------------------------------------------------------------------------------
@@ -322,5 +328,11 @@ def test_a_picture_has_words_and_bars() -> None:
 
 def test_the_kinds_are_those_that_are_drawn() -> None:
     assert [kind(found) for found in pinned_page().player.bars] == [
-        "win", "loss", "time-loss", "draw", "win", "win", "win",
-    ]  # fmt: skip
+        "win",
+        "loss",
+        "time-loss",
+        "draw",
+        "win",
+        "win",
+        "win",
+    ]

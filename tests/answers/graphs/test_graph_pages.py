@@ -34,9 +34,7 @@ def drawn_club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
         ).fetchone()
         assert middle < last
         ledger.append(
-            SchemeAdopted(
-                pool="standard", scheme="glicko2", settings={}, effective_from=middle[:10], carry=Carry.KEEP
-            )
+            SchemeAdopted(pool="standard", scheme="glicko2", settings={}, effective_from=middle[:10], carry=Carry.KEEP)
         )
         ledger.level()
         yield ledger
@@ -146,11 +144,13 @@ def test_of_a_second_player_who_plays_far_more_the_older_games_are_left_out(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ({"last": 30}, "multiples of 50"), ({"last": -50}, "multiples of 50"),
+        ({"last": 30}, "multiples of 50"),
+        ({"last": -50}, "multiples of 50"),
         ({"number": 1, "last": 50}, "one of the two"),
-        ({"against": "made:p2"}, "go by date"), ({"against": "made:p1", "by": "date"}, "the same player"),
+        ({"against": "made:p2"}, "go by date"),
+        ({"against": "made:p1", "by": "date"}, "the same player"),
     ],
-)  # fmt: skip
+)
 def test_arguments_that_do_not_go_together_are_refused(
     arguments: dict[str, Any], problem: str, drawn_club: Ledger
 ) -> None:
