@@ -43,7 +43,7 @@ HEAVY = {
 PRONOUNS = {"it", "its", "mine", "one", "ours", "some", "theirs", "them", "told"}
 NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
 # One subject a file, one thought a function: these are the lengths above which neither is likely.
-LONGEST_FUNCTION = 70
+LONGEST_FUNCTION = 65  # lines of its body: the formatter gives each parameter a line of its own
 LONGEST_FILE = 900
 
 # Pattern, what to use instead, and the modules or packages that may.
@@ -202,10 +202,10 @@ def test_every_module_opens_by_saying_what_lives_there(module: str) -> None:
 @pytest.mark.parametrize("module", EVERYWHERE)
 def test_no_function_has_more_than_one_thought(module: str) -> None:
     too_long = {
-        node.name: (node.end_lineno or 0) - node.lineno + 1
+        node.name: (node.end_lineno or 0) - node.body[0].lineno + 1
         for node in ast.walk(tree_of(sources("ledger", "tools")[module]))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (node.end_lineno or 0) - node.lineno + 1 > LONGEST_FUNCTION
+        and (node.end_lineno or 0) - node.body[0].lineno + 1 > LONGEST_FUNCTION
     }
     assert too_long == {}
 
