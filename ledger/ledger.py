@@ -50,7 +50,7 @@ from ledger.registering.registry import NewPlayer, Registry
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, silent
 
 if TYPE_CHECKING:
     from polars import DataFrame

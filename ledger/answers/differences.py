@@ -31,7 +31,7 @@ from ledger.ratings.lists import by_player, rows_in_force
 from ledger.ratings.past_views import known_at, stepping
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.views import Views
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, silent
 
 NOW = "now"
 CREATED, UNCHANGED, CHANGED, REMOVED = "created", "unchanged", "changed", "removed"

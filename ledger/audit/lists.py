@@ -21,7 +21,7 @@ from ledger.ratings.lists import rows_in_force
 from ledger.ratings.past_views import Steps, stepping
 from ledger.ratings.player_states import PlayerStates
 from ledger.runtime import arith
-from ledger.runtime.progress import Progress
+from ledger.runtime.long_work import Progress
 from ledger.schemes import available
 
 REMEDY = "find out who published it and from what: the entries before it are true"

@@ -32,8 +32,8 @@ from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.past_views import known_at
 from ledger.ratings.player_states import PlayerStates
 from ledger.runtime import arith
+from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
-from ledger.runtime.progress import Progress, silent
 
 _FIRST, _AFTER = "list:", "list;"  # keys of publications
 

@@ -24,8 +24,8 @@ from ledger.players.namesakes import namesakes
 from ledger.players.registering_columns import append_rows, register
 from ledger.ratings import pasts
 from ledger.ratings.open_ledger import OpenLedger
-from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl
+from ledger.runtime.long_work import collector_paused
 
 if TYPE_CHECKING:
     from polars import DataFrame

@@ -1,6 +1,6 @@
 """Reading many rows of one SQLite file as columns, block by block: by a process of its own, or here.
 
-The process of its own (``reading_process``) reads Arrow columns at a third of the cost of Python's rows, and reads the
+The process of its own (``table_process``) reads Arrow columns at a third of the cost of Python's rows, and reads the
 next block while this one works on the last. Both ways give the same rows, all of one transaction. No table is known
 here.
 """
@@ -18,8 +18,7 @@ import attrs
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import pl
-from ledger.runtime.own_processes import started
-from ledger.runtime.reading_process import LENGTH
+from ledger.runtime.table_process import LENGTH, started
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 BLOCK = 200_000  # rows that are read at one time
 _PACKAGES = ("adbc_driver_manager", "adbc_driver_sqlite")
-_READING_PROCESS = "ledger.runtime.reading_process"
 _EXAMPLES = {"INTEGER": "0", "REAL": "0.5", "TEXT": "''"}  # a value of each type
 
 
@@ -124,7 +122,7 @@ class OwnProcess:
             StorageError: it does not start.
         """
         self._path = path
-        self._process = started(_READING_PROCESS, sqlite.address(path, read_only=True), path=path, work="reads")
+        self._process = started("reads", sqlite.address(path, read_only=True), path=path)
 
     def frames(self, scan: Scan, rows: int | None = None) -> Iterator[DataFrame]:
         """The rows, block by block; the next is asked for before a block is given."""
