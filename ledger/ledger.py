@@ -21,8 +21,7 @@ from ledger.correcting.previews import Impact, Previews
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import Event, PlayerRegistered, RoundWithoutGame, SchemeAdopted
+from ledger.facts.events import Decision, Event, PlayerRegistered, RoundWithoutGame, SchemeAdopted
 from ledger.facts.source_games import SourceRound
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.journal import listing, rules

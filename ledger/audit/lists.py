@@ -12,9 +12,8 @@ from ledger.audit.reader.lists import COLUMNS, PublishedList, form_of, kept_rows
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.facts.codec import decode
-from ledger.facts.events import Event, SchemeAdopted
+from ledger.facts.events import Event, ListPublished, SchemeAdopted
 from ledger.facts.instants import instant_end_ms
-from ledger.facts.public_events import ListPublished
 from ledger.journal import Journal
 from ledger.journal.kept_lists import ListRow, form_of_digest, in_form, kept_texts
 from ledger.ratings.lists import rows_in_force

@@ -18,10 +18,8 @@ from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, PublicationError, RejectedError, UnknownNameError
 from ledger.facts.codec import decode
 from ledger.facts.event_fields import MAX_WHOLE
-from ledger.facts.events import Event
+from ledger.facts.events import Event, ListPublished, Role
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.public_events import ListPublished
-from ledger.facts.token_events import Role
 from ledger.journal import Writer, rules
 from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
 from ledger.publishing.list_checks import NAME_SHARED, Complaint, moved, names_twice, open_proposal

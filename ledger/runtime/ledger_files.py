@@ -1,6 +1,6 @@
-"""Which files a ledger consists of and where they lie: the journal, and beside it the people and the views.
+"""Which files a ledger consists of, where they lie, and what may not be written over them.
 
-Nothing is opened here.
+The journal, and beside it the people and the views. No database is opened here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from pathlib import Path
 
 from ledger.errors import StorageError
 from ledger.runtime import sqlite
-from ledger.runtime.sqlite import sync_folder
 
 RESTORE_PLAN = "plan.json"  # in the folder ``restoring`` while files change places
 
@@ -76,18 +75,12 @@ def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
         own += [kept_with(of, word) for word in ("checkpoints", "key", "toml")]
         if path.resolve() in {file.resolve() for file in own}:
             raise StorageError(str(path), "is a file of this ledger: give another name")
-    with suppress(OSError):
-        head = _beginning(path)
+    if not path.is_file():  # a device or a pipe would wait for somebody to write
+        return
+    with suppress(OSError), path.open("rb") as file:
+        head = file.read(_HEADER)
         if head.startswith(_KEY) or (head.startswith(_SQLITE) and sqlite.is_ours(int.from_bytes(head[-4:], "big"))):
             raise StorageError(str(path), "is a file of a ledger: give another name")
-
-
-def _beginning(path: Path) -> bytes:
-    """The first bytes of a file; none of a device or a pipe, which would wait."""
-    if not path.is_file():
-        return b""
-    with path.open("rb") as file:
-        return file.read(_HEADER)
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -114,4 +107,4 @@ def replace_file(path: Path, content: bytes) -> None:
     except OSError:
         making.unlink(missing_ok=True)
         raise
-    sync_folder(target.parent)
+    sqlite.sync_folder(target.parent)

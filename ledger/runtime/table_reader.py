@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import attrs
 
-from ledger.errors import CorruptError, StorageError
+from ledger.errors import StorageError
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import pl
 from ledger.runtime.table_process import LENGTH, started
@@ -100,12 +100,12 @@ class OwnConnection:
         rows = rows or BLOCK
         while True:
             with sqlite.storage_errors(self._path):
-                found = self._connection.execute(scan.block(after, rows)).fetchall()
-            if found:
-                frame = pl.DataFrame(found, schema=schema, orient="row")
+                block = self._connection.execute(scan.block(after, rows)).fetchall()
+            if block:
+                frame = pl.DataFrame(block, schema=schema, orient="row")
                 after = _last_key(frame, scan)
                 yield frame
-            if len(found) < rows:
+            if len(block) < rows:
                 return
 
     def close(self) -> None:
@@ -162,14 +162,10 @@ class OwnProcess:
         content = self._process.stdout.read(abs(size))
         if size > 0 and len(content) == size:
             return pl.read_ipc_stream(content)
-        raise self._explained(content.decode(errors="replace"))
-
-    def _explained(self, text: str) -> StorageError | CorruptError:
-        """What the process said, or that it is gone, as an error of ours."""
-        if text:
-            return sqlite.explained(self._path, text) or StorageError(str(self._path), f"{text}; {sqlite.RESTORE}")
+        if text := content.decode(errors="replace"):  # what fails is told under a negative length
+            raise sqlite.explained(self._path, text) or StorageError(str(self._path), f"{text}; {sqlite.RESTORE}")
         code = self._process.wait()
-        return StorageError(
+        raise StorageError(
             str(self._path), f"the process that reads it ended (exit code {code}); run the command again"
         )
 
