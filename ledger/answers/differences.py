@@ -19,18 +19,28 @@ from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError
 from ledger.facts.codec import Entry, decode
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
-from ledger.facts.events import ClockAccepted, GameRecorded, PlayerRegistered, PlayerRenamed
+from ledger.facts.events import (
+    ClockAccepted,
+    CorrectionDecided,
+    CorrectionProposed,
+    Decision,
+    GameRecorded,
+    ListPublished,
+    PersonErased,
+    PlayerRegistered,
+    PlayerRenamed,
+    PolicySet,
+    TokenIssued,
+    TokenRevoked,
+)
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
-from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
-from ledger.facts.token_events import TokenIssued, TokenRevoked
 from ledger.journal import Journal
 from ledger.journal.kept_lists import ListRow, in_form
 from ledger.ledger import Ledger
 from ledger.ratings.past_views import known_at, stepping
 from ledger.ratings.standings import Standings, by_player, list_in_force
 from ledger.ratings.views import Views
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, silent
 
 NOW = "now"
 CREATED, UNCHANGED, CHANGED, REMOVED = "created", "unchanged", "changed", "removed"

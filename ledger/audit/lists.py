@@ -12,15 +12,14 @@ from ledger.audit.reader.lists import COLUMNS, PublishedList, form_of, kept_rows
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.facts.codec import decode
-from ledger.facts.events import Event, SchemeAdopted
+from ledger.facts.events import Event, ListPublished, SchemeAdopted
 from ledger.facts.instants import instant_end_ms
-from ledger.facts.public_events import ListPublished
 from ledger.journal import Journal
 from ledger.journal.kept_lists import ListRow, form_of_digest, in_form, kept_texts
 from ledger.ratings.past_views import Steps, stepping
 from ledger.ratings.standings import list_in_force
 from ledger.runtime import arith
-from ledger.runtime.progress import Progress
+from ledger.runtime.long_work import Progress
 from ledger.schemes import available
 
 REMEDY = "find out who published it and from what: the entries before it are true"

@@ -18,10 +18,8 @@ from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, PublicationError, RejectedError, UnknownNameError
 from ledger.facts.codec import decode
 from ledger.facts.event_fields import MAX_WHOLE
-from ledger.facts.events import Event
+from ledger.facts.events import Event, ListPublished, Role
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.public_events import ListPublished
-from ledger.facts.token_events import Role
 from ledger.journal import Writer, rules
 from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
 from ledger.publishing.list_checks import NAME_SHARED, Complaint, moved, names_twice, open_proposal
@@ -31,8 +29,8 @@ from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.past_views import known_at
 from ledger.ratings.standings import by_player, list_in_force
 from ledger.runtime import arith
+from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
-from ledger.runtime.progress import Progress, silent
 
 _FIRST, _AFTER = "list:", "list;"  # keys of publications
 

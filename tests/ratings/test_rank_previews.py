@@ -8,8 +8,7 @@ import pytest
 
 from ledger.book.eras import BEGINNING
 from ledger.facts.changes import Change, Which
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import SchemeAdopted
+from ledger.facts.events import Decision, SchemeAdopted
 from ledger.facts.words import Carry
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
