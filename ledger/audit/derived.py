@@ -31,7 +31,7 @@ from ledger.ratings.history import HISTORY
 from ledger.ratings.projectors import BUILT_IN, available
 from ledger.ratings.views import Views
 from ledger.runtime.lazy import pl
-from ledger.runtime.progress import Progress
+from ledger.runtime.long_work import Progress
 
 if TYPE_CHECKING:
     import sqlite3

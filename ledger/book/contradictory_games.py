@@ -12,7 +12,7 @@ from typing import Any
 from ledger.book.hypothetical_facts import Fact, HypotheticalFacts
 from ledger.errors import MalformedError, Refusal
 from ledger.facts.changes import Change, Verb
-from ledger.facts.endings import becomes_drawn_by_time, length_fault, result_fault
+from ledger.facts.words import becomes_drawn_by_time, length_fault, result_fault
 
 RULE = "impossible-ending"
 _RESULT, _LENGTH = ("outcome", "termination"), ("termination", "half_moves")

@@ -19,8 +19,7 @@ from ledger.book.restand import restand
 from ledger.book.stored_policies import broken_by
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry, decode
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
-from ledger.facts.token_events import ROLES_OF, Role
+from ledger.facts.events import ROLES_OF, CorrectionDecided, CorrectionProposed, Role
 from ledger.journal.issued_tokens import IssuedTokens
 from ledger.schemes import named
 

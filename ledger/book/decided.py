@@ -14,8 +14,8 @@ from ledger.book import stored_merges
 from ledger.book.corrections import Acting, Undoing, root, undone_by
 from ledger.errors import CorruptError
 from ledger.facts.changes import Change, Verb, change_of
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
 from ledger.facts.event_fields import MAX_WHOLE
+from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision
 
 if TYPE_CHECKING:
     import sqlite3

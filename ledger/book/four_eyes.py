@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ledger.book.policies import Policies
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import FOUR_EYES, Decision
 from ledger.facts.person_names import same_person
-from ledger.facts.public_events import FOUR_EYES
 
 RULE = FOUR_EYES  # under which a decision is refused
 UNPROVEN = "unproven-token"  # of a decision whose entry says that a token proved it, where none did

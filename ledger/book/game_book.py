@@ -17,8 +17,7 @@ from ledger.book.parts import Parts
 from ledger.book.restand import Added, added, supplement
 from ledger.book.timeline import Pool
 from ledger.facts import codec
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
-from ledger.facts.events import GameSupplemented
+from ledger.facts.events import CorrectionDecided, CorrectionProposed, GameSupplemented
 from ledger.journal import Journal
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts import codec_columns
 from ledger.facts.codec import decode
 from ledger.facts.events import BirthYearLearnt, GameRecorded, GameSupplemented, PlayerRegistered, RatingSeeded
-from ledger.facts.instants_columns import instant_ms_column
+from ledger.facts.instants import instant_ms_column
 from ledger.runtime.lazy import pl
 from ledger.runtime.table_writer import insert_rows
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ledger.facts.instants import instant_ms
-from ledger.facts.instants_columns import instant_ms_column, round_order_column
+from ledger.facts.instants import instant_ms, instant_ms_column, round_order_column
 from ledger.facts.words import HALF_POINTS, LOSER, Termination, round_order, time_loss
 from ledger.runtime.lazy import pl
 

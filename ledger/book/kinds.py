@@ -30,6 +30,7 @@ from ledger.facts.events import (
     GameRecorded,
     PlayerChanged,
     PlayerRegistered,
+    PolicySet,
     RatingRunClosed,
     RatingSeeded,
     RoundWithoutGame,
@@ -38,7 +39,6 @@ from ledger.facts.events import (
     TournamentOpened,
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.public_events import PolicySet
 from ledger.facts.words import moves_number
 
 if TYPE_CHECKING:

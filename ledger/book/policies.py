@@ -14,8 +14,8 @@ import attrs
 from ledger.book.eras import BEGINNING
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.event_fields import NAME_PATTERN
+from ledger.facts.events import FOUR_EYES, PolicySet
 from ledger.facts.instants import instant_ms
-from ledger.facts.public_events import FOUR_EYES, PolicySet
 from ledger.runtime.nearest import choice_of, did_you_mean
 
 PUBLISHING = "publishing"

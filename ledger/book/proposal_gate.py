@@ -19,9 +19,7 @@ from ledger.book.proposal_conflicts import meetings
 from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import Event, GameRecorded, SchemeAdopted
-from ledger.facts.public_events import FOUR_EYES, PolicySet
+from ledger.facts.events import FOUR_EYES, Decision, Event, GameRecorded, PolicySet, SchemeAdopted
 from ledger.journal import Journal, rules
 
 if TYPE_CHECKING:

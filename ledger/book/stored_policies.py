@@ -9,7 +9,7 @@ import orjson
 from ledger.book.decided import Proposal
 from ledger.book.four_eyes import Party, breach, in_force
 from ledger.book.policies import Policies, PolicyRow
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 
 if TYPE_CHECKING:
     import sqlite3

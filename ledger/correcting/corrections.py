@@ -23,9 +23,7 @@ from ledger.correcting.verbs import Verbs
 from ledger.errors import ProposalError, Refusal, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
-from ledger.facts.correction_events import CorrectionDecided, Decision
-from ledger.facts.events import Event
-from ledger.facts.token_events import ROLES_OF, Role
+from ledger.facts.events import ROLES_OF, CorrectionDecided, Decision, Event, Role
 from ledger.facts.words import Receipt
 from ledger.journal import Writer
 from ledger.journal.tokens import VERBS_OF

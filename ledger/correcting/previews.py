@@ -21,11 +21,9 @@ from ledger.correcting import entries
 from ledger.errors import MalformedError, ProposalError, Refusal
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry
-from ledger.facts.correction_events import CorrectionDecided, Decision
 from ledger.facts.event_fields import MAX_WHOLE
-from ledger.facts.events import Event
+from ledger.facts.events import CorrectionDecided, Decision, Event, Role, TokenIssued
 from ledger.facts.person_names import same_person
-from ledger.facts.token_events import Role, TokenIssued
 from ledger.journal import Journal
 from ledger.journal.issued_tokens import IssuedTokens
 from ledger.journal.scratch import ScratchJournal

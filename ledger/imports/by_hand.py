@@ -14,11 +14,11 @@ from typing import Any
 
 import attrs
 
-from ledger.board.replaying import moves_of, replayed
+from ledger.board.playing import moves_of, replayed
 from ledger.errors import MalformedError
-from ledger.facts.endings import length_fault, result_fault
 from ledger.facts.event_fields import KEY_PATTERN
 from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, shown
+from ledger.facts.words import length_fault, result_fault
 from ledger.imports.csv import values
 from ledger.imports.lichess import with_clocks
 from ledger.imports.reading import MAX_TEXT

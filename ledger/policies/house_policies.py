@@ -25,10 +25,8 @@ from ledger.book.policies import (
 )
 from ledger.book.stored_policies import stored_policies
 from ledger.errors import MalformedError, RejectedError, UnknownNameError
-from ledger.facts.events import Event
+from ledger.facts.events import FOUR_EYES, Event, PolicySet, Role
 from ledger.facts.instants import instant_ms
-from ledger.facts.public_events import FOUR_EYES, PolicySet
-from ledger.facts.token_events import Role
 from ledger.facts.words import Receipt
 from ledger.journal import Stored, Writer
 from ledger.ratings.open_ledger import OpenLedger

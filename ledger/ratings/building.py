@@ -24,10 +24,8 @@ from ledger.ratings.pool_build import PoolBuild
 from ledger.ratings.side_tables import facts_wanted, side_tables
 from ledger.ratings.telling_facts import tell_all
 from ledger.runtime import sqlite
-from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl
-from ledger.runtime.prefetch import mapped_ahead
-from ledger.runtime.progress import Progress
+from ledger.runtime.long_work import Progress, collector_paused, mapped_ahead
 from ledger.runtime.sorted_runs import SortedRuns
 from ledger.runtime.table_writer import MESSAGE, OwnConnection, OwnProcess, TableWriter, table_writer, wait_for_writer
 

@@ -24,7 +24,7 @@ from ledger.ratings.side_rows import fold
 from ledger.ratings.side_tables import SideTable, facts_wanted
 from ledger.ratings.telling_facts import tell_all
 from ledger.runtime.columns import FEW, MANY, Column, Columns
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, silent
 
 if TYPE_CHECKING:
     import sqlite3

@@ -34,8 +34,8 @@ from ledger.ratings.standing_games import StandingGames
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
+from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
-from ledger.runtime.progress import Progress, silent
 
 DEFAULT_ACTOR = "ledger"
 

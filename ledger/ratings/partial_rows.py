@@ -12,8 +12,7 @@ import attrs
 
 from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.side_tables import SideTable
-from ledger.runtime.columns import Column, Columns
-from ledger.runtime.row_changes import changes, keyed
+from ledger.runtime.columns import Column, Columns, changes, keyed
 
 Span = tuple[int, int, int]  # a player, and the numbers of the first and the last of some games
 

@@ -36,7 +36,7 @@ from ledger.ratings.side_rows import TableFold
 from ledger.ratings.side_tables import SideTable, columns_wanted, facts_wanted, side_tables
 from ledger.runtime.columns import MANY
 from ledger.runtime.lazy import np, pl
-from ledger.runtime.progress import Progress
+from ledger.runtime.long_work import Progress
 from ledger.runtime.sorted_runs import SortedRuns
 from ledger.runtime.table_writer import TableWriter
 

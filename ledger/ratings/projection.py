@@ -40,9 +40,9 @@ from ledger.ratings.rated_games import (
 from ledger.ratings.side_tables import SideTable, side_tables
 from ledger.ratings.walk_states import NOBODY, Met, WalkStates
 from ledger.ratings.walks import Part, Walk, parts, standing_again
-from ledger.runtime.collector import collector_paused
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
+from ledger.runtime.long_work import collector_paused
 from ledger.schemes.scheme import Newcomer
 
 if TYPE_CHECKING:

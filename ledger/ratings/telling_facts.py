@@ -18,7 +18,7 @@ from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded
 from ledger.journal import listing
 from ledger.ratings.fact_projector import FactProjector, FactRows
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, silent
 
 _COLUMNS = ("position", "pool", "key", *FACTS)
 _STAND = f"SELECT {', '.join(_COLUMNS)} FROM games WHERE voided_by IS NULL AND white <> black AND "

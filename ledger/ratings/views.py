@@ -32,7 +32,7 @@ from ledger.ratings.projector import Projector
 from ledger.ratings.side_tables import refuse_taken_names
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.table_writer import wait_for_writer
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from ledger.answers import impacts, players
 from ledger.answers.rankings import Wanted, ranking_in_full
 from ledger.errors import ProposalError
 from ledger.facts.changes import Change, Which
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import PlayerChanged, RatingSeeded
+from ledger.facts.events import Decision, PlayerChanged, RatingSeeded
 from ledger.facts.words import Standing
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger

@@ -20,9 +20,7 @@ from ledger.book.stored_pools import stored_pools
 from ledger.errors import ProposalError, RejectedError
 from ledger.facts import codec
 from ledger.facts.changes import Change
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import ClockAccepted, Event, PlayerRenamed
-from ledger.facts.public_events import PersonErased
+from ledger.facts.events import ClockAccepted, Decision, Event, PersonErased, PlayerRenamed
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings.queries import tables

@@ -21,8 +21,8 @@ from ledger.book.policies import (
     settings_in,
 )
 from ledger.errors import LedgerError, MalformedError, RejectedError, UnknownNameError
+from ledger.facts.events import PolicySet
 from ledger.facts.instants import instant_ms
-from ledger.facts.public_events import PolicySet
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside

@@ -13,7 +13,7 @@ from ledger.answers import querying, streaks
 from ledger.answers.exports import exporting
 from ledger.audit.audit import audit
 from ledger.errors import ProjectionError, UnknownNameError
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import installing, keeping, projectors, views

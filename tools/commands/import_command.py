@@ -23,7 +23,7 @@ from ledger.imports.formats import SaidOfFile
 from ledger.journal.past_reach import are_four_eyes_on
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
-from ledger.runtime.own_files import refuse_own_files
+from ledger.runtime.ledger_files import refuse_own_files
 
 from ..progress import Bars
 from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words

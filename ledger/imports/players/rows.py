@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ledger.facts.event_fields import POSITIVE_PATTERN
-from ledger.facts.identities import spelt
-from ledger.facts.source_games import KEPT_FAULTS, Fault
-from ledger.facts.source_players import player_schema
+from ledger.facts.person_names import spelt
+from ledger.facts.source_games import KEPT_FAULTS, Fault, player_schema
 from ledger.facts.words import Standing
 from ledger.imports.csv import values
 from ledger.imports.csv.columns import Column, Meaning, forget_much, plain_numbers, plain_whole
