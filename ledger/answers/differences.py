@@ -37,9 +37,8 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant
 from ledger.journal import Journal
 from ledger.journal.kept_lists import ListRow, in_form
 from ledger.ledger import Ledger
-from ledger.ratings.lists import by_player, rows_in_force
 from ledger.ratings.past_views import known_at, stepping
-from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.standings import Standings, by_player, list_in_force
 from ledger.ratings.views import Views
 from ledger.runtime.long_work import Progress, silent
 
@@ -113,7 +112,7 @@ def _list(ledger: Ledger, word: str) -> RatingList:
 
 
 def _list_now(ledger: Ledger, pool: str, ms: int) -> RatingList:
-    rows = rows_in_force(PlayerStates(ledger.views.connection, ledger.pool(pool)), ms)
+    rows = list_in_force(ledger.views.connection, ledger.pool(pool), ms)
     return RatingList(NOW, pool, ms, ledger.views.position(), by_player(rows))
 
 
@@ -226,9 +225,8 @@ def _ratings(views: Views, name: str, players: list[int], ms: int) -> dict[int, 
     pool = next((pool for pool in stored_pools(views.connection) if pool.name == name), None)
     if pool is None:
         return dict.fromkeys(players)
-    states = PlayerStates(views.connection, pool)
-    listed = {state.player: state.in_force for state in states.all_at(ms)}
-    return {player: listed.get(player) for player in players}
+    listed = Standings(views.connection, pool, ms).of(players)
+    return {player: listed[player].rating if player in listed else None for player in players}
 
 
 def _steps(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Iterator[Step]:

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
-from ledger.book.timeline import Pool
-from ledger.facts.instants import Precision, instant_text
-from ledger.ratings.player_states import PlayerState, PlayerStates
-
-if TYPE_CHECKING:
-    import sqlite3
-
-Standing = tuple[float, int, str | None]  # what a list says of a player: rating, games, day of the last one
+Said = tuple[float, int, str | None]  # what a list says of a player: rating, games, day of the last one
 
 
 class AskedList(NamedTuple):
@@ -43,31 +36,7 @@ class ListMove(NamedTuple):
     after: float | None
 
 
-def standings(
-    connection: sqlite3.Connection, pool: Pool, ms: int, players: Iterable[int] | None
-) -> dict[int, Standing]:
-    """What the list of an instant says of some players, or of everybody on it.
-
-    Args:
-        connection: the views.
-        pool: the pool.
-        ms: the instant, milliseconds since 1970.
-        players: of whom; None: of all.
-    """
-    states = PlayerStates(connection, pool)
-    if players is None:
-        return {state.player: _said(state) for state in states.all_at(ms)}
-    closed = states.closed_at(ms)
-    asked = (states.at(player, ms) for player in sorted(players) if player not in closed)
-    return {state.player: _said(state) for state in asked if state.in_force is not None}
-
-
-def _said(state: PlayerState) -> Standing:
-    last = None if state.row is None else instant_text(state.row["ended_ms"], Precision.DAY)
-    return state.in_force or 0.0, state.games, last
-
-
-def compared(asked: AskedList, before: Mapping[int, Standing], after: Mapping[int, Standing]) -> ListMove:
+def compared(asked: AskedList, before: Mapping[int, Said], after: Mapping[int, Said]) -> ListMove:
     """How the two answers differ."""
     differing = sorted(player for player in before.keys() | after.keys() if before.get(player) != after.get(player))
     sizes = {

@@ -1,7 +1,7 @@
 """Places in the ranking of those whom a pool lists, counted by the distribution of ratings, not by reading the ranking.
 
 How many have more points is a sum over ``distribution``; only those of the same points are counted one by one.
-Whoever asks for a place asks here. Nothing is written.
+Who asks for a place asks ``standings``, which knows whose rating is another one by now. Nothing is written.
 """
 
 from __future__ import annotations
@@ -13,13 +13,9 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from ledger.book.timeline import Pool
-from ledger.journal.kept_lists import shared_places
 from ledger.ratings import views_file
 from ledger.ratings.distribution import band, highest
-from ledger.ratings.player_states import PlayerStates
 from ledger.runtime import sqlite
-from ledger.schemes.scheme import as_it_stands, from_the_beginning
 
 if TYPE_CHECKING:
     import sqlite3
@@ -44,7 +40,6 @@ WHERE pool = ? AND +listed = 1 AND player IN (SELECT value FROM json_each(?))
 
 FEW_POINTS = 100  # places with the same whole points up to which each is counted by SQLite
 FEW_BANDS = 8  # numbers of points up to which the distribution is summed up for each
-_EVERYBODY = 2**62  # above every player's number
 
 
 def listed(connection: sqlite3.Connection, pool: int) -> int:
@@ -112,46 +107,6 @@ def _read(connection: sqlite3.Connection, pool: int, since: float, points: Seque
     return (bisect_left(order, point) for point in points)
 
 
-def not_below(connection: sqlite3.Connection, pool: int, rating: float) -> int:
-    """How many listed players of a pool have that rating or a higher one.
-
-    Raises:
-        CorruptError: the views are damaged.
-    """
-    (found,) = before(connection, pool, [(-rating, _EVERYBODY)]).values()
-    return found
-
-
-def is_ranked_by_rows(pool: Pool) -> bool:
-    """Whether the last rows say by themselves who stands where, whatever else is played."""
-    scheme = pool.eras[0].scheme
-    return len(pool.eras) == 1 and (scheme.at is as_it_stands or scheme.stands_from is from_the_beginning)
-
-
-def ranks(connection: sqlite3.Connection, pool: Pool, points: Sequence[Point], closed: Set[int]) -> dict[int, int]:
-    """The ranks of some players in the ranking of now, by player; equals share one.
-
-    Where the last rows do not say who stands where (a scheme whose ratings change by time alone, a pool of several
-    schemes) the ranking is read whole.
-
-    Args:
-        connection: the views.
-        pool: the pool.
-        points: of those asked about, by their last rows: who is listed and whose account is open, in order.
-        closed: whose accounts are closed.
-    """
-    if is_ranked_by_rows(pool):
-        above = before(connection, pool.pool, sorted({(rating, 0) for rating, _ in points}))
-        shut = _closed_points(connection, pool.pool, closed)
-        return {player: above[rating, 0] - bisect_left(shut, (rating, 0)) + 1 for rating, player in points}
-    asked = {player for _, player in points}
-    shown = [point for point in PlayerStates(connection, pool).in_order() if point[1] not in closed]
-    shared = shared_places([rating for rating, _ in shown])
-    return {player: rank for rank, (_, player) in zip(shared, shown, strict=True) if player in asked}
-
-
-def _closed_points(connection: sqlite3.Connection, pool: int, closed: Set[int]) -> list[Point]:
-    """The places of closed accounts among all whom the views list."""
-    if not closed:
-        return []
+def of_closed(connection: sqlite3.Connection, pool: int, closed: Set[int]) -> list[Point]:
+    """The points of closed accounts among all whom the views list, in order."""
     return sorted(connection.execute(OF_CLOSED, (pool, orjson.dumps(sorted(closed)).decode())).fetchall())

@@ -16,11 +16,12 @@ from ledger.book.timeline import Pool
 from ledger.facts.codec import Entry
 from ledger.facts.periods import OPEN
 from ledger.journal import Journal
-from ledger.ratings import places, trials
+from ledger.ratings import trials
 from ledger.ratings.history import highest_of
-from ledger.ratings.list_previews import AskedList, ListMove, Standing, compared, standings
+from ledger.ratings.list_previews import AskedList, ListMove, Said, compared
 from ledger.ratings.listing import closed_at
 from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.standings import Standings
 from ledger.ratings.trials import Folded, RatedAgain
 from ledger.ratings.views import Views
 
@@ -198,7 +199,7 @@ def _figures_in(
     rows = connection.execute(LAST_ROWS, (pool.pool, _json(players))).fetchall()
     closed = closed_at(connection, today_ms)
     listed = [(-rating, player) for player, rating, _, is_listed, *_ in rows if is_listed and player not in closed]
-    ranks = places.ranks(connection, pool, sorted(listed), closed)
+    ranks = Standings(connection, pool, now_ms=today_ms, closed=closed).ranks(sorted(listed))
     figures = {
         player: Figures(rating, n, bool(is_listed), player in closed, ranks.get(player), time_losses, hera, game)
         for player, rating, n, is_listed, time_losses, hera, game in rows
@@ -271,8 +272,13 @@ def _come_or_gone(connection: sqlite3.Connection, pool: int, again: RatedAgain) 
     return sorted(come | (again.players - stay))
 
 
-def _lists(connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists) -> list[dict[int, Standing]]:
-    return [standings(connection, pools[known.pool], known.at_ms, players) for known, players in lists.items()]
+def _lists(connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists) -> list[dict[int, Said]]:
+    found = []
+    for known, players in lists.items():
+        standings = Standings(connection, pools[known.pool], known.at_ms)
+        listed = standings.best() if players is None else standings.of(players).values()
+        found.append({player.player: player.said for player in listed})
+    return found
 
 
 def _json(values: Sequence[int]) -> str:

@@ -18,6 +18,7 @@ from ledger.facts.words import Standing
 from ledger.ledger import Ledger
 from ledger.ratings import distribution, places, views_file
 from ledger.ratings.player_rows import WRITE_CURRENT
+from ledger.ratings.standings import EVERYBODY
 from ledger.runtime import sqlite
 from tests.kit.clubs import copied
 from tests.kit.corrections import approve
@@ -77,7 +78,8 @@ def test_every_writer_of_current_keeps_the_distribution_and_places_are_those_of_
             listed = [rating for (rating,) in views.execute(LISTED, (pool,))]
             assert places.listed(views, pool) == len(listed)
             for negative, _ in some:
-                assert places.not_below(views, pool, -negative) == sum(other >= -negative for other in listed)
+                (not_below,) = places.before(views, pool, [(negative, EVERYBODY)]).values()
+                assert not_below == sum(other >= -negative for other in listed)
     views.execute("DELETE FROM current")
     assert distribution_of(views) == []
     assert places.before(views, 1, []) == {}

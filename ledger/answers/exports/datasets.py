@@ -21,8 +21,7 @@ from ledger.facts.periods import OPEN
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, read_models
-from ledger.ratings.lists import rows_in_force
-from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.standings import list_in_force
 from ledger.runtime.lazy import pl
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.table_reader import Scan, literal
@@ -328,7 +327,7 @@ def _rating_rows(ledger: Ledger, asked: Asked) -> Iterator[DataFrame]:
     ms = ledger.now_ms() if asked.at is None else instant_end_ms(asked.at)
     for pool in ledger.pools():
         if asked.pool in {None, pool.pool}:
-            yield _frame(rows_in_force(PlayerStates(ledger.views.connection, pool), ms), {"pool": pool.name})
+            yield _frame(list_in_force(ledger.views.connection, pool, ms), {"pool": pool.name})
 
 
 def _list_rows(ledger: Ledger, asked: Asked) -> Iterator[DataFrame]:
