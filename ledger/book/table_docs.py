@@ -1,7 +1,8 @@
 """What the tables of the game book say, table by table and column by column, each with its unit.
 
-The one source of what is told of them: the README, ``rating-ledger tables``, Datasette and the exports take it from
-here. The tables themselves are in ``book.tables``; those that follow from ratings are told in ``ratings.read_models``.
+The one source of what is told of them: ``schemas/README.md``, ``rating-ledger tables``, Datasette and the exports take
+it from here. The tables themselves are in ``book.tables``; those that follow from ratings are told in
+``ratings.read_models``.
 """
 
 from __future__ import annotations
