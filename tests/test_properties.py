@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
-from ledger.book.parts import Fresh
+from ledger.book.judging import Fresh
 from ledger.facts import codec
 from ledger.facts.events import (
     Event,

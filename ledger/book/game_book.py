@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ledger.book import corrections, judging, tables
+from ledger.book.judging import Fresh, Placed
 from ledger.book.kinds import note_moves, stand
-from ledger.book.parts import Fresh, Parts, Placed
+from ledger.book.parts import Parts
 from ledger.book.policies import RULE, UNPROVEN, Party, broken_by
 from ledger.book.restand import Added, added, restand, supplement
 from ledger.book.timeline import Pool

@@ -15,7 +15,8 @@ import orjson
 
 from ledger.book import tables, tournament_editions
 from ledger.book.corrections import BEFORE_ALL
-from ledger.book.parts import Fresh, Parts, Played
+from ledger.book.judging import Fresh, Played
+from ledger.book.parts import Parts
 from ledger.book.policies import POLICIES
 from ledger.book.policies import row_of as policy_row
 from ledger.book.roster import seed_row

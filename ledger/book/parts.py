@@ -1,28 +1,23 @@
 """The parts of one game book: its database, its journal, and what is held in memory of pools, players and decisions.
 
 Whatever folds a fact in takes these parts as one object: kinds of facts, games that stand anew, corrections.
-What the newest entries touch is noted in ``Fresh``: where re-rating must begin, and whom it concerns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import attrs
+from typing import TYPE_CHECKING
 
 from ledger.book import corrections, tables
 from ledger.book.decided import Decided
-from ledger.book.judging import Judging
+from ledger.book.judging import Fresh, Judging
 from ledger.book.roster import Roster
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import BEGINNING
-from ledger.book.tournaments import PlayedTournaments
+from ledger.book.tournament_games import PlayedTournaments
 from ledger.errors import CorruptError, MalformedError
 from ledger.facts.codec import decode
 from ledger.facts.events import Event
 from ledger.facts.periods import OPEN
-from ledger.schemes.scheme import Scheme
 
 if TYPE_CHECKING:
     import sqlite3
@@ -151,50 +146,3 @@ class Parts:
             span = (BEGINNING, OPEN) if announced else (first - pool.reach_ms, last + pool.reach_ms)
             where = "pool = ?1 AND tournament = ?2 AND ended_ms BETWEEN ?3 AND ?4"
             self.judging.again(where, (pool.pool, tournament, *span), fresh)
-
-
-class Placed(NamedTuple):
-    """An event and its position in the journal: what the game book needs of an entry."""
-
-    position: int
-    event: Event
-
-
-class Played(NamedTuple):
-    """A rated game as ``GameBook.in_order`` tells it, with all facts that tables may want."""
-
-    position: int
-    white: int
-    black: int
-    half_points: int
-    time_loss: int
-    ended_ms: int
-    rated_ms: int
-    facts: dict[str, Any]
-
-
-@attrs.define
-class Fresh:
-    """What the newest entries touch, by pool: where re-rating must begin, and whom it concerns.
-
-    Attributes:
-        start_ms: by pool, the earliest place in rating order of a game that is new or changed, milliseconds.
-        touched: by pool, players whose games from there on are re-rated whatever the new games say.
-        only: by pool, the one game that is new; None where there is more to it.
-        adopted: the schemes that were adopted.
-        stood: by position, the rows of games before they came to stand otherwise; None where nobody asks.
-        restood: by position, other facts, as they were recorded, that a decision concerned.
-    """
-
-    start_ms: dict[int, int] = attrs.Factory(dict)
-    touched: dict[int, set[int]] = attrs.Factory(dict)
-    only: dict[int, Played | None] = attrs.Factory(dict)
-    adopted: list[Scheme] = attrs.Factory(list)
-    stood: dict[int, Mapping[str, Any]] | None = None
-    restood: dict[int, Event] = attrs.Factory(dict)
-
-    def note(self, pool: int, rated_ms: int, players: Iterable[int] = (), played: Played | None = None) -> None:
-        """Re-rating of *pool* must begin at *rated_ms* or before, for *played* or whatever else changed."""
-        self.only[pool] = None if pool in self.only else played
-        self.start_ms[pool] = min(rated_ms, self.start_ms.get(pool, rated_ms))
-        self.touched.setdefault(pool, set()).update(players)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import RATED_COLUMNS, columns_schema, decode_bodies, take_decoded
-from ledger.book.parts import Fresh
+from ledger.book.judging import Fresh
 from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Held, Pool

@@ -1,7 +1,7 @@
 """What entries that nobody has recorded would make of the ratings: the same questions asked before and within a trial.
 
-Equality with what comes holds by construction: the games are rated and their rows written as ever (``trials``). Of lists that
-were shown to the world it says how many rows would differ as revised, and the largest of them.
+Equality with what comes holds by construction: the games are rated and their rows written as ever (``trials``). Of
+lists that were shown to the world it says how many rows would differ as revised, and the largest of them.
 """
 
 from __future__ import annotations

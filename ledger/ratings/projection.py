@@ -17,7 +17,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from ledger.book.game_book import GameBook
-from ledger.book.parts import Fresh, Played
+from ledger.book.judging import Fresh, Played
 from ledger.book.roster import Roster
 from ledger.book.timeline import Held, Pool
 from ledger.facts.periods import DAY_MS

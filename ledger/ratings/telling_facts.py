@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ledger.book.parts import Fresh, Parts
+from ledger.book.judging import Fresh
+from ledger.book.parts import Parts
 from ledger.book.tables import FACTS, facts_of
 from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ledger.book.game_book import GameBook
-from ledger.book.parts import Fresh
+from ledger.book.judging import Fresh
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError
 from ledger.facts.codec import Entry

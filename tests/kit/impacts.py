@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from ledger.answers.publications import same
 from ledger.answers.rankings import ranking
-from ledger.book.parts import Fresh
+from ledger.book.judging import Fresh
 from ledger.book.roster import Roster
 from ledger.book.timeline import BEGINNING
 from ledger.correcting.previews import Impact
