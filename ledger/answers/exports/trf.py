@@ -1,6 +1,6 @@
 """A tournament as a report in FIDE's TRF16: games to lines of players. Read back, it gives the same games.
 
-Columns are those of ``imports.trf.player_lines``. What TRF16 cannot say is left out: moves, times of the day, how a
+Columns are those of ``imports.trf.lines``. What TRF16 cannot say is left out: moves, times of the day, how a
 game ended; a round of several days has no day of its own, and a name ends after 33 characters.
 """
 
