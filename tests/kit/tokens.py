@@ -5,8 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
-from ledger.facts.events import Event
-from ledger.facts.token_events import Role, TokenIssued
+from ledger.facts.events import Event, Role, TokenIssued
 from ledger.journal.tokens import PREFIX
 from ledger.ledger import Ledger
 

@@ -9,7 +9,7 @@ import attrs
 
 from ledger.answers.exports.datasets import PREPARED
 from ledger.book.policies import POLICIES
-from ledger.book.table_docs import ColumnDoc
+from ledger.book.tables import ColumnDoc
 from ledger.facts.events import BY_KIND, OLD_KINDS, Event
 from ledger.ratings import projectors, read_models
 
