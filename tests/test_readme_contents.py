@@ -14,12 +14,10 @@ from ledger.journal import rules
 from tests.kit import readmes
 from tests.kit.code import sources
 from tests.kit.places import ROOT
-from tests.test_architecture import LAYERS
 from tools.cli import COMMANDS
 
 TEXTS = readmes.texts()
 FIRST = TEXTS[readmes.FIRST]
-LIBRARY = TEXTS["ledger/README.md"]
 
 
 def test_the_first_readme_is_short_and_soon_shows_a_result() -> None:
@@ -55,13 +53,6 @@ def test_nothing_stands_in_two_readmes() -> None:
 @pytest.mark.parametrize("name", [*COMMANDS, *BY_KIND, *rules.RULES, *proposal_gate.RULES, *VERBS])
 def test_every_command_kind_and_rule_is_told(name: str) -> None:
     assert any(re.search(rf"`(correct DB )?{re.escape(name)}\b", text) for text in TEXTS.values())
-
-
-def test_the_rooms_of_the_library_are_told_in_their_order() -> None:
-    order = " < ".join(", ".join(layer) for layer in LAYERS if layer != ("",)) + " < tools"
-    assert f"`{order}`" in LIBRARY
-    told = set(re.findall(r"^(\w+)/ ", readmes.blocks(LIBRARY, "")[0], re.MULTILINE))
-    assert told == {path.parent.name for path in (ROOT / "ledger").glob("*/__init__.py")}
 
 
 def test_a_readme_that_a_message_or_a_help_names_is_there() -> None:

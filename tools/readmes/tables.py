@@ -44,11 +44,11 @@ def policies() -> str:
     lines = ["| policy | what it says; its settings |", "|---|---|"]
     for name, policy in POLICIES.items():
         settings = {**policy.settings, **({"NAME": policy.further} if policy.further else {})}
-        told = "".join(
+        listed = "".join(
             f"<br>`{word}` ({_default(setting.default, setting.unit)}): {setting.doc}"
             for word, setting in settings.items()
         )
-        lines.append(f"| `{name}` | {policy.doc}{told} |")
+        lines.append(f"| `{name}` | {policy.doc}{listed} |")
     return "\n".join(lines)
 
 
