@@ -17,6 +17,7 @@ import pytest
 import ledger
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
+from tests.kit import readmes
 from tests.kit.code import imported_names, sources, tree_of
 from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
@@ -92,6 +93,14 @@ def test_every_module_has_its_layer_once() -> None:
     assert len(named) == len(set(named))
     parts = {module.removeprefix("ledger").removeprefix(".").partition(".")[0] for module in MODULES}
     assert parts - set(named) == set(), "give the new module its place in LAYERS"
+
+
+def test_the_rooms_of_the_library_are_told_in_their_order() -> None:
+    library = readmes.texts()["ledger/README.md"]
+    order = " < ".join(", ".join(layer) for layer in LAYERS if layer != ("",)) + " < tools"
+    assert f"`{order}`" in library
+    told = set(re.findall(r"^(\w+)/ ", readmes.blocks(library, "")[0], re.MULTILINE))
+    assert told == {path.parent.name for path in (ROOT / "ledger").glob("*/__init__.py")}
 
 
 def test_a_module_imports_only_from_its_own_layer_or_below() -> None:

@@ -1,4 +1,4 @@
-"""Every section of the benchmark runs on a few games, a failure loses no figure, the README tells what a run said."""
+"""Every section of the benchmark runs on a few games, a failure loses no figure, the texts tell what a run said."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import attrs
 import pytest
 
 from tests.kit.places import SAMPLE
-from tools import readme_tables, running
+from tools import running
 from tools.bench import __main__ as bench
 from tools.bench import datasets, figures, measuring, other_lines, processes, rivals, scheme_lines
 from tools.bench.bounds import BOUNDS, BY_NAME, SECTIONS
@@ -214,12 +214,6 @@ class TestTable:
         text = figures.table(figures.read(tmp_path / "figures.json"))
         assert "`elo by game` 0.631." in text
         assert figures.table({}).endswith("both): not measured.")
-
-
-def test_figures_in_the_readme_are_those_of_the_file() -> None:
-    begin, end = (mark.format("figures of the benchmark") for mark in (readme_tables.BEGIN, readme_tables.END))
-    text = readme_tables.README.read_text("utf-8")
-    assert text.partition(begin)[2].partition(end)[0].strip() == figures.table(figures.read())
 
 
 def test_figures_that_are_kept_are_of_bounds_as_they_stand() -> None:
