@@ -12,7 +12,7 @@ from ledger.book.timeline import Pool
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
-from ledger.schemes.newcomers import POOL_SETTINGS
+from ledger.schemes.scheme import POOL_SETTINGS
 
 
 @of_one_moment

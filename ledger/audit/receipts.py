@@ -23,9 +23,8 @@ from ledger.journal.game_keys import game_found
 from ledger.journal.merkle import inclusion_path, leaf_hash
 from ledger.journal.rules import facts_of
 from ledger.ledger import Ledger
-from ledger.players.finding_players import player_found
 from ledger.players.people import Person
-from ledger.players.sealed_names import SealedNames
+from ledger.players.sealed_names import SealedNames, player_found
 from ledger.players.sealings import is_sealed, sealings
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"

@@ -12,8 +12,7 @@ import attrs
 
 from ledger.facts.events import ConversionRange
 from ledger.facts.words import Carry
-from ledger.schemes.newcomers import FROM_SHOWN
-from ledger.schemes.scheme import STANDING_GUEST, STANDING_WELCOMER, Rhythm, Scheme
+from ledger.schemes.scheme import FROM_SHOWN, STANDING_GUEST, STANDING_WELCOMER, Rhythm, Scheme
 
 BEGINNING = -(2**62)  # before any game, milliseconds
 

@@ -261,11 +261,6 @@ def _explain_provisional(own: Side, r2: float, games: float, score: float, numbe
     )
 
 
-def rating_class(rating: int) -> str:
-    """Class tournament letter: "A) less than 1400, B) 1400 - 1879, C) 1880 - 2199, D) 2200 and above"."""
-    return "A" if rating < 1400 else "B" if rating < 1880 else "C" if rating < 2200 else "D"
-
-
 def strength(rating: int) -> str:
     """Strength group: "Beginner- up to 1600, Intermediate - 1601 - 2400, Advanced - 2401 and above"."""
     return "Beginner" if rating <= 1600 else "Intermediate" if rating <= 2400 else "Advanced"

@@ -82,11 +82,6 @@ def elo(grade: float) -> float:
     return 8.0 * grade + 600.0
 
 
-def elo_2020(grade: float) -> float:
-    """Elo points of a grade as of 2020: "new = 7.5*old + 700" (The calculation of ECF grades on a monthly basis)."""
-    return 7.5 * grade + 700.0
-
-
 def counted(own: float, opponent: float, numbers: Settings) -> float:
     """The opponent's grade as it counts, ECF points.
 
@@ -103,19 +98,6 @@ def counted(own: float, opponent: float, numbers: Settings) -> float:
 def game_points(own: float, opponent: float, score: float, numbers: Settings) -> float:
     """A game's worth: "the opponent's grade plus 50", for a draw the grade, for a loss the grade minus 50."""
     return counted(own, opponent, numbers) + numbers.bonus * (2.0 * score - 1.0)
-
-
-def season_grade(own: float, opponents: Sequence[float], scores: Sequence[float], numbers: Settings) -> float:
-    """A grade by one season's games alone, ECF points, unrounded: "the total number of points [...] by the games"."""
-    return sum(map(game_points, [own] * len(scores), opponents, scores, [numbers] * len(scores))) / len(scores)
-
-
-def season_grade_by_percentage(
-    own: float, opponents: Sequence[float], scores: Sequence[float], numbers: Settings
-) -> float:
-    """The same by the other way of reckoning: average of the opponents as they count, plus percentage, less 50."""
-    strength = sum(counted(own, opponent, numbers) for opponent in opponents) / len(scores)
-    return strength + (sum(scores) / len(scores) - 0.5) * 2.0 * numbers.bonus
 
 
 def category(now: float, two: float, three: float, for_e: float = 9.0, for_f: float = 5.0) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 
 from ledger.facts.periods import months_of, year_of
-from ledger.schemes.formulas.fide_tables import dp, expected_hundredths, pd, percentage
+from ledger.schemes.formulas.fide_rules import dp, expected_hundredths, pd, percentage
 from ledger.schemes.scheme import (
     Explanation,
     Meeting,
@@ -32,7 +32,6 @@ from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, po
 
 MONTHLY = "The calculation of ECF grades on a monthly basis"
 HELP = "ECF rating help"
-CATEGORIES = "ECF rating categories"
 OURS = "our reading: the help could not be read to its end"
 
 UNRATED, PARTIAL, FULL = 0.0, 1.0, 2.0
@@ -115,14 +114,6 @@ def category(status: float, results: float, of_year: float) -> str:
         return "P"
     # "players who inherited a rating [...] and has not played since"
     return "K" if results else "H"
-
-
-def year_results(state: Any, p: int) -> float:
-    """Rated games in the 12 calendar months of a list."""
-    games = 0.0
-    for slot in range(YEAR):
-        games += state[p + MONTH_GAMES + slot]
-    return games
 
 
 def k_factor(birth_year: float, day: float, numbers: Settings) -> float:

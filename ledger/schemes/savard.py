@@ -205,15 +205,6 @@ def game_worth(opponent: float, score: float, numbers: Settings) -> float:
     return opponent + numbers.per_percent * (100.0 * score - 50.0)
 
 
-def initial_rating(opponents: Sequence[float | None], scores: Sequence[float], numbers: Settings = DEFAULT) -> float:
-    """The initial rating, points, by the opponents' ratings (None: unrated) and the scores of the first games."""
-    worths = [
-        game_worth(numbers.unrated if opponent is None else opponent, score, numbers)
-        for opponent, score in zip(opponents, scores, strict=True)
-    ]
-    return sum(worths) / len(worths)
-
-
 def estimate(state: Any, p: int, opponent: float, score: float, numbers: Settings) -> float:
     """The mean over a newcomer's games, one more included; the initial rating, if it is the last of them."""
     games = numbers.first_games - state[p + 3] + 1.0

@@ -18,10 +18,11 @@ from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.standings import list_in_force
-from ledger.schemes.chessworld import rating_class, strength
+from ledger.schemes.chessworld import strength
 from tests.kit.commands import Run
 from tests.kit.places import SAMPLE
 from tools import cli
+from tools.vectors.published import rating_class
 
 DAYS = ("2004-12-31", "2005-07", "2006-03-15", "2006-09-08")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from ledger.answers.rankings import Wanted, ranking_in_full
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.ledger import Ledger
-from ledger.players.name_search import in_words
+from ledger.players.name_indexes import in_words
 from ledger.players.people import People
 from ledger.ratings import queries
 

@@ -13,7 +13,7 @@ from ledger.answers.pools import pools as pools_of
 from ledger.answers.rankings import Wanted, ranking_in_full
 from ledger.facts.instants import Precision, instant_text
 from ledger.ledger import Ledger
-from ledger.schemes.newcomers import FROM_SHOWN, SHOWN_SCALE
+from ledger.schemes.scheme import FROM_SHOWN, SHOWN_SCALE
 
 from .. import limits, output
 from . import AS_IF, DB, KNOWN_AT, POOL, VERIFY, instant, level

@@ -27,8 +27,7 @@ from ledger.ratings.rated_games import OWN_DAY, first_ends, rateable
 from ledger.runtime import sqlite
 from ledger.runtime.columns import FEW, MANY
 from ledger.runtime.lazy import np
-from ledger.schemes.newcomers import FROM_SHOWN, SHOWN_SCALE
-from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
+from ledger.schemes.scheme import FROM_SHOWN, SHOWN_SCALE, Newcomer, Rhythm, Scheme
 
 if TYPE_CHECKING:
     import sqlite3

@@ -39,14 +39,6 @@ def effective(rating: float) -> float:
     return 50.0 / sqrt(0.662 + 0.00000739 * (short * short))
 
 
-def effective_2004(rating: float) -> float:
-    """N* of the edition of 2004, games: "50/sqrt(1 + (2200-R)^2/100000) for R < 2200", else 50."""
-    if rating >= 2200.0:
-        return 50.0
-    short = 2200.0 - rating
-    return 50.0 / sqrt(1.0 + short * short / 100_000.0)
-
-
 def effective_games(games: float, rating: float) -> float:
     """N' = min(N, N*), games."""
     worth = effective(rating)
@@ -61,11 +53,6 @@ def k_factor(effective_n: float, m: float, rating: float, dual: bool) -> float:
     if dual and rating > 2200.0:
         return 800.0 * (6.5 - 0.0025 * rating) / weight
     return 800.0 / weight
-
-
-def half_k_2004(effective_n: float, m: float) -> float:
-    """Half-K = 400/(N'+m/2), points: the K of quick events in the edition of 2004."""
-    return 400.0 / (effective_n + m / 2.0)
 
 
 def looked_over(opponent: Any, score: Any, first: int, last: int) -> tuple[float, float, float]:
@@ -305,25 +292,6 @@ def bonus(gain: float, m: float, b: float) -> float:
     return gain - threshold if gain > threshold else 0.0
 
 
-def approximate_provisional(
-    rating: float,
-    games: float,
-    wins: float,
-    losses: float,
-    table: Any,
-    width: int,
-    field: int,
-    opponent: Any,
-    first: int,
-    last: int,
-) -> float:
-    """Approximating formula (2015, 2017) up to 8 earlier games, points: (N·R + Σ Ri + (W-L)·400) / (N+m)."""
-    total = games * rating + (wins - losses) * 400.0
-    for g in range(first, last):
-        total += table[opponent[g] * width + field]
-    return total / (games + (last - first))
-
-
 def limited(rating: float, own: float, limit: float) -> float:
     """The rating after a two-player match: "change limited to 50", the *limit*, from *own* before it."""
     if rating > own + limit:
@@ -332,11 +300,6 @@ def limited(rating: float, own: float, limit: float) -> float:
 
 
 # --- floors -------------------------------------------------------------------------------------------------------
-
-
-def floor_absolute(wins: float, draws: float, events: float) -> float:
-    """Absolute floor over the board, points: min(150, 100 + 4·wins + 2·draws + events with 3 games or more)."""
-    return floor_raised(100.0, wins, draws, events)
 
 
 def floor_raised(absolute: float, wins: float, draws: float, events: float) -> float:
