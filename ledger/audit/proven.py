@@ -14,9 +14,9 @@ from pathlib import Path
 import attrs
 
 from ledger.audit import derived, reader
+from ledger.audit.derived import SealedJournal, SealedPeople
 from ledger.audit.reader import Falsehood
 from ledger.audit.reader.published import PEOPLE
-from ledger.audit.sealed import SealedJournal, SealedPeople
 from ledger.errors import CorruptError
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.ledger import Ledger, utc_now
@@ -95,14 +95,14 @@ def _recompute(
     with ExitStack() as held:
         file = held.enter_context(reader.snapshot(str(path)))
         with collector_paused():
-            found = reader.verify_journal(file, head, lambda done, total: progress("journal", done, total))
+            verdict = reader.verify_journal(file, head, lambda done, total: progress("journal", done, total))
         people = held.enter_context(reader.snapshot(str(beside(path, "people")), PEOPLE.remedy))
-        falsehoods = (*found.falsehoods, *reader.verify_people(file, people).falsehoods)
+        falsehoods = (*verdict.falsehoods, *reader.verify_people(file, people).falsehoods)
         if not falsehoods:
-            journal = SealedJournal(file, found.head)
+            journal = SealedJournal(file, verdict.head)
             made = held.enter_context(derived.aside(projectors, journal))
-            falsehoods = tuple(derived.build(made, found.head.size, progress))
+            falsehoods = tuple(derived.build(made, verdict.head.size, progress))
         if falsehoods:
-            return Recomputed(None, found.entries, falsehoods)
+            return Recomputed(None, verdict.entries, falsehoods)
         ledger = ProvenLedger(path, journal, SealedPeople(people), made, held.pop_all(), clock)
-        return Recomputed(ledger, found.entries, ())
+        return Recomputed(ledger, verdict.entries, ())

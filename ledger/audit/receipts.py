@@ -60,15 +60,15 @@ def receipt_of(ledger: Ledger, game: str, *, name_of: str | None = None) -> str:
     return "\n".join([FIRST_LINE, f"extra {extra}", f"index {entry.position - 1}", *path, "", last.note])
 
 
-def _player_of(ledger: Ledger, entry: Stored, wanted: str) -> Person:
+def _player_of(ledger: Ledger, entry: Stored, word: str) -> Person:
     """The player that is meant, who played the game; who was merged into another since is asked for as recorded."""
     names = SealedNames(ledger.journal, ledger.people)
-    person, facts = player_found(ledger.journal, names, wanted), facts_of(entry)
+    person, facts = player_found(ledger.journal, names, word), facts_of(entry)
     players = [facts["white"], facts["black"]]
     if person.player not in players:
-        raise UnknownNameError("player", wanted, f"it was played by the players {players}", where="in this game")
+        raise UnknownNameError("player", word, f"it was played by the players {players}", where="in this game")
     if person.is_erased or person.salt is None:
-        raise UnknownNameError("name", wanted, "of a player who was erased, or whose name is lost, none can be proven")
+        raise UnknownNameError("name", word, "of a player who was erased, or whose name is lost, none can be proven")
     return person
 
 

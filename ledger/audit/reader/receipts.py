@@ -16,7 +16,6 @@ from typing import Any
 
 import attrs
 
-from ledger.audit.reader.commitments import RENAMED, SALT_BYTES, commitment_of
 from ledger.audit.reader.notes import (
     NotAProofError,
     SignedHead,
@@ -27,8 +26,8 @@ from ledger.audit.reader.notes import (
     verified_checkpoint,
     whole_number,
 )
-from ledger.audit.reader.proofs import verify_inclusion
-from ledger.audit.reader.tree import leaves_of
+from ledger.audit.reader.people import RENAMED, SALT_BYTES, commitment_of
+from ledger.audit.reader.tree import leaves_of, verify_inclusion
 from ledger.facts.words import TreeHead
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"
