@@ -118,8 +118,8 @@ def audit(
     Raises:
         StorageError: the journal is missing, locked, or may not be read.
     """
-    with ExitStack() as held:
-        work = _Audit(Path(path), held, progress)
+    with ExitStack() as stack:
+        work = _Audit(Path(path), stack, progress)
         if journal_only:
             work.journal(since, None)
             work.leave_out("names, texts and derived rows", "the journal alone was asked for")
@@ -138,9 +138,9 @@ def audit(
 class _Audit:
     """One audit: the snapshots that are held, and what was found so far. What ends one part ends no other."""
 
-    def __init__(self, path: Path, held: ExitStack, progress: Progress) -> None:
+    def __init__(self, path: Path, stack: ExitStack, progress: Progress) -> None:
         self._path = path
-        self._held = held
+        self._held = stack
         self._progress = progress
         self._found: dict[str, list[Falsehood]] = {"journal": [], "people": [], "texts": [], "views": []}
         self._not_compared: list[Omission] = []

@@ -128,9 +128,9 @@ def erased(present: Present, copy: Path) -> Erased:
     """
     with (
         closing(sqlite.connect(copy, read_only=True)) as journal,
-        closing(sqlite.connect(places(copy)["people"], read_only=True)) as known,
+        closing(sqlite.connect(places(copy)["people"], read_only=True)) as backed_up,
     ):
-        copied = {player: (joined_at, salt) for player, joined_at, salt in known.execute(_KNOWN)}
+        copied = {player: (joined_at, salt) for player, joined_at, salt in backed_up.execute(_KNOWN)}
         blank, related, reasons = dict[int, str](), False, set[str]()
         unknown = (people := present["people"]) is None
         if people is not None:
@@ -140,7 +140,7 @@ def erased(present: Present, copy: Path) -> Erased:
                     # salts are drawn once: with one in common the files have one origin
                     rows = people.execute(_KNOWN)
                     related = any(player in copied and copied[player][1] == salt for player, _, salt in rows)
-                    reasons = _reasons(known, _KNOWN_REASONS) & _reasons(people, _ERASED_REASONS)
+                    reasons = _reasons(backed_up, _KNOWN_REASONS) & _reasons(people, _ERASED_REASONS)
             except (LedgerError, TypeError, ValueError):
                 blank, unknown = {}, True
         players = [

@@ -403,7 +403,7 @@ class CorrectionProposed:
     reason: str = pattern_field("HMAC-SHA256 of the reason under a salt of its own", SHA256_PATTERN)
     proven: bool = flag_field("whether a token named the person who proposes; else the name is a word")
     by_token: int | None = integer_field(
-        "position of the entry that issued the token of who proposes",
+        "position of the entry that issued the proposer's token",
         1,
         MAX_WHOLE,
         optional=True,
@@ -430,7 +430,7 @@ class CorrectionDecided:
     )
     proven: bool = flag_field("whether a token named the person who decides; else the name is a word")
     by_token: int | None = integer_field(
-        "position of the entry that issued the token of who decides",
+        "position of the entry that issued the token of the person who decides",
         1,
         MAX_WHOLE,
         optional=True,
@@ -530,7 +530,7 @@ ROLES_OF: Mapping[Decision, Role] = {
     Decision.WITHDRAWN: Role.CORRECTOR,
 }
 _ROLE = f"(?:{'|'.join(Role)})"
-_WHO = "position of the entry that issued the token of who does this"
+_WHO = "position of the entry that issued the token of the person who does this"
 
 
 @attrs.frozen(kw_only=True)

@@ -238,15 +238,15 @@ LONGEST = 300  # characters of an address that are looked at
 
 def lichess_key(address: str) -> str | None:
     """``lichess:`` and the eight characters of a game on lichess.org; None for any other text."""
-    found = _LICHESS.search(address[:LONGEST])
-    return f"lichess:{found[1]}" if found else None
+    match = _LICHESS.search(address[:LONGEST])
+    return f"lichess:{match[1]}" if match else None
 
 
 def chesscom_key(address: str) -> str | None:
     """``chesscom:`` and the number of a game on chess.com; daily games are numbered apart from live ones."""
     link = address[:LONGEST]
-    found = _CHESSCOM.search(link)
-    return f"chesscom:{'daily/' if 'daily' in link else ''}{found[1]}" if found else None
+    match = _CHESSCOM.search(link)
+    return f"chesscom:{'daily/' if 'daily' in link else ''}{match[1]}" if match else None
 
 
 def game_key_at(address: str) -> str | None:

@@ -187,8 +187,8 @@ class SealedNames:
         self._compare_ends()
         seen, highest = self._highest, 0
         if not seen:
-            told = self._highest_registered()
-            highest = max(map(number_of, registrations(self._journal)), default=0) if told is None else told
+            registered = self._highest_registered()
+            highest = max(map(number_of, registrations(self._journal)), default=0) if registered is None else registered
         rows, last = self.file.counts()
         if rows != last or last < max(seen, highest):
             lost = lost_players(self._journal, self.file)

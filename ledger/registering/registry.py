@@ -75,7 +75,7 @@ class _Known:
     Attributes:
         births: of registered players, rows of ``BirthYearLearnt``.
         seeded_lines: lines whose seed is known already.
-        fresh: ``line``, ``identity``, ``name`` of who is new; None where nobody is registered yet.
+        fresh: ``line``, ``identity``, ``name`` of those who are new; None where nobody is registered yet.
     """
 
     births: list[tuple[int, int]] = attrs.Factory(list)
@@ -130,10 +130,10 @@ class ListImport:
                 advance(len(frame))
             self.report.players = sum(map(len, parts))
             self._refuse_doubles(parts)
-            known = [self._look(frame) for frame in parts]
+            looked_up = [self._look(frame) for frame in parts]
             if faults_so_far() or self.report.fault_count:
                 return self.report
-            fresh = [row for news in known if news.fresh is not None for row in news.fresh.iter_rows()]
+            fresh = [row for news in looked_up if news.fresh is not None for row in news.fresh.iter_rows()]
             alike = namesakes(self._ledger.names.people(), [(identity, name) for _, identity, name in fresh])
             self.report.namesakes = [Fault(fresh[note.place][0], str(note)) for note in alike]
             with self._ledger.journal.writing() as writer:
@@ -141,7 +141,7 @@ class ListImport:
                 if not self._four_eyes and past_reach.are_four_eyes_on(writer.find):
                     message = "four eyes were set while this list was read; import it again"
                     raise RejectedError("needs-a-proposal", "", message)
-                for frame, news in zip(parts, known, strict=True):
+                for frame, news in zip(parts, looked_up, strict=True):
                     self._record(writer, frame, news, stamp)
         return self.report
 
@@ -190,16 +190,16 @@ class ListImport:
         people = pasts.known_of(self._ledger.views.connection, rows["player"].to_list(), self._now_ms)
         columns = rows.select("line", "identity", "player", "birth_year", "standing")
         for line, identity, player, born, standing in columns.iter_rows():
-            known = people[player]
-            if born is not None and known.birth_year is None:
+            person = people[player]
+            if born is not None and person.birth_year is None:
                 news.births.append((player, born))
                 if self._four_eyes:
                     self._refuse_past(line, BirthYearLearnt(player=player, birth_year=born))
-            elif born not in {None, known.birth_year}:
-                self.report.fault(line, f"{identity!r} was born in {known.birth_year} says the ledger, not in {born}")
-            if standing not in {None, known.standing}:
+            elif born not in {None, person.birth_year}:
+                self.report.fault(line, f"{identity!r} was born in {person.birth_year} says the ledger, not in {born}")
+            if standing not in {None, person.standing}:
                 self.report.fault(
-                    line, f"{identity!r} is {known.standing} in the ledger, not {standing}; 'player set' changes it"
+                    line, f"{identity!r} is {person.standing} in the ledger, not {standing}; 'player set' changes it"
                 )
 
     def _look_at_seeds(self, seeds: DataFrame, news: _Known) -> None:
@@ -208,10 +208,10 @@ class ListImport:
         stored = self._ledger.journal.find(keys)
         firsts = pasts.first_ends(self._ledger.views.connection, self._pool, seeds["player"].to_list())
         columns = seeds.select("line", "player", "effective_at").iter_rows()
-        for (line, player, since), key, given in zip(columns, keys, facts, strict=True):
+        for (line, player, since), key, told_facts in zip(columns, keys, facts, strict=True):
             try:
                 if key in stored:
-                    rules.check_repeat(RatingSeeded, key, rules.facts_of(stored[key]), orjson.loads(given))
+                    rules.check_repeat(RatingSeeded, key, rules.facts_of(stored[key]), orjson.loads(told_facts))
                     news.seeded_lines.add(line)
                     continue
                 if self._four_eyes:
@@ -335,12 +335,12 @@ class Registry:
         actor = self.ledger.recorder_named(token, actor)
         if not players:
             return []
-        known = self.ledger.names.people().by_identity([player.identity for player in players])
-        if problems := self._faults(players, known.keys()):
+        registered_before = self.ledger.names.people().by_identity([player.identity for player in players])
+        if problems := self._faults(players, registered_before.keys()):
             raise MalformedError(problems)
         now_ms = self.ledger.now_ms()
         for player in players:
-            if (registered := known.get(player.identity)) is not None:
+            if (registered := registered_before.get(player.identity)) is not None:
                 # who is there can neither have joined on another day nor bring along a past that could not act
                 if player.past is not None:
                     self._refuse_late(player.past.seed(registered.player, self.ledger.first_pool()))
@@ -361,7 +361,7 @@ class Registry:
         return learnt
 
     def _numbered(self, players: Sequence[NewPlayer], now: str) -> tuple[dict[str, Person], set[int]]:
-        """The persons behind the identities, newcomers with the next numbers, and the numbers of who was renamed."""
+        """The persons behind the identities, newcomers with the next numbers, and the numbers of those who were renamed."""
         persons: dict[str, Person] = {}
         renamed: set[int] = set()
         for joined in dict.fromkeys(player.joined for player in players):
@@ -371,12 +371,12 @@ class Registry:
             renamed |= numbered.renamed
         return persons, renamed
 
-    def _faults(self, players: Sequence[NewPlayer], known: Collection[str]) -> list[str]:
+    def _faults(self, players: Sequence[NewPlayer], registered: Collection[str]) -> list[str]:
         """What is wrong with the words and numbers of players; of several, with the place of each."""
         problems: list[str] = []
         names: dict[str, str] = {}
         for place, player in enumerate(players, 1):
-            faults = person_faults(player.identity, player.name, is_new=player.identity not in known)
+            faults = person_faults(player.identity, player.name, is_new=player.identity not in registered)
             with _named(faults):
                 PlayerRegistered(
                     player=1,
@@ -509,9 +509,9 @@ class Registry:
         with _named(problems):
             if standing is not None or declared_rating is not None:
                 views = self.ledger.views.connection
-                held = standing or pasts.standing_at(views, player, instant_ms(since)) or Standing.FULL
+                word = standing or pasts.standing_at(views, player, instant_ms(since)) or Standing.FULL
                 change = PlayerChanged(
-                    player=player, effective_at=since, standing=Standing(held), declared_rating=declared_rating
+                    player=player, effective_at=since, standing=Standing(word), declared_rating=declared_rating
                 )
                 events.append(change)
                 if declared_rating is not None:
@@ -539,10 +539,10 @@ class Registry:
         Raises:
             ConflictError: another one is.
         """
-        known = pasts.birth_year(self.ledger.views.connection, player)
-        if known is not None and known != birth_year:
-            raise ConflictError(f"player:{player}", "birth_year", known, birth_year)
-        return known is not None
+        recorded = pasts.birth_year(self.ledger.views.connection, player)
+        if recorded is not None and recorded != birth_year:
+            raise ConflictError(f"player:{player}", "birth_year", recorded, birth_year)
+        return recorded is not None
 
     def _refuse_late(self, seed: RatingSeeded) -> tuple[pasts.Beginning, str | None]:
         """Where a seed acts, and up to the day of which later list.

@@ -27,7 +27,7 @@ _VIRAMA = 9  # combining class of the marks that join two consonants
 _SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # names of one country share their few hundred letters
 def is_hidden(char: str) -> bool:
     """True for a character that moves, hides or cannot be seen, wherever it stands."""
     return unicodedata.category(char) in _HIDDEN_CATEGORIES or _IGNORABLE.match(char) is not None
@@ -119,7 +119,7 @@ def in_json(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return _HIDDEN_IN_JSON.sub(lambda found: json_escape(found[0]), text)
+    return _HIDDEN_IN_JSON.sub(lambda match: json_escape(match[0]), text)
 
 
 # -- spreadsheets --------------------------------------------------------------------------------------------------

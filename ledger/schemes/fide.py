@@ -95,7 +95,7 @@ class Settings(EventSettings):
     floor: float = setting(0.0, "lowest rating published; 0: by date, now 1400", "points", f"{B02} 7.1")
     initial_games: float = setting(0.0, "games that make a rating; 0: by date, now 5", "games", f"{B02} 7.1")
     initial_highest: float = setting(2200.0, "highest initial rating since March 2024", "points", f"{B02} 8.2")
-    start: float = setting(0.0, "rating of who declares none; 0: unrated, as FIDE has it", "points", "our choice")
+    start: float = setting(0.0, "rating without a declared one; 0: unrated, as FIDE has it", "points", "our choice")
     hypothetical: float = setting(1800.0, "a newcomer's two hypothetical opponents", "points", f"{B02} 8.2")
     pool_months: float = setting(26.0, "how long games are pooled for a rating", "months", f"{B02} 7.1")
     k_games: float = setting(30.0, "rated games with a new player's K", "games", f"{B02} 8.3.3: 'at least 30 games'")
@@ -475,14 +475,14 @@ def _starts(own: Side, meetings: Sequence[Meeting], numbers: Any) -> list[Term]:
     """Where tournaments are rated whole: the own rating in each, against the opponents' of that day."""
     if not numbers.by_event:
         return []
-    found = []
+    terms = []
     for place, began in enumerate(dict.fromkeys(meeting.began for meeting in meetings), 1):
         games = sum(meeting.began == began for meeting in meetings)
         day = instant_text(floor(began) * DAY_MS, Precision.DAY)
         rating = own_at_start(own.before, 0, began)
         words = f"own rating for the {games} games of a tournament that began on {day}"
-        found.append(Term(f"R{place}", rating, f"{words}, opponents with those of that day"))
-    return found
+        terms.append(Term(f"R{place}", rating, f"{words}, opponents with those of that day"))
+    return terms
 
 
 def _explain_unrated(own: Side, played: int, when: When, numbers: Any) -> Explanation:

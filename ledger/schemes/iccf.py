@@ -67,7 +67,10 @@ class Settings(PeriodSettings):
     period_months: float = setting(3.0, "length of a period in calendar months", "months", f"{WELSH}: '4 times a year'")
     first_month: float = setting(3.0, "a month of the year in which a period begins", "month", "kszgk.com, list 2015/3")
     initial: float = setting(
-        1800.0, "entry rating of who declares none", "points", f"choice of the pool; {RULE_9_4}: the tournament's mean"
+        1800.0,
+        "entry rating without a declared one",
+        "points",
+        f"choice of the pool; {RULE_9_4}: the tournament's mean",
     )
     listed_games: float = setting(12.0, "games to be listed", "games", f"{WELSH}: 'between 12 and 30 games'")
     fixed_games: float = setting(30.0, "games to a fixed rating", "games", f"{WELSH}: '30 games onwards'")

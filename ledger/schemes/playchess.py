@@ -52,7 +52,10 @@ class Settings(PeriodSettings):
 
     period_months: float = setting(2.0, "length of a period in calendar months", "months", f"{IECG} II.1: '2 months'")
     initial: float = setting(
-        1000.0, "strength of who declares none, for the opponents", "points", "PlayChess registration: '800 and 1100'"
+        1000.0,
+        "strength without a declared rating, for the opponents",
+        "points",
+        "PlayChess registration: '800 and 1100'",
     )
     provisional_games: float = setting(10.0, "games to an established rating", "games", f"{PAGE}: 'at least 10 games'")
     cut_off: float = setting(400.0, "largest difference that counts", "points", f"{PAGE}: 'larger than 400 points'")

@@ -46,7 +46,7 @@ _SHOWN = "none; shown to the nearest point"
 class Settings:
     """The constants of the scheme. Ratings in points, lengths in games or half-moves."""
 
-    initial: float = setting(1000.0, "strength of who declares none", "points", f"{PAGE}: 'say rating 1000'")
+    initial: float = setting(1000.0, "strength without a declared rating", "points", f"{PAGE}: 'say rating 1000'")
     mean_games: float = setting(10.0, "games rated by the mean", "games", f"{PAGE}: 'more than 10 games'")
     worth: float = setting(400.0, "worth of a win over the opponent", "points", f"{PAGE}: '+400 points'")
     cut_off: float = setting(400.0, "largest difference that counts", "points", f"{PAGE}: 'larger than 400 points'")

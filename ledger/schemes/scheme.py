@@ -5,7 +5,7 @@ A *kernel* is a plain function of numbers that works on the flat list ``state``;
 as ordinary Python for a few games and compiled by Numba for many, with the same bits, so it may use only float
 and int arithmetic, comparisons, ``sqrt`` and ``floor`` of ``math``, other such functions at module level, and
 ``runtime.arith``. Time is given to kernels as ``day`` (days since 1970-01-01 UTC, with fraction) and ``period``
-(number of the rating period). What is known of a player before the first rated game, and of the past of who comes from
+(number of the rating period). What is known of a player before the first rated game, and of the past of a player from
 a list, is told to a scheme as ``Newcomer``. No scheme's rules here.
 """
 
@@ -353,16 +353,16 @@ class Scheme:
             return self.enter(newcomer._replace(declared=seed.rating), numbers)
         return self.carried(seed.rating, seed.games, newcomer, numbers)
 
-    def in_full(self, given: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
+    def in_full(self, settings: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
         """Every setting by name, as an adoption made now states it: those given, and what new pools begin with."""
-        return self.meant({**self.for_new_pools, **given})
+        return self.meant({**self.for_new_pools, **settings})
 
     def meant(self, stored: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
         """Every setting of an adoption that stands in a journal; one that it does not name has its default."""
         defaults = {field.name: as_written(field.default) for field in attrs.fields(self.settings)}
         return {**defaults, **dict.fromkeys(POOL_SETTINGS, False), **stored}
 
-    def numbers_from(self, given: Mapping[str, int | bool | str]) -> Any:
+    def numbers_from(self, settings: Mapping[str, int | bool | str]) -> Any:
         """The settings of an adoption as the kernels take them; those that it does not name have their defaults.
 
         Raises:
@@ -372,20 +372,20 @@ class Scheme:
         names = (*fields, *POOL_SETTINGS)
         problems = [
             f"scheme {self.name!r} has no setting {name!r}; {choice_of(name, names)}"
-            for name in given
+            for name in settings
             if name not in names
         ]
         problems += [
-            f"setting {name!r}: expected true or false, got {given[name]!r}"
+            f"setting {name!r}: expected true or false, got {settings[name]!r}"
             for name in POOL_SETTINGS
-            if name in given and type(given[name]) is not bool
+            if name in settings and type(settings[name]) is not bool
         ]
-        if given.get(FROM_SHOWN) is True and self.scale != SHOWN_SCALE:
+        if settings.get(FROM_SHOWN) is True and self.scale != SHOWN_SCALE:
             problems.append(
                 f"setting {FROM_SHOWN!r}: sources show {SHOWN_SCALE}, and the scheme counts in {self.scale}"
             )
         values: dict[str, float | bool] = {}
-        for name, value in given.items():
+        for name, value in settings.items():
             field = fields.get(name)
             if field is None:
                 continue

@@ -125,6 +125,6 @@ def numbers_of(settings: type[S]) -> Callable[..., S]:
     return cast("Callable[..., S]", make("Numbers", fields, module=settings.__module__))
 
 
-def with_settings(numbers: S, **given: float | bool) -> S:
+def with_settings(numbers: S, **settings: float | bool) -> S:
     """*numbers* with some settings given otherwise, unchecked: for trying out."""
-    return cast("S", cast("Any", numbers)._replace(**given))
+    return cast("S", cast("Any", numbers)._replace(**settings))

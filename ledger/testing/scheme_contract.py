@@ -107,8 +107,8 @@ class SchemeContract:
 
     def numbers(self) -> Iterator[Any]:
         """Each of ``settings`` as the kernels take them."""
-        for given in self.settings:
-            yield self.make().numbers_from(given)
+        for settings in self.settings:
+            yield self.make().numbers_from(settings)
 
     # -- what it says of itself ------------------------------------------------------------------------------------
 
@@ -152,8 +152,8 @@ class SchemeContract:
     def test_whole_numbers_decimals_and_switches_are_taken_exactly(self) -> None:
         scheme = self.make()
         for field in attrs.fields(scheme.settings):
-            given = field.default if isinstance(field.default, bool) else _as_text(field.default)
-            assert scheme.numbers_from({field.name: given}) == scheme.numbers_from({})
+            value = field.default if isinstance(field.default, bool) else _as_text(field.default)
+            assert scheme.numbers_from({field.name: value}) == scheme.numbers_from({})
 
     # -- who counts ------------------------------------------------------------------------------------------------
 
@@ -430,11 +430,11 @@ def _as_arrays(games: Rateable) -> Rateable:
     )
 
 
-def _problems(scheme: Scheme, given: Mapping[str, Any]) -> tuple[str, ...]:
+def _problems(scheme: Scheme, settings: Mapping[str, Any]) -> tuple[str, ...]:
     problems: tuple[str, ...] = ()
     with refused(MalformedError):
         try:
-            scheme.numbers_from(given)
+            scheme.numbers_from(settings)
         except MalformedError as error:
             problems = error.problems
             raise

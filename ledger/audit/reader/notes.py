@@ -205,7 +205,7 @@ def _head(lines: Sequence[str], first: int) -> TreeHead:
 
 
 def _signers(lines: Sequence[str], first: int, text: bytes, keys: Sequence[VerifierKey]) -> Iterator[str]:
-    known = {(key.name, key.key_id): key for key in keys}
+    trusted = {(key.name, key.key_id): key for key in keys}
     seen: set[tuple[str, bytes]] = set()
     for number, line in enumerate(lines[: MOST_SIGNATURES + 1], first):
         parts = line.split(" ")
@@ -218,10 +218,10 @@ def _signers(lines: Sequence[str], first: int, text: bytes, keys: Sequence[Verif
         mark = parts[1], signature[:4]
         if mark in seen or number - first == MOST_SIGNATURES:
             raise NotAProofError(number, "the same key signed already" if mark in seen else "too many signatures")
-        if mark not in known:
+        if mark not in trusted:
             message = f"{parts[1]!r} signed by a key ({mark[1].hex()}) that was not given"
             raise NotAProofError(number, message)
-        if not known[mark].signed(signature[4:], text):
+        if not trusted[mark].signed(signature[4:], text):
             raise NotAProofError(number, f"{parts[1]!r} did not sign this: it was changed, or is of another log")
         seen.add(mark)
         yield parts[1]

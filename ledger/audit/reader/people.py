@@ -148,9 +148,9 @@ def _rename(registered: dict[int, _Sealed], position: int, key: object, facts: d
     commitments = registered[player].commitments
     commitments.append((position, facts.get("commitment")))
     number = len(commitments) - 1
-    given = facts.get("number")
-    if type(given) is not int or given != number:
-        return f"is renaming {shown(given)} of player {player}, but after the entries before it this is number {number}"
+    count = facts.get("number")
+    if type(count) is not int or count != number:
+        return f"is renaming {shown(count)} of player {player}, but after the entries before it this is number {number}"
     return "" if key == f"renamed:{player}@{number}" else f"renames player {player} under the key {shown(key)}"
 
 
@@ -328,12 +328,12 @@ def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> Erasures
         erased = _erased(file, false)
         with opened(people, "people") as names:
             pending = _erasing(names, false)
-            known = _known(names, sorted({*erased, *pending}))
+            named = _known(names, sorted({*erased, *pending}))
             false += _in_the_index(names)
         registered = {player for player in pending if _registered(file, player)}
     for player, actor in pending.items():
         fault = text_fault(actor)
-        if player in known:
+        if player in named:
             fault = "waits to be brought to its end, but the player is known by name"
         if fault:
             remedy = f"'rating-ledger erase DB {player}' erases the player again"
@@ -346,7 +346,7 @@ def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> Erasures
             f"or was changed; 'rating-ledger erase DB {player}' erases the player again, as does any command that may "
             "write",
         )
-        for player in known
+        for player in named
         if player in erased
     ]
     return ErasuresVerdict(len(erased), len(registered - erased.keys()), tuple(false[:FIRST_FALSEHOODS]))
@@ -396,12 +396,12 @@ def _erasing(file: Snapshot, false: list[Falsehood]) -> dict[int, object]:
 
 def _known(file: Snapshot, players: Iterable[int]) -> list[int]:
     """Those of these players who are known by more than a number; what cannot be read is told with the names."""
-    known = []
+    named = []
     for player in players:
         with suppress(*READ_ERRORS):
             if file.connection.execute(_KNOWN, (player,)).fetchone():
-                known.append(player)
-    return known
+                named.append(player)
+    return named
 
 
 def _in_the_index(file: Snapshot) -> list[Falsehood]:

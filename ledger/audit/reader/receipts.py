@@ -129,10 +129,10 @@ def _canonical(extra: str, needed: set[str], possible: set[str]) -> dict[str, An
     return _with_fields(value, needed, possible)
 
 
-def _with_fields(given: Any, needed: set[str], possible: set[str]) -> dict[str, Any]:
-    if not isinstance(given, dict) or not needed <= set(given) <= needed | possible:
+def _with_fields(value: Any, needed: set[str], possible: set[str]) -> dict[str, Any]:
+    if not isinstance(value, dict) or not needed <= set(value) <= needed | possible:
         raise ValueError(f"an object with {', '.join(sorted(needed))} is expected in it")
-    return given
+    return value
 
 
 def _entry(body: Any, position: int, path: Sequence[bytes], head: TreeHead, kinds: Sequence[str]) -> Mapping[str, Any]:
@@ -151,10 +151,10 @@ def _entry(body: Any, position: int, path: Sequence[bytes], head: TreeHead, kind
     return entry
 
 
-def _name(given: Any, head: TreeHead) -> tuple[int, str, str]:
+def _name(value: Any, head: TreeHead) -> tuple[int, str, str]:
     """Number, identity and name, as an entry in the tree committed to them."""
     fields = {"entry", "identity", "index", "name", "proof", "salt"}
-    parts = _with_fields(given, fields, set())
+    parts = _with_fields(value, fields, set())
     index, salt, proof = parts["index"], parts["salt"], parts["proof"]
     identity, name = parts["identity"], parts["name"]
     texts = isinstance(identity, str) and isinstance(name, str) and isinstance(salt, str)

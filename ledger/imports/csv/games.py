@@ -167,9 +167,9 @@ def frames(
     Raises:
         ValueError: the prefix or the namespace could not stand in a key.
     """
-    for given in (key_prefix, player_namespace):
-        if given is not None and PREFIX.fullmatch(given) is None:
-            raise ValueError(f"a prefix must match {PREFIX.pattern}, got {given!r}")
+    for prefix in (key_prefix, player_namespace):
+        if prefix is not None and PREFIX.fullmatch(prefix) is None:
+            raise ValueError(f"a prefix must match {PREFIX.pattern}, got {prefix!r}")
     rows = RowReader(stream, size, reading)
     layout = _layout(rows, reading, table)
     if layout is None:

@@ -411,17 +411,17 @@ def plain_whole(low: int, high: int) -> Callable[[Series], Series]:
 USUAL_RULES = ("standard", "chess960", "fromPosition")
 
 
-def player(side: str, known: frozenset[str]) -> list[Expr]:
+def player(side: str, present: frozenset[str]) -> list[Expr]:
     """Identity and name of one player: an id with a colon before the FIDE id, a bare id, the name."""
     ways: list[Expr] = []
-    given = pl.col(f"{side}_id")
-    if f"{side}_id" in known:
-        ways.append(pl.when(pl.col(f"{side}_spaced")).then(given))
-    if f"{side}_fide_id" in known:
+    own_id = pl.col(f"{side}_id")
+    if f"{side}_id" in present:
+        ways.append(pl.when(pl.col(f"{side}_spaced")).then(own_id))
+    if f"{side}_fide_id" in present:
         ways.append(pl.lit("fide:") + pl.col(f"{side}_fide_id"))
-    if f"{side}_id" in known:
-        ways.append(given)
-    if side in known:
+    if f"{side}_id" in present:
+        ways.append(own_id)
+    if side in present:
         ways.append(pl.col(f"{side}_named"))
     identity = pl.coalesce(ways)
     shown = (
@@ -431,11 +431,11 @@ def player(side: str, known: frozenset[str]) -> list[Expr]:
         .then(identity.str.slice(3))
         .otherwise(identity)
     )
-    name = pl.coalesce(pl.col(side), shown) if side in known else shown
+    name = pl.coalesce(pl.col(side), shown) if side in present else shown
     return [identity.alias(f"{side}_id"), name.alias(f"{side}_name")]
 
 
-def ending(known: frozenset[str]) -> Expr:
+def ending(present: frozenset[str]) -> Expr:
     """How the game ended, from the file's word, the flags of the row and the result."""
     forfeited = pl.col("result").str.starts_with("+")
     draw = pl.col("result") == "draw"
@@ -445,19 +445,25 @@ def ending(known: frozenset[str]) -> Expr:
         ("stalemate", "stalemate", draw),
         ("ended_by_checkmate", "checkmate", pl.lit(value=True)),
     ):
-        if flag in known:
+        if flag in present:
             plain = pl.when(holds & pl.col(flag)).then(pl.lit(word)).otherwise(plain)
     termination = plain
-    if "termination" in known:
-        given = pl.col("termination")
+    if "termination" in present:
+        word_of_file = pl.col("termination")
         normal = plain
-        if "ended_by_checkmate" in known:
+        if "ended_by_checkmate" in present:
             # Normal and won without mate is resigned; but only a file that marks the mates tells the two
             # apart, and only where the king cannot be lost in another way.
             usual = pl.col("variant").is_null() | pl.col("variant").is_in(USUAL_RULES)
-            resigned = ~draw & (plain == "unknown") & (usual if "variant" in known else pl.lit(value=True))
+            resigned = ~draw & (plain == "unknown") & (usual if "variant" in present else pl.lit(value=True))
             normal = pl.when(resigned).then(pl.lit("resignation")).otherwise(plain)
-        termination = pl.when(given.is_null()).then(plain).when(given == NORMAL).then(normal).otherwise(given)
+        termination = (
+            pl.when(word_of_file.is_null())
+            .then(plain)
+            .when(word_of_file == NORMAL)
+            .then(normal)
+            .otherwise(word_of_file)
+        )
     return pl.when(forfeited).then(pl.lit("unplayed")).otherwise(termination)
 
 
@@ -484,18 +490,18 @@ def rest(known: frozenset[str]) -> list[Expr]:
     ]
 
 
-def contradictions(known: frozenset[str]) -> list[tuple[Expr, Expr, str]]:
+def contradictions(present: frozenset[str]) -> list[tuple[Expr, Expr, str]]:
     """What cannot be true of a finished frame: where, what to show, and the words."""
     same = pl.col("white_id") == pl.col("black_id")
     wrong = [(same, pl.col("white_id"), "a player cannot play himself, but both are {!r}; correct one")]
-    if {"started_at", "ended_at"} <= known:
+    if {"started_at", "ended_at"} <= present:
         times = pl.format("{} before {}", pl.col("ended_at"), pl.col("started_at"))
         ended, started = (pl.col(name).str.strip_chars_end("Z") for name in ("ended_at", "started_at"))
         # only the digits that both give are compared: a day is not before a moment of it
         shorter = pl.min_horizontal(ended.str.len_bytes(), started.str.len_bytes())
         early = ended.str.head(shorter) < started.str.head(shorter)
         wrong.append((early, times, "the game ended before it started: {}; correct one of the two"))
-    if known & {"termination", "ended_by_checkmate"}:
+    if present & {"termination", "ended_by_checkmate"}:
         lost = (pl.col("outcome") == "draw") & pl.col("termination").is_in(["checkmate", "resignation"])
         wrong.append((lost, pl.col("termination"), "a draw cannot end by {}; correct one of the two"))
     return wrong

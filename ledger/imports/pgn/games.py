@@ -220,16 +220,16 @@ def _ends_in_tags(case: _Case) -> bool:
 
 def _outcome(case: _Case) -> str:
     """The Result tag; without one the word after the moves. Contradicting results are a fault."""
-    given, said = one_line(case.tags.get("Result", "")).replace(" ", ""), case.moves.results
+    tag, said = one_line(case.tags.get("Result", "")).replace(" ", ""), case.moves.results
     ends = {RESULTS[word] for word in said} - {"none"}
-    tagged = RESULTS.get(given)
-    if tagged in {None, "none"} and given not in {"", "?", "*"}:
-        case.bad("Result", f"Result {given[:40]!r} is none of 1-0, 0-1, 1/2-1/2, *")
+    tagged = RESULTS.get(tag)
+    if tagged in {None, "none"} and tag not in {"", "?", "*"}:
+        case.bad("Result", f"Result {tag[:40]!r} is none of 1-0, 0-1, 1/2-1/2, *")
     elif tagged is None and not said and not case.problems:
         case.bad("Result", 'no result: add [Result "1-0"], "0-1", "1/2-1/2" or "*"')
     elif len(ends) > 1 or (tagged not in {None, "none"} and ends and tagged not in ends):
         after = " and ".join(dict.fromkeys(said))
-        case.bad("Result", f"Result {given!r}, but {after} after the moves: make them agree")
+        case.bad("Result", f"Result {tag!r}, but {after} after the moves: make them agree")
     return tagged or next(iter(ends), "none")
 
 
@@ -279,8 +279,8 @@ def _player(case: _Case, colour: str, site: str) -> tuple[str, str]:
         what = f"has {len(name)} characters, more than {MAX_NAME}" if name else "is missing or '?'"
         case.bad(colour, f"the name of {colour} {what}: give one name")
         return "", ""
-    if site == "lichess" and (known := lichess_player(name)):
-        return known
+    if site == "lichess" and (user := lichess_player(name)):
+        return user
     if site in {"fics", "chesscom"}:
         return f"{site}:{name.lower()}", name
     number = case.tag(f"{colour}FideId")
@@ -316,13 +316,13 @@ def _rated(case: _Case, site: str, reading: Reading) -> bool:
 
 def _variant(case: _Case) -> str:
     """The variant as Lichess's key: ``From Position`` is ``fromPosition``; a FEN alone says the same."""
-    given = case.tags.get("Variant", "")
-    if given:
-        named = _variant_key(given)
+    tag = case.tags.get("Variant", "")
+    if tag:
+        named = _variant_key(tag)
         if named:
             return named
         if named is None:
-            case.bad("Variant", f"Variant {shown(given)} is no word such as Crazyhouse: correct it")
+            case.bad("Variant", f"Variant {shown(tag)} is no word such as Crazyhouse: correct it")
     fen = case.tag("FEN")
     if case.tag("SetUp") == "0" or fen.startswith(_START_FEN):
         return "standard"
@@ -330,14 +330,14 @@ def _variant(case: _Case) -> str:
 
 
 @lru_cache(maxsize=256)
-def _variant_key(given: str) -> str | None:
+def _variant_key(tag: str) -> str | None:
     """The key of a variant, ``""`` where the tag says nothing, None where it is no word."""
-    if given.strip() in {"", "?", "-"}:
+    if tag.strip() in {"", "?", "-"}:
         return ""
-    words = re.findall(r"[A-Za-z0-9]+", given[:64])
+    words = re.findall(r"[A-Za-z0-9]+", tag[:64])
     key = "".join(words[:1]).lower() + "".join(word.capitalize() for word in words[1:])
     key = _VARIANTS.get(key, key)
-    return key if len(given) <= 64 and VARIANT.fullmatch(key) else None
+    return key if len(tag) <= 64 and VARIANT.fullmatch(key) else None
 
 
 def _tournament(case: _Case, site: str) -> str | None:
@@ -395,8 +395,8 @@ def _started(case: _Case) -> str | None:
     local = ("UTCTime", "Time", "StartTime")
     started = _at(case, "UTCDate", ("UTCTime",)) if dated else _at(case, "Date", local)
     if started is None and len(case.problems) == before:
-        given = case.tags.get("Date", "")[:40]
-        case.bad("Date", f'Date {given!r} names no year, so the game has no place in time: give "YYYY.MM.DD"')
+        date = case.tags.get("Date", "")[:40]
+        case.bad("Date", f'Date {date!r} names no year, so the game has no place in time: give "YYYY.MM.DD"')
     return started
 
 

@@ -179,5 +179,9 @@ class Converter:
         if "rating" in faulty:
             rating &= ~faulty["rating"].fill_null(value=False)
         for name in ("deviation", "volatility", "highest"):
-            given = rating & table[name].is_not_null()
-            yield given, table[name], f"there is {name.replace('_', ' ')} {{}} and no rating; fill in the rating".format
+            unfounded = rating & table[name].is_not_null()
+            yield (
+                unfounded,
+                table[name],
+                f"there is {name.replace('_', ' ')} {{}} and no rating; fill in the rating".format,
+            )

@@ -150,11 +150,11 @@ def fide_ptp(opponents: Sequence[float], score: float) -> int:
     whole = _whole(opponents)
     if score == 0:
         return min(whole) - ZERO_SCORE
-    wanted = int(100 * score)
+    hundredths = int(100 * score)
     low, high = min(whole) - OUT_OF_REACH, max(whole) + OUT_OF_REACH  # expect 0 and everything
     while high - low > 1:
         middle = (low + high) // 2
-        if sum(expected_hundredths(middle - rating) for rating in whole) < wanted:
+        if sum(expected_hundredths(middle - rating) for rating in whole) < hundredths:
             low = middle
         else:
             high = middle

@@ -334,7 +334,7 @@ def start_by_age_before_2008(age: float) -> float:
 
 
 def age_on(birth_year: float, day: float) -> float:
-    """Age in years on a day since 1970 of who was born at some time of a year, taken as its middle."""
+    """Age in years, on a day since 1970, of a person born at some time of a year, taken as its middle."""
     return 1970.0 + day / 365.2425 - (birth_year + 0.5)
 
 
