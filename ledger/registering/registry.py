@@ -361,7 +361,7 @@ class Registry:
         return learnt
 
     def _numbered(self, players: Sequence[NewPlayer], now: str) -> tuple[dict[str, Person], set[int]]:
-        """The persons behind the identities, newcomers with the next numbers, and the numbers of those who were renamed."""
+        """The persons behind identities, newcomers with the next numbers, and the numbers of those who were renamed."""
         persons: dict[str, Person] = {}
         renamed: set[int] = set()
         for joined in dict.fromkeys(player.joined for player in players):
