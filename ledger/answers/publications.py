@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names
-from ledger.book.eras import BEGINNING
-from ledger.book.timeline import Pool
+from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import UnknownNameError
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger

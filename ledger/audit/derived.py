@@ -33,8 +33,8 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.people import People
 from ledger.ratings import queries, views_file
 from ledger.ratings.fact_projector import ReadModel
-from ledger.ratings.history import HISTORY
 from ledger.ratings.projectors import BUILT_IN, available
+from ledger.ratings.side_tables import HISTORY
 from ledger.ratings.views import Views
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import Progress

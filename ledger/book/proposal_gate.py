@@ -9,13 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ledger.book import corrections
-from ledger.book.contradictory_games import RULE as IMPOSSIBLE
-from ledger.book.contradictory_games import contradictory, ending_faults
 from ledger.book.decided import Decided, Proposal
-from ledger.book.hypothetical_facts import NOT_YET, Fact, HypotheticalFacts
+from ledger.book.hypothetical_facts import NOT_YET, Fact, HypotheticalFacts, contradictory, ending_faults, meetings
+from ledger.book.hypothetical_facts import RULE as IMPOSSIBLE
 from ledger.book.kinds import KINDS, correctable_fields, is_annullable
 from ledger.book.policies import check_settings
-from ledger.book.proposal_conflicts import meetings
 from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb

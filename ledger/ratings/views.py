@@ -15,9 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from ledger.book.fresh import Fresh, Placed
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
+from ledger.book.judging import Fresh, Placed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
