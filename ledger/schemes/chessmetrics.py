@@ -25,7 +25,7 @@ from ledger.schemes.scheme import (
     Term,
     When,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
 
 CM = "Chessmetrics formulas (Sonas)"
 OURS = "our choice: no source gives one"
@@ -54,8 +54,7 @@ class Settings(PeriodSettings):
         self.check_periods()
         positive(self, "per_score")
         not_negative(self, "start", "pad_draws", "pad_rating")
-        if not 1 <= self.window <= MONTHS or self.window % 1:
-            raise ValueError(f"window must be a whole number from 1 to {MONTHS}, got {self.window}")
+        whole_within(self, window=(1, MONTHS))
 
 
 Numbers = numbers_of(Settings)

@@ -30,7 +30,7 @@ from ledger.schemes.scheme import (
     When,
     refuse_common,
 )
-from ledger.schemes.settings import numbers_of, setting
+from ledger.schemes.settings import not_negative, numbers_of, setting, whole_within
 
 FAQ = "ChessWorld rating FAQ"
 RATING, GAMES, POINTS = range(3)
@@ -60,13 +60,10 @@ class Settings:
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
-        if not 0 <= self.provisional_games <= 10_000 or self.provisional_games % 1:
-            raise ValueError(f"provisional_games must be a whole number from 0, got {self.provisional_games}")
+        whole_within(self, provisional_games=(0, 10_000))
         if self.k_falls_to <= self.k_falls_from:
             raise ValueError(f"k_falls_to must exceed k_falls_from, got {self.k_falls_to} <= {self.k_falls_from}")
-        for name in ("initial", "cap", "bonus", "k_highest", "k_lowest", "min_half_moves"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
+        not_negative(self, "initial", "cap", "bonus", "k_highest", "k_lowest", "min_half_moves")
 
 
 Numbers = numbers_of(Settings)

@@ -28,7 +28,7 @@ from ledger.schemes.scheme import (
     When,
     calendar_of,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
 
 BCF_2004 = "BCF grading system, September 2004"
 HELP = "ECF grading help, 2018"
@@ -67,10 +67,7 @@ class Settings(PeriodSettings):
         self.check_periods()
         positive(self, "bonus")
         not_negative(self, "cap", "listed_games")
-        for name, low, high in (("season_lists", 1, 2), ("full_games", 1, RECENT + 1)):
-            value = getattr(self, name)
-            if not low <= value <= high or value % 1:
-                raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+        whole_within(self, season_lists=(1, 2), full_games=(1, RECENT + 1))
 
 
 Numbers = numbers_of(Settings)

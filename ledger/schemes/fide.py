@@ -69,7 +69,7 @@ from ledger.schemes.scheme import (
     When,
     refuse_common,
 )
-from ledger.schemes.settings import EventSettings, numbers_of, setting
+from ledger.schemes.settings import EventSettings, numbers_of, setting, whole_within
 
 B02 = "FIDE Rating Regulations B.02"
 
@@ -108,24 +108,23 @@ class Settings(EventSettings):
     def __attrs_post_init__(self) -> None:
         """Refuse what is not a whole number in a sensible range."""
         self.check_periods()
-        for name, low, high in (
-            ("rules_day", 0, 2_932_896),
-            ("floor", 0, 4000),
-            ("initial_games", 0, 1000),
-            ("initial_highest", 1, 5000),
-            ("start", 0, 5000),
-            ("hypothetical", 1, 5000),
-            ("pool_months", 1, 1200),
-            ("k_games", 0, 10_000),
-            ("k_product", 1, 1_000_000),
-            ("junior_age", 0, 120),
-            ("junior_below", 1, 100_000),
-            ("high_from", 1, 100_000),
-            ("full_from", 1, 100_000),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high or value % 1:
-                raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+        # sums of FIDE are exact because all of these are whole (8.1.1, 8.3.4 round to the nearest point)
+        whole_within(
+            self,
+            rules_day=(0, 2_932_896),  # to the end of the year 9999
+            floor=(0, 4000),
+            initial_games=(0, 1000),
+            initial_highest=(1, 5000),
+            start=(0, 5000),
+            hypothetical=(1, 5000),
+            pool_months=(1, 1200),
+            k_games=(0, 10_000),
+            k_product=(1, 1_000_000),
+            junior_age=(0, 120),
+            junior_below=(1, 100_000),
+            high_from=(1, 100_000),
+            full_from=(1, 100_000),
+        )
         if self.start and (self.floor or 1400.0) > self.start:
             raise ValueError(f"start must not be below the floor, which is {self.floor or 1400.0:g}, got {self.start}")
 

@@ -38,7 +38,7 @@ from ledger.schemes.scheme import (
     When,
     from_the_beginning,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
 
 IECG = "IECG Rating Rules 1.7"
 WELSH = "Welsh CCF, 'Rating Blues' (2017)"
@@ -89,9 +89,7 @@ class Settings(PeriodSettings):
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
         self.check_periods()
-        for name in ("listed_games", "fixed_games", "entry_lists"):
-            if not 0 <= getattr(self, name) <= 10_000 or getattr(self, name) % 1:
-                raise ValueError(f"{name} must be a whole number from 0, got {getattr(self, name)}")
+        whole_within(self, listed_games=(0, 10_000), fixed_games=(0, 10_000), entry_lists=(0, 10_000))
         positive(self, "cut_off")
         not_negative(self, "initial")
 

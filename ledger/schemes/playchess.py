@@ -34,7 +34,7 @@ from ledger.schemes.scheme import (
     When,
     refuse_common,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
 
 PAGE = "PlayChess rating page"
 GAMES_PAGE = "PlayChess games page"
@@ -75,8 +75,7 @@ class Settings(PeriodSettings):
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
         self.check_periods()
-        if not 0 <= self.provisional_games <= 10_000 or self.provisional_games % 1:
-            raise ValueError(f"provisional_games must be a whole number from 0, got {self.provisional_games}")
+        whole_within(self, provisional_games=(0, 10_000))
         positive(self, "cut_off", "largest_change")
         not_negative(self, "initial", "min_half_moves")
 

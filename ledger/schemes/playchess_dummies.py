@@ -35,7 +35,7 @@ from ledger.schemes.scheme import (
     Term,
     When,
 )
-from ledger.schemes.settings import not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import not_negative, numbers_of, positive, setting, whole_within
 
 FIELDS = 2
 RATING, GAMES = range(FIELDS)
@@ -62,8 +62,7 @@ class Settings:
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
-        if not 0 <= self.mean_games <= 1_000_000 or self.mean_games % 1:
-            raise ValueError(f"mean_games must be a whole number from 0, got {self.mean_games}")
+        whole_within(self, mean_games=(0, 1_000_000))
         positive(self, "cut_off")
         not_negative(self, "initial", "worth", "min_half_moves")
 

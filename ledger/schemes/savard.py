@@ -25,7 +25,7 @@ from ledger.schemes.scheme import (
     Term,
     When,
 )
-from ledger.schemes.settings import not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import not_negative, numbers_of, positive, setting, whole_within
 
 PAPER = "Savard, A Proposed Rating System"
 TABLE = f"{PAPER}, Preliminaries"
@@ -74,8 +74,7 @@ class Settings:
         for name in (f"{rank}_{letter}" for rank in RANKS for letter in "pjm"):
             if getattr(self, name) > 1:
                 raise ValueError(f"{name} must be a share from 0 to 1, got {getattr(self, name)}")
-        if not 1 <= self.first_games <= 10_000 or self.first_games % 1:
-            raise ValueError(f"first_games must be a whole number from 1, got {self.first_games}")
+        whole_within(self, first_games=(1, 10_000))
 
 
 Numbers = numbers_of(Settings)
