@@ -210,6 +210,7 @@ class _Audit:
             four_eyes = reader.verify_four_eyes(self._file)
             self._found["journal"] += four_eyes.falsehoods
             self._resets = four_eyes.resets
+            # A guard that is missing makes no entry false: what is derived can be compared all the same.
             self._follows = not any(falsehood.table in {"journal", "nodes"} for falsehood in self._proven.falsehoods)
         except CorruptError as error:
             self._found["journal"].append(Falsehood.of_file("journal", error))
@@ -232,6 +233,7 @@ class _Audit:
                 self._found["people"] += file_falsehoods(people, PEOPLE)
                 return self._people
             verdict = reader.verify_people(self._file, people)
+        # An entry that registers nobody is found by both readers, and told once.
         named = {falsehood.position_or_key for falsehood in self._found["journal"]}
         self._found["people"] += [
             falsehood
@@ -302,6 +304,7 @@ class _Audit:
                 elif until < size:
                     later = "the views have not folded them in; the next command that reads does"
                     self.leave_out(f"derived rows of entries {until + 1:,} to {size:,}", later)
+            # The digests are of all entries, so that two sites compare one line wherever their views are.
             unfit = unfit or derived.go_on(made, self._progress)
             self._found["journal"] += unfit
             self._digests = {} if unfit else table_digests(made.connection)

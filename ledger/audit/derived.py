@@ -191,6 +191,7 @@ def go_on(made: Views, progress: Progress) -> list[Falsehood]:
 
 def _folded(journal: Journal, after: int, until: int, fold: Callable[[], object]) -> list[Falsehood]:
     try:
+        # Before anything is folded: the reader proved hashes, and a body that the codec never writes may hash well.
         for bodies in journal.read(after, until):
             if strange_bodies(bodies):
                 raise MalformedError(["an entry is not what the codec writes"])  # noqa: TRY301  # named below
@@ -271,7 +272,7 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
     if why_not:
         return [], why_not, []
     strange = _not_installed(standing.connection, true)
-    grown = {HISTORY.name}  # a column for each field of the schemes in use
+    grown = {HISTORY.name}  # a column for each field of the schemes in use, in the order in which they came into use
     should = objects(true.connection, grown)
     false = object_falsehoods(standing.connection, should, "views", REMEDY, grown, left_out=strange)
     names = ", ".join(f"'{name}'" for name in strange)
@@ -319,6 +320,7 @@ def _not_installed(standing: sqlite3.Connection, true: Views) -> list[str]:
 def _names(identity: object) -> object:
     """The name in a projector's identity, None where it is none."""
     try:
+        # the form that ``ratings.projector`` gives: whatever another program wrote there is no projector
         name, version, settings, _ = orjson.loads(str(identity))
     except (ValueError, TypeError):
         return None
@@ -385,6 +387,7 @@ def _first_difference(
 ) -> Falsehood | None:
     """The first row in which two tables differ, in words."""
     places = [names.index(name) for name in key]
+    # Both in order of the primary key: side by side, nothing is held, and the first difference is the first in order.
     while True:
         is_row, true_row = next(is_rows, None), next(true_rows, None)
         if is_row == true_row:

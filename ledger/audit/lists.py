@@ -48,7 +48,7 @@ def recompute(journal: Journal, file: Snapshot, lists: Sequence[PublishedList], 
     """
     result = Recomputed()
     with stepping(journal) as past:
-        for published in sorted(lists, key=lambda published: published.head):
+        for published in sorted(lists, key=lambda published: published.head):  # each goes on from the views before it
             event = _entry(journal, published.position)
             if not isinstance(event, ListPublished):
                 result.falsehoods.append(Falsehood("journal", published.position, "is keyed as a list, but is none"))
@@ -130,7 +130,7 @@ def _differences(kept: Iterator[list[object]], rows: Mapping[int, ListRow]) -> I
         if true is None:
             yield f"player {player}", f"stands there with {row[3]!r}, and is on no such list by the entries"
         for name, value, follows in zip(COLUMNS, row, true or row, strict=True):
-            if repr(value) != repr(follows):
+            if repr(value) != repr(follows):  # 1500 and 1500.0 are equal, and are not the same bytes
                 yield f"player {player}", f"{name} is {value!r}, the entries give {follows!r}"
     for player, true in remaining.items():
         yield f"player {player}", f"is missing, the entries give {true.rating!r}"

@@ -104,5 +104,6 @@ def _recompute(
             falsehoods = tuple(derived.build(made, verdict.head.size, progress))
         if falsehoods:
             return Recomputed(None, verdict.entries, falsehoods)
+        # ``pop_all``: the snapshots outlive this block, and are released when the ledger is closed.
         ledger = ProvenLedger(path, journal, SealedPeople(people), made, stack.pop_all(), clock)
         return Recomputed(ledger, verdict.entries, ())

@@ -107,6 +107,7 @@ def _text(ledger: Ledger, entry: Stored) -> str:
 
 def _path(ledger: Ledger, entry: Stored, head: TreeHead) -> list[bytes]:
     path = inclusion_path(entry.position - 1, head.size, ledger.journal.subtree_root)
+    # Asked of the verifier before it leaves the house: a receipt that fails years later could not be made again.
     if not verify_inclusion(leaf_hash(entry.body), entry.position, head, path):
         message = "does not lead to the root of the checkpoint: entry, leaf or tree was changed; run 'audit'"
         raise CorruptError(str(ledger.path), entry.position, message)

@@ -200,6 +200,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         "head": str(manifest.head),
         "files": {role: attrs.asdict(file) for role, file in manifest.files.items()},
     }
+    # over the members and not over the file: how JSON is laid out is nobody's promise
     members["sha256"] = _seal(members)
     with new_file(folder / NAME, USUAL) as file, errors_named(folder / NAME):
         file.write(orjson.dumps(members, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))

@@ -81,6 +81,7 @@ def _opened_alone(file: Path) -> sqlite3.Connection | None:
         with sqlite.storage_errors(file):
             connection.execute(f"PRAGMA busy_timeout={WAIT_SECONDS * 1000:.0f}")
             connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+            # the locking mode alone takes no lock: it holds the one that the next transaction takes
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute("COMMIT")  # the lock stays until the connection is closed
     except CorruptError:
@@ -183,7 +184,7 @@ def _put(place: Path, path: Path) -> None:
     _clear_empty(path)
     if there := standing(path):
         raise StorageError(str(there[0]), "was made by another process meanwhile; nothing was restored")
-    for role in ("people", "views", "journal"):
+    for role in ("people", "views", "journal"):  # last what makes a ledger of them: nobody opens people without it
         file = places(path)[role]
         if (place / SET / file.name).exists():
             disk.move(place / SET / file.name, file)

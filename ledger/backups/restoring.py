@@ -309,6 +309,7 @@ def _stage(
         why, size = "its SHA-256 is not the one in the manifest", old.stat().st_size
         if size == file.bytes:
             permissions = disk.PRIVATE if role == "people" else disk.USUAL
+            # hashed while it is copied: what is put in place is what was compared, whatever becomes of the backup
             if disk.copy(old, copy[role], permissions, partial(progress, f"copy {file.name}")) == file.sha256:
                 continue
         else:

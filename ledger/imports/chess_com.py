@@ -96,6 +96,7 @@ def _game(line: int, members: Mapping[str, Any], reading: Reading, *, by_clock: 
         outcome=outcome,
         termination=termination,
         half_moves=played.half_moves if played else None,
+        # the end is what counts for ratings: a game is not refused for a beginning that cannot be true
         started_at=None if started is None or is_before(ended, started) else started,
         ended_at=ended,
         tournament=_tournament(members, played),
@@ -182,7 +183,7 @@ def _tournament(members: Mapping[str, Any], played: SourceGame | None) -> str | 
     if played is not None and played.tournament:
         return played.tournament
     for name in ("tournament", "match"):
-        contest = _CONTEST.search((optional_field(members, name, str) or "")[-200:])
+        contest = _CONTEST.search((optional_field(members, name, str) or "")[-200:])  # its name stands at the end
         if contest:
             return f"chesscom:{contest[1]}"[:MAX_EVENT]
     return None

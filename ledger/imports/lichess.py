@@ -47,6 +47,7 @@ def one_line(text: str) -> str:
     """*text* in Unicode form NFC with single blanks, no controls and nothing at either end."""
     if text.isascii() and text.isprintable() and "  " not in text:  # nearly always
         return text.strip()
+    # Controls go before the form: between a letter and its accent one would keep the two apart.
     return " ".join(unicodedata.normalize("NFC", _UNPRINTED.sub("", text)).split())
 
 
@@ -135,7 +136,7 @@ def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
     if type(members) is not dict:
         raise BadGameError(f"expected a game object, got {shown(members)}")
     identifier, status = needed_field(members, "id", str), needed_field(members, "status", str)
-    if not _GAME_ID.match(identifier):
+    if not _GAME_ID.match(identifier):  # longer ones are of a side of the game
         raise BadGameError(f"id must begin with 8 letters or digits, got {shown(identifier)}")
     if status in _UNFINISHED:
         reading.skipped["unfinished"] += 1
@@ -244,4 +245,4 @@ def _rating(player: dict[str, Any]) -> int | None:
     rating: int | None = optional_field(player, "rating", int)
     if rating is not None and not 0 <= rating <= 5000:
         raise BadGameError(f"rating must be from 0 to 5000, got {rating}")
-    return rating or None
+    return rating or None  # 0 stands for none

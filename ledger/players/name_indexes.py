@@ -229,6 +229,7 @@ class NameSearch(NameIndex):
     def statements() -> tuple[str, ...]:
         """A table of trigrams, which forgets deleted words at once where SQLite can."""
         create = f"CREATE VIRTUAL TABLE main.{SEARCH} USING fts5(words, tokenize = 'trigram case_sensitive 1')"
+        # FTS5 writes a mark for a deleted word and keeps the word until segments are merged, unless it is told so.
         secure = f"INSERT INTO main.{SEARCH}({SEARCH}, rank) VALUES ('secure-delete', 1)"
         return (create, secure) if sqlite.sqlite3.sqlite_version_info >= SECURE_DELETE_SINCE else (create,)
 

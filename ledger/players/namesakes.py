@@ -90,6 +90,7 @@ def _looked_up(people: People, name: str) -> dict[str, str]:
 
 def _letters() -> Expr:
     """The letters of a name in alphabetical order, without case and accents."""
+    # Coarser than the comparison, and never finer: whoever may be alike has the same letters, in whatever order.
     text = pl.col("name").str.to_lowercase().str.normalize("NFKD").str.replace_many(_LETTERS)
     return text.str.replace_all(r"[^\p{L}\p{N}]", "").str.split("").list.sort().list.join("").alias("letters")
 

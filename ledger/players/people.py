@@ -96,6 +96,7 @@ class Person(NamedTuple):
 
 def commitment(salt: bytes, identity: str, name: str) -> str:
     """HMAC-SHA256, in hexadecimal, of ``identity ‖ 0x00 ‖ name`` (UTF-8) under the player's salt."""
+    # 0x00 stands in no name: no two pairs of identity and name run together into the same bytes
     return hmac.digest(salt, f"{identity}\x00{name}".encode(), "sha256").hex()
 
 
@@ -287,6 +288,8 @@ class People:
             StorageError: the file refuses.
         """
         with sqlite.storage_errors(self.path):
+            # secure_delete overwrites what goes within the file; the log keeps whole pages of before, and free pages
+            # may hold names from before that pragma: the file is written anew, and the log emptied on both sides of it.
             for statement in (_EMPTY_LOG, "VACUUM", _EMPTY_LOG):  # first: in vain it would make the log longer
                 busy = self._connection.execute(statement).fetchone() or (0,)
                 if busy[0]:
@@ -315,6 +318,7 @@ class People:
 
     def _insert(self, persons: Sequence[Person]) -> None:
         """Keep new rows, all of them or none."""
+        # A trigger of somebody else can swallow rows without an error.
         taken = self._connection.executemany(_INSERT, persons).rowcount if persons else 0
         if taken != len(persons):
             raise StorageError(self.path, f"took {taken} of {len(persons)} new rows: run 'audit'; nothing was recorded")
@@ -365,7 +369,7 @@ class People:
         """Everybody who was not erased, in order of the numbers, in growing blocks: most ask for the first one only."""
         query, last = (_HIGHEST, _ALL_NUMBERS) if highest_first else (_LOWEST, 0)
         size = 1
-        while persons := self._rows(query, (last, size)):
+        while persons := self._rows(query, (last, size)):  # page by page: others may write between two blocks
             yield persons
             last, size = persons[-1].player, min(size * 8, 4_096)
 

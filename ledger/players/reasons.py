@@ -87,6 +87,7 @@ class Reasons:
             raise MalformedError(problems)
         rows = [(key, secrets.token_bytes(SALT_BYTES), text) for key, text in texts.items()]
         sealed_by = {key: commitment(salt, text) for key, salt, text in rows}
+        # Kept first and sealed then: the other way a crash would leave an entry whose reason nobody has.
         with self._writing():
             self._drop_unsealed(writer)
             self._connection.executemany(_INSERT, [(sealed_by[key], key, salt, text) for key, salt, text in rows])

@@ -62,6 +62,7 @@ def rename(
         RejectedError: ``unknown-player``, ``erased-player`` or ``clock-behind``.
         StorageError: the people file and the journal do not belong together.
     """
+    # First what others left: a name that waits, and may be sealed already, would give way to this one and be lost.
     settle(journal.writing(), people, PATIENCE)
     try:
         with journal.writing() as writer:

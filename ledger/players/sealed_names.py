@@ -307,7 +307,7 @@ def accept_lost_names(journal: Journal, path: str | Path) -> int:
         if Path(path).exists():
             return _fill_in(journal, path)
         _refuse_log_alone(path)
-        with sqlite.whole(path) as making:
+        with sqlite.whole(path) as making:  # with some of the rows it would be taken for the true file
             People.create(making).close()
             return _fill_in(journal, making)
 
@@ -349,7 +349,7 @@ def _refuse_foreign(journal: Journal, people: People) -> None:
 
 def _refuse_log_alone(path: str | Path) -> None:
     """A new file would take the log of the missing one for its own."""
-    for ending in ("-wal", "-journal"):
+    for ending in ("-wal", "-journal"):  # SQLite folds in whatever log bears the name of the file
         log = Path(f"{path}{ending}")
         if log.exists() and log.stat().st_size:
             raise StorageError(

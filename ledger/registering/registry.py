@@ -168,6 +168,7 @@ class ListImport:
         numbers = {
             identity: person.player for identity, person in persons.items() if f"player:{person.player}" in stored
         }
+        # The first list of a federation has a million people and finds nobody: comparing their names is spared.
         if next(self._ledger.people.salted(), None) is not None:  # into a ledger of nobody a list brings no namesake
             news.fresh = frame.select("line", "identity", "name").filter(~pl.col("identity").is_in(list(persons)))
         if not numbers:

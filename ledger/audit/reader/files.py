@@ -65,6 +65,7 @@ class Falsehood:
         """One line of letters that can be seen, whatever the file holds."""
         entry = " entry" if self.table == "journal" and isinstance(self.position_or_key, int) else ""
         line = f"{self.table}{entry} {self.position_or_key}: {self.message}"
+        # ``runtime.visible`` does more, and is code of the writers
         return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
 
 
@@ -210,6 +211,7 @@ def _begun(address: str) -> sqlite3.Connection:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("BEGIN")
+        # a deferred transaction: SQLite takes the snapshot with the first read alone
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except READ_ERRORS:
         connection.close()
@@ -223,6 +225,7 @@ def _copied(path: str, target: str, stack: ExitStack) -> Path:
     copy = folder / "copy.db"
     for _ in range(TRIES):
         before = _state(target)
+        # The file first: what is folded into it while it is copied still stands in the log that is copied then.
         with suppress(FileNotFoundError):  # a writer that ends folds the log in and takes it away
             shutil.copyfile(target, copy)
             shutil.copyfile(f"{target}-wal", f"{copy}-wal")

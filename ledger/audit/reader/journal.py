@@ -73,9 +73,11 @@ class Scan:
     def take(self, rows: Sequence[Told]) -> bool:
         """Take the next rows in order of position if all are right; False, and nothing is taken, if one is not."""
         positions, kinds, bodies, stored, keys = zip(*rows, strict=True)
+        # Python's hash of bytes is drawn anew for each process: nobody can make keys that add up to the same.
         self.keys += sum(map(hash, zip(keys, positions, strict=True)))
         try:
             leaves = leaves_of(bodies)
+            # An import records a block of entries at one instant: most have one stamp here.
             stamps = [_STAMP_OF(bodies[0])]
             if not bodies[-1].endswith(stamps[0]):  # they ascend: where the last is the first, all must be the same
                 stamps = list(map(_STAMP_OF, bodies))

@@ -158,7 +158,9 @@ def lines_of(content: bytes) -> list[str]:
     except UnicodeDecodeError as error:
         raise NotAProofError(content.count(b"\n", 0, error.start) + 1, "is not UTF-8") from None
     for number, line in enumerate(text.split("\n"), 1):
-        if any(ord(letter) < 0x20 for letter in line):
+        if any(
+            ord(letter) < 0x20 for letter in line
+        ):  # ``splitlines`` would part at some of them, and others would not
             raise NotAProofError(number, "holds a control character")
     if not text.endswith("\n"):
         raise NotAProofError(text.count("\n") + 1, "does not end: the file was cut off")

@@ -272,6 +272,7 @@ def commitment_of(identity: str, name: str, salt: bytes) -> str | None:
     """As published; None for a pair that could be cut at another place, which no importer makes."""
     if "\x00" in identity:
         return None
+    # A name alone could be tried by anybody against a bare hash: the salt is 16 random bytes, and goes with the name.
     return hmac.digest(salt, identity.encode() + b"\x00" + name.encode(), "sha256").hex()
 
 

@@ -165,7 +165,7 @@ def _name(value: Any, head: TreeHead) -> tuple[int, str, str]:
     path = [decoded_hash(sibling) for sibling in proof]
     facts = _entry(parts["entry"], index + 1, path, head, NAMING)["facts"]
     secret = bytes.fromhex(salt)
-    if secret.hex() != salt or len(secret) != SALT_BYTES:
+    if secret.hex() != salt or len(secret) != SALT_BYTES:  # ``fromhex`` takes capitals and blanks, too
         raise ValueError(f"the salt in it is not {SALT_BYTES} bytes in lower-case hexadecimal")
     if commitment_of(identity, name, secret) != facts["commitment"]:
         raise ValueError(f"the name {name!r} is not the one that entry {index + 1} sealed")

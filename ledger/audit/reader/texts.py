@@ -86,6 +86,7 @@ def _texts(file: Snapshot) -> Iterator[tuple[Any, str]]:
 def _text_fault(decompressor: zstandard.ZstdDecompressor, sha256: object, packed: Any) -> str:
     """What is false in one text, or nothing; what would take much memory is refused, not unpacked."""
     try:
+        # A kilobyte may say that it is a terabyte: the header is asked before a byte is unpacked.
         size = zstandard.frame_content_size(packed)
         if size > LARGEST_TEXT:
             return f"would decompress to {size} bytes, more than {LARGEST_TEXT}; {REMEDY}"

@@ -32,6 +32,7 @@ def parents(hashes: list[bytes]) -> list[bytes]:
     """The level above; a last one without a partner is carried up, which gives RFC 6962's tree."""
     sha256 = hashlib.sha256
     each = iter(hashes)
+    # the prefixes 0x00 and 0x01 keep leaves and nodes apart: no node can be shown as an entry (RFC 6962, 2.1)
     above = [sha256(b"\x01" + left + right).digest() for left, right in zip(each, each, strict=False)]
     return above + hashes[-1:] if len(hashes) % 2 else above
 

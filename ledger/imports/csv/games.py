@@ -128,7 +128,10 @@ class Tally:
             place = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
             before += np.where(run[place] == hashes, run_counts[place], np.uint32(0))
         numbers = np.empty(len(met), np.int64)
+        # In the sorted order: the place from 1, less where its own hash begins, plus those of earlier blocks.
         numbers[order] = np.arange(1, len(met) + 1) + np.repeat(before - begins, counts)
+        # Runs are merged as a binary counter carries: each hash is copied as often as the logarithm of their number,
+        # and a look-up asks few runs; one sorted array would be copied whole with each block.
         sums = counts.astype(np.uint32)
         while self._runs and len(self._runs[-1][0]) <= 2 * len(hashes):
             run, run_counts = self._runs.pop()
@@ -261,6 +264,7 @@ def _sums(cells: DataFrame, results: Column) -> Series:
     def nothing(*names: str) -> Expr:
         return ~pl.any_horizontal(pl.lit(value=False), *(said[name] for name in names if name in said))
 
+    # such as 12½ or 57 %: points of all games together, or White's share of them
     number = cells["result"].str.contains(r"^\s*[0-9]+(?:[.,][0-9]+)*½?\s*%?\s*$").fill_null(value=False)
     white, black = (nothing(side, f"{side}_id", f"{side}_fide_id") for side in ("white", "black"))
     sides = pl.when(results.faulty().fill_null(value=False)).then(white | black).otherwise(white & black)

@@ -130,7 +130,7 @@ def fide_number(text: str) -> str | None:
 
 def result_word(text: str) -> str:
     """A result without blanks and capitals, and with one kind of dash."""
-    return re.sub(r"\s+", "", text).casefold().translate(_DASHES).replace(":", "-")
+    return re.sub(r"\s+", "", text).casefold().translate(_DASHES).replace(":", "-")  # German tables write 1:0
 
 
 def result(text: str) -> str | None:
@@ -272,7 +272,7 @@ def time_control(text: str) -> str | None:
 def minutes_control(text: str) -> str | None:
     """The speed class of ``15+2`` where the base is in minutes, as Lichess shows a clock to people."""
     match = _PERIOD.fullmatch(text.strip())
-    if match is None or match[1] or not match[3]:
+    if match is None or match[1] or not match[3]:  # without an increment nobody knows that these are minutes
         if "+" in text:
             raise ValueError("must be MINUTES+INCREMENT such as 15+2, - for correspondence, or empty")
         return time_control(text)
@@ -332,7 +332,7 @@ class Meaning:
         self._kind = kind
         self._known: dict[str, Any] = {}
         self._bad: dict[str, str] = {}
-        self._words: dict[str, str] = {}  # of what is bad, each once
+        self._words: dict[str, str] = {}  # of what is bad, each once: a column of garbage has one fault a million times
         self.size = 0  # bytes, about
 
     def forget(self) -> None:
@@ -356,7 +356,7 @@ class Meaning:
             return pl.Series(text.name, [None], kind).new_from_index(0, len(text)), {}
         new = [self._known.get(cell) for cell in distinct]
         bad = {cell: self._bad[cell] for cell in distinct if cell in self._bad} if self._bad else {}
-        if new == distinct:
+        if new == distinct:  # each means itself, as names mostly do: nothing is copied
             return text, bad
         if len(distinct) * 2 < len(text):
             return text.replace_strict(distinct, new, default=None, return_dtype=kind), bad
@@ -368,7 +368,7 @@ class Meaning:
         if plain is None:
             return Column(label, text, *self._map(text))
         quick = plain(text)
-        odd = text.is_not_null() & quick.is_null()
+        odd = text.is_not_null() & quick.is_null()  # e.g. 29 February: a few of a million
         if not odd.any():
             return Column(label, text, quick, {})
         rest = text.to_frame("text").select(pl.when(odd).then("text")).to_series()
@@ -400,7 +400,7 @@ def plain_whole(low: int, high: int) -> Callable[[Series], Series]:
     """Whole numbers within limits."""
 
     def plain(text: Series) -> Series:
-        number = text.cast(pl.Int32, strict=False)
+        number = text.cast(pl.Int32, strict=False)  # null for what is no number, which the slow way explains
         return number.to_frame("n").select(pl.when(pl.col("n").is_between(low, high)).then("n")).to_series()
 
     return plain

@@ -103,7 +103,7 @@ def _known(words: list[str], seen: set[str] = _seen, pattern: re.Pattern[str] = 
     new = set(words) - seen
     if not all(map(pattern.fullmatch, new)):
         return False
-    if len(seen) > MAX_SEEN:
+    if len(seen) > MAX_SEEN:  # a file of noise has a new word each time; games share theirs
         seen.clear()
     seen.update(new)
     return True

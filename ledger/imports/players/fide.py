@@ -197,7 +197,7 @@ class _Players:
         self._size = self._depth = 0
         self._is_combined = kind != "standard"
         self.parser = expat.ParserCreate()
-        self.parser.buffer_text = True
+        self.parser.buffer_text = True  # otherwise a name comes in pieces at each entity and line end
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._data
@@ -230,6 +230,7 @@ class _Players:
             self._player = None
         elif self._player is not None and name == self._field:
             meaning = self._names.get(name)
+            # the rating of the kind that was asked for goes before the one that every list has
             if meaning is not None and (name in self._own or meaning not in self._player):
                 self._player[meaning] = "".join(self._text)
         self._field = None

@@ -135,6 +135,7 @@ class _Fields:
 
     def rounds(self, rank: int) -> Iterator[Round]:
         start = FIRST_ROUND
+        # Programs leave the blanks of the last rounds away, or write blanks up to a width of their own.
         while len(self.line) >= start + RESULT or self.line[start - 1 :].strip(" "):
             yield self._round(start, rank)
             start += ROUND_WIDTH
@@ -266,6 +267,7 @@ class Header:
         if kind not in _KNOWN and kind != "###":
             self.first_passed_over = self.first_passed_over or number
             name = kind if re.fullmatch(r"[0-9A-Z]{3}", kind, re.ASCII) else "other lines"
+            # any three characters may stand there: a file of noise has 46,656 kinds
             self.passed_over[name if len(self.passed_over) < 100 else "other lines"] += 1
 
     def text(self, kind: str) -> str:

@@ -146,7 +146,7 @@ def _take(pairings: Pairings, number: int, entrant: Entrant, entrants: Mapping[i
                 "correct one of the two lines",
             )
         )
-    elif entrant.read.rank < cell.opponent:
+    elif entrant.read.rank < cell.opponent:  # of two lines that name each other the first one tells the game
         _judge(pairings, number, (entrant, cell), (other, back))
 
 
