@@ -107,11 +107,9 @@ def _release(present: Present) -> None:
 
 
 def _use_log(present: Present, mode: str) -> None:
-    """Change how the files keep what is not yet written back.
-
-    Without a write-ahead log SQLite refuses to write to a file that was moved after it was opened: a process that was
-    about to open the old file can then write neither into it nor into the log of the new one.
-    """
+    """Change how the files keep what is not yet written back."""
+    # Without a write-ahead log SQLite refuses to write to a file that was moved after it was opened: a process that was
+    # about to open the old file can then write neither into it nor into the log of the new one.
     for connection in present.values():
         if connection is not None:
             with suppress(CorruptError), sqlite.storage_errors(""):

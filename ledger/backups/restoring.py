@@ -169,10 +169,8 @@ def _reasons(people: sqlite3.Connection, query: str) -> set[str]:
 
 
 def _is_the_same(player: int, present: sqlite3.Connection | None, copy: sqlite3.Connection, *, by_people: bool) -> bool:
-    """True when a number means one person in both ledgers: both registered it in the same entry.
-
-    Where one of the journals does not say, the people's files decide.
-    """
+    """True when a number means one person in both ledgers: both registered it in the same entry."""
+    # Where one of the journals does not say, the people's files decide.
     copy_row = copy.execute(_REGISTERED, (f"player:{player}",)).fetchone()
     try:
         with sqlite.storage_errors(""):

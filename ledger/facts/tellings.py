@@ -89,13 +89,11 @@ def _finer(first: str, second: str) -> str | None:
 
 
 def _end(stored: Mapping[str, Any], further: Mapping[str, Any]) -> Any:
-    """When the game ended, as far as both tellings know.
-
-    A source that knows the beginning alone gives it for the end too; and a date without a beginning may be that of
-    the day on which the game began. Two players begin one game in a second: of two ends of that game the earlier one
-    holds, for an end that was reckoned from clocks comes out too late where a side took half of its time only, and the
-    facts do not say which of the two was reckoned.
-    """
+    """When the game ended, as far as both tellings know."""
+    # A source that knows the beginning alone gives it for the end too; and a date without a beginning may be that of
+    # the day on which the game began. Two players begin one game in a second: of two ends of that game the earlier one
+    # holds, for an end that was reckoned from clocks comes out too late where a side took half of its time only, and
+    # the facts do not say which of the two was reckoned.
     first, second = stored["ended_at"], further["ended_at"]
     began, also_began = stored.get("started_at"), further.get("started_at")
     finer = _finer(first, second)

@@ -175,11 +175,9 @@ class SealedNames:
                 )
 
     def _check_all_there(self) -> None:
-        """It is the people file of this journal: all whom the journal registered have a row, all renamed ones the name.
-
-        The journal's numbers are read once. Rows are given out without gaps and none is ever deleted: where another
-        process has written since, it is enough that there are still as many rows as the highest number says.
-        """
+        """It is the people file of this journal: all whom that registered have a row, all renamed ones the name."""
+        # The journal's numbers are read once. Rows are given out without gaps and none is ever deleted: where another
+        # process has written since, it is enough that there are still as many rows as the highest number says.
         version = self.file.version()
         if version == self._version:
             return

@@ -73,10 +73,8 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def _belongs(text: str, place: int) -> bool:
-    """True for a joiner or a variation selector that has its use after the characters before it.
-
-    U+180E, between the selectors of Mongolian, parts the last vowel of a word and is spelling, too.
-    """
+    """True for a joiner or a variation selector that has its use after the characters before it."""
+    # U+180E, between the selectors of Mongolian, parts the last vowel of a word and is spelling, too.
     char, before = text[place], text[place - 1]
     if char in (_ZWNJ, _ZWJ):
         return unicodedata.combining(before) == _VIRAMA or (char == _ZWNJ and _parts_joined_letters(text, place))

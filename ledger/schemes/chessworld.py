@@ -71,10 +71,8 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(rating, games, sum of game points)``.
-
-    "just set your FIDE rating to the equivalent of what your rating is": a declared rating replaces the initial one.
-    """
+    """State of a newcomer: ``(rating, games, sum of game points)``."""
+    # "just set your FIDE rating to the equivalent of what your rating is": a declared rating replaces the initial one.
     return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0, 0.0)
 
 
@@ -98,11 +96,9 @@ def refuse(
 
 
 def welcomes(tournament: str, numbers: Settings) -> bool:
-    """Whether guests are rated in a tournament of that name.
-
-    "ChessWorld does invite all Guest Members to specific Guest Welcoming Tournaments. These Tournaments offer players a
-    chance to play a number of rated games."
-    """
+    """Whether guests are rated in a tournament of that name."""
+    # "ChessWorld does invite all Guest Members to specific Guest Welcoming Tournaments. These Tournaments offer players
+    # a chance to play a number of rated games."
     return numbers.guest_tournaments and "guest welcom" in " ".join(tournament.casefold().replace("-", " ").split())
 
 
@@ -117,10 +113,9 @@ def k_factor(rating: float, numbers: Settings) -> float:
 
 
 def capped(own: float, opponent: float, numbers: Settings) -> float:
-    """The opponent's rating as it counts: "then it is assumed that the difference is exactly 40" ECF, 320 points.
-
-    Against the player's running rating: "until your rating increases and then your range increases".
-    """
+    """The opponent's rating as it counts, points."""
+    # "then it is assumed that the difference is exactly 40" ECF points, 320 of ours
+    # Against the player's running rating: "until your rating increases and then your range increases".
     if opponent > own + numbers.cap:
         return own + numbers.cap
     if opponent < own - numbers.cap:
@@ -129,15 +124,15 @@ def capped(own: float, opponent: float, numbers: Settings) -> float:
 
 
 def game_points(own: float, opponent: float, score: float, numbers: Settings) -> float:
-    """A provisional game's worth: "A win [...] your opponents rating +50, and a loss [...] -50" ECF, 400 points."""
+    """A provisional game's worth, points; a draw is worth the opponent's rating."""
+    # "A win [...] your opponents rating +50, and a loss [...] -50": ECF points, each worth 8
     return capped(own, opponent, numbers) + numbers.bonus * (2.0 * score - 1.0)
 
 
 def scale(opponent_games: float, numbers: Settings) -> float:
-    """What K is multiplied by, 0..1: "The scaling function is n/51" against a provisionally rated opponent.
-
-    *opponent_games* counts the game being rated: a game is complete when it is rated, and the 51st gives 51/51.
-    """
+    """What K is multiplied by, 0..1."""
+    # "The scaling function is n/51" against a provisionally rated opponent
+    # *opponent_games* counts the game being rated: a game is complete when it is rated, and the 51st gives 51/51.
     if opponent_games > numbers.provisional_games:
         return 1.0
     n = opponent_games if numbers.count_current else opponent_games - 1.0
@@ -146,7 +141,7 @@ def scale(opponent_games: float, numbers: Settings) -> float:
 
 def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Rate one game in place; both sides from their ratings before it."""
-    white = state[w]
+    white = state[w]  # both before either is written: each side rates against what the other was
     black = state[b]
     white_games = state[w + 1] + 1.0
     black_games = state[b + 1] + 1.0
@@ -259,7 +254,8 @@ def _explain_provisional(own: Side, r2: float, games: float, score: float, numbe
 
 
 def strength(rating: int) -> str:
-    """Strength group: "Beginner- up to 1600, Intermediate - 1601 - 2400, Advanced - 2401 and above"."""
+    """Strength group of a rating as it is shown, in whole points."""
+    # "Beginner- up to 1600, Intermediate - 1601 - 2400, Advanced - 2401 and above"
     return "Beginner" if rating <= 1600 else "Intermediate" if rating <= 2400 else "Advanced"
 
 

@@ -74,10 +74,8 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
-    """Who comes with a rating is fully rated, as those whom the first list was seeded with; 0 is none.
-
-    "converted using the formula: new = 7.5*old + 700" is up to the pool that changes over from the grades.
-    """
+    """Who comes with a rating is fully rated, as those whom the first list was seeded with; 0 is none."""
+    # "converted using the formula: new = 7.5*old + 700" is up to the pool that changes over from the grades.
     rating, born = float(rating), float(newcomer.birth_year or 0)
     status = FULL if rating else UNRATED
     played = float(months_of(newcomer.day))
@@ -85,10 +83,8 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """Who comes with a past is fully rated, as ``carry`` says, unless its games are too few: then partially.
-
-    The games of a partial rating stand in the pool as even scores against opponents of that rating.
-    """
+    """Who comes with a past is fully rated, as ``carry`` says, unless its games are too few: then partially."""
+    # The games of a partial rating stand in the pool as even scores against opponents of that rating.
     rating, results, status, nominal, born, _, _, _, *rest = carry(seed.rating, 0.0, newcomer, numbers)
     games = 0.0
     if seed.games is not None and seed.games < numbers.full_games:
@@ -132,7 +128,7 @@ def counted(own: float, opponent: float, numbers: Settings) -> float:
 
 
 def performance(opponents: float, score: float, games: float, nominal: float) -> float:
-    """P rating, points, unrounded: FIDE's performance with "a fictional draw against a fictional opponent".
+    """P rating, points, unrounded: FIDE's performance with one draw added.
 
     Args:
         opponents: sum of the opponents' ratings, points.
@@ -140,6 +136,7 @@ def performance(opponents: float, score: float, games: float, nominal: float) ->
         games: games.
         nominal: the fictional opponent's rating, points.
     """
+    # "a fictional draw against a fictional opponent": without it who won all games would have no performance
     return (opponents + nominal) / (games + 1.0) + dp(percentage(score + 0.5, games + 1.0))
 
 

@@ -201,6 +201,7 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Set
 
 def k_now(state: Any, p: int, day: float, numbers: Settings) -> float:
     """K of a player in a game on *day*."""
+    # By default there is one K: then neither a year of birth nor a row is looked at in a million games.
     if without_rows(numbers):  # the answer of ``k_factor`` too, but here at once
         return numbers.k
     years = AGE_UNKNOWN

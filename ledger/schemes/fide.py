@@ -148,12 +148,10 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """Who comes with a past: its games and its highest rating count for K (8.3.3).
-
-    A list of FIDE tells a player's K, and not how many games stand behind the rating. What it leaves out follows from
-    the K where that can be: below the K of a new player says that there are enough games, 10 that the rating was 2400
-    once, 20 of a junior that it was 2300. Without either there are none.
-    """
+    """Who comes with a past: its games and its highest rating count for K (8.3.3)."""
+    # A list of FIDE tells a player's K, and not how many games stand behind the rating. What it leaves out follows from
+    # the K where that can be: below the K of a new player says that there are enough games, 10 that the rating was 2400
+    # once, 20 of a junior that it was 2300. Without either there are none.
     own, _, _, *rest = carry(seed.rating, 0.0, newcomer, numbers)
     rules = rules_of(newcomer.day, numbers)
     games, highest, k = seed.games, float(floor(seed.peak + 0.5)), seed.k_factor
@@ -337,15 +335,14 @@ def rate_player(
     day: float,
     numbers: Settings,
 ) -> None:
-    """Add up one player's games of a period; a rated player's rating changes, an unrated one's games are pooled.
-
-    The loop of ``tools.vectors.published.tournament``, written out for columns.
-    """
+    """Add up one player's games of a period; a rated player's rating changes, an unrated one's games are pooled."""
+    # The loop of ``tools.vectors.published.tournament``, written out for columns.
     p, w = player * FIELDS, player * NOTES
     counted, scored, opponents, widest = 0.0, 0.0, 0.0, 0.0
     start, rules, own, low, high = 0.0, 0.0, 0.0, 0.0, 0.0
     expected, several = 0, False
     for g in range(first, last):
+        # Games of one tournament stand together mostly: its rules and ratings are looked up where it changes.
         if g == first or began[g] != start:
             several = g > first
             start = began[g]
@@ -391,7 +388,7 @@ def publish(after: Any, p: int, own: float, games: float, lowest_published: floa
         after[p + SINCE] = day
     after[p] = published
     after[p + GAMES] += games
-    if after[p] > after[p + HIGHEST]:
+    if after[p] > after[p + HIGHEST]:  # "once a player's published rating has reached 2400" (8.3.3): as published
         after[p + HIGHEST] = own
 
 

@@ -157,11 +157,9 @@ def new_volatilities(
     other_delta2: float,
     tau: float,
 ) -> tuple[float, float]:
-    """``new_volatility`` of two players at once: the same bits, but a processor works on both searches together.
-
-    Written out, as a call that returns several numbers costs some of what this gains. A search that is over goes
-    along, and nothing is taken of it: which of the two has more to do is a branch that nobody can predict.
-    """
+    """``new_volatility`` of two players at once: the same bits, but a processor works on both searches together."""
+    # Written out, as a call that returns several numbers costs some of what this gains. A search that is over goes
+    # along, and nothing is taken of it: which of the two has more to do is a branch that nobody can predict.
     old, other_old = volatility * volatility, other * other
     spread, other_spread = phi2 + v, other_phi2 + other_v
     excess, other_excess = delta2 - spread, other_delta2 - other_spread
@@ -264,6 +262,7 @@ def grown(rd: float, volatility: float, periods: float) -> float:
 def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Let RD grow by the periods missed before *period*: without games only step 6, with the old σ."""
     missed = period - 1.0 - state[p + PERIOD]
+    # A newcomer's RD is that of somebody of whom nothing is known: time cannot make it larger.
     if missed > 0.0 and state[p + PERIOD] > NEVER:
         state[p + RD] = grown(state[p + RD], state[p + VOLATILITY], missed)
         state[p + PERIOD] = period - 1.0
@@ -342,7 +341,7 @@ def rate_side(
     """
     phi2 = squared(rd)
     sigma = volatility
-    if information > NOTHING:
+    if information > NOTHING:  # else v would be infinite, and step 5 has no answer for it
         v = 1.0 / information
         delta = v * improvement
         sigma = new_volatility(volatility, phi2, v, delta * delta, tau)
@@ -359,10 +358,8 @@ def rate_sides(
     other_information: float,
     tau: float,
 ) -> None:
-    """``rate_side`` of both players of one game from what stands in *after*, at *p* and *q*, with no period in step 6.
-
-    The searches for their volatilities run side by side; what comes of one without information is not taken.
-    """
+    """``rate_side`` of both players of a game from what stands in *after*, at *p* and *q*, with no period in step 6."""
+    # The searches for their volatilities run side by side; what comes of one without information is not taken.
     informed, other_informed = information > NOTHING, other_information > NOTHING
     v, other_v = 1.0 / (information if informed else 1.0), 1.0 / (other_information if other_informed else 1.0)
     delta, other_delta = v * improvement, other_v * other_improvement
@@ -396,7 +393,7 @@ def move(
     """Steps 6 to 8: fills rating, RD and volatility of *after* from *p*."""
     # step 7: φ'² = 1/(1/φ*² + 1/v), μ' = μ + φ'² Σ g(s - E)
     before2 = phi2 + periods * sigma * sigma
-    after2 = before2 / (1.0 + before2 * information)
+    after2 = before2 / (1.0 + before2 * information)  # the same with one division, and none by 0 where 1/v is 0
     after[p] = rating + SCALE * after2 * improvement
     after[p + RD] = SCALE * sqrt(after2)
     after[p + VOLATILITY] = sigma

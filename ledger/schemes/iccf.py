@@ -99,11 +99,9 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(entry rating, games, sum of scores, sum of opponents' ratings, entry rating, period)``.
-
-    Rule 9.4: a player without an ICCF rating enters with that of FIDE (to be declared), else with the mean of the
-    tournament.
-    """
+    """State of a newcomer: ``(entry rating, games, sum of scores, of opponents' ratings, entry rating, period)``."""
+    # Rule 9.4: a player without an ICCF rating enters with that of FIDE (to be declared), else with the mean of the
+    # tournament.
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return (rating, 0.0, 0.0, 0.0, rating, UNSEEN)
 
@@ -134,7 +132,7 @@ def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None
 
 def dp(p: float) -> float:
     """Dp of the percentage score *p*, points, by the table; *p* is rounded to whole per cents, halves outwards."""
-    if p < 0.5:
+    if p < 0.5:  # the table has one half of it: halves go outwards on both sides
         return -DP[floor(100.0 * (1.0 - p) + 0.5) - 50]
     return DP[floor(100.0 * p + 0.5) - 50]
 
@@ -153,11 +151,9 @@ def own_rating(state: Any, p: int, day: float, numbers: Settings) -> float:
 
 
 def opponent_rating(state: Any, q: int, day: float, numbers: Settings) -> float:
-    """The opponent's rating in the expected score, points.
-
-    Rule 9.4, from list 2012/2: where the opponent's new rating is lower than that at the start of the tournament, the
-    latter counts; before, always the entry rating.
-    """
+    """The opponent's rating in the expected score, points."""
+    # Rule 9.4, from list 2012/2: where the opponent's new rating is lower than that at the start of the tournament, the
+    # latter counts; before, always the entry rating.
     current = state[q]
     if numbers.entry_lists == 0.0:
         return float(current)
@@ -192,6 +188,7 @@ def rate_player(
         # "If you have less than 30 games, you must include all your games" (ingram-braun.net)
         for g in range(first, last):
             other = opponent_rating(state, opponent[g] * FIELDS, day, numbers)
+            # the limit is counted from a rating of one's own, which a newcomer has after the first period alone
             opponents += counted(own, other, numbers.cut_off) if games > 0.0 else other
             scores += score[g]
         after[p] = performance(opponents, scores, games + (last - first), numbers.corrected)

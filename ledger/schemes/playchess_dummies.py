@@ -87,10 +87,8 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
 
 
 def performance(own: float, games: float, opponent: float, score: float, numbers: Settings) -> float:
-    """Rating performance of a single game, points: the opponent's rating, +400 for a win, -400 for a loss.
-
-    The page tells it for equals. The cut-off holds for provisional ratings too, once there is a rating of one's own.
-    """
+    """Rating performance of a single game, points: the opponent's rating, +400 for a win, -400 for a loss."""
+    # The page tells it for equals. The cut-off holds for provisional ratings too, once there is a rating of one's own.
     other = counted(own, opponent, numbers.cut_off) if games > 0.0 else opponent
     return other + numbers.worth * (2.0 * score - 1.0)
 

@@ -345,7 +345,7 @@ class Scheme:
         seed = newcomer.seed
         if seed is None:
             return self.enter(newcomer, numbers)
-        if seed.day is not None:
+        if seed.day is not None:  # RD grows, ages and rules go from the day of the list on
             newcomer = newcomer._replace(day=seed.day)
         if self.seeded is not None:
             return self.seeded(seed, newcomer, numbers)
@@ -400,6 +400,7 @@ class Scheme:
                 problems.append(f"setting {name!r}: expected {expected}, got {value!r}")
         if not problems:
             try:
+                # the class refuses what its formulas cannot take; kernels get the plain tuple of the same fields
                 return self.numbers(*attrs.astuple(self.settings(**values)))
             except ValueError as error:
                 problems.append(str(error))

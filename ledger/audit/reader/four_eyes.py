@@ -306,10 +306,8 @@ def _person(name: object) -> str:
 
 
 def _reach(state: _State, key: str, entry: dict[str, Any]) -> str:
-    """What sets a scheme, days, or a player's past: does it reach back before the day on which it was recorded?
-
-    By nobody's approval, that is; and a past that is recorded together with its player reaches nothing.
-    """
+    """What sets a scheme, days, or a player's past: does it reach back before the day on which it was recorded?"""
+    # By nobody's approval, that is; and a past that is recorded together with its player reaches nothing.
     if not state.is_on or key in state.added:
         return ""
     facts, today = entry["facts"], str(entry.get("recorded_at"))[:10]

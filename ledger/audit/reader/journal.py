@@ -406,12 +406,10 @@ def _read_up_to(connection: sqlite3.Connection, scan: Scan, error: Exception) ->
 
 
 def _index_falsehoods(connection: sqlite3.Connection, scan: Scan) -> list[Falsehood]:
-    """Hold the index of keys against the rows that were read.
-
-    Its keys must ascend, so that each is found and none stands twice, and the sum of the hashes of its pairs of key
-    and position must be that of the rows: then it holds the same pairs, but for a chance of one in 2^64. Looking each
-    key up, as SQLite's whole check does, takes some three times as long where keys are in no order.
-    """
+    """Hold the index of keys against the rows that were read."""
+    # Its keys must ascend, so that each is found and none stands twice, and the sum of the hashes of its pairs of key
+    # and position must be that of the rows: then it holds the same pairs, but for a chance of one in 2^64. Looking each
+    # key up, as SQLite's whole check does, takes some three times as long where keys are in no order.
     total, agrees = 0, True
     last: list[bytes] = []
     try:

@@ -255,10 +255,8 @@ def _is(column: Column, word: str) -> Series:
 
 
 def _sums(cells: DataFrame, results: Column) -> Series:
-    """Rows below a table that add something up: no day, nobody on one side, and a number that is no result there.
-
-    A number that could be one, such as 1, is a sum where both players are missing.
-    """
+    """Rows below a table that add something up: no day, nobody on one side, and a number that is no result there."""
+    # A number that could be one, such as 1, is a sum where both players are missing.
     said = {column: pl.col(column).str.strip_chars().str.len_bytes().fill_null(0) > 0 for column in cells.columns[:-1]}
 
     def nothing(*names: str) -> Expr:
@@ -429,10 +427,8 @@ class _Converter:
         return table.with_columns(*self._keys(table, cells))
 
     def _keys(self, table: DataFrame, cells: DataFrame) -> tuple[Series, Series]:
-        """Keys given by the file under our prefix; where none is, one made of what tells games apart. Which are made.
-
-        A key that an earlier release made, and that a table written by it gives, is made.
-        """
+        """Keys of the file under our prefix; where it has none, one made of what tells games apart. Which are made."""
+        # A key that an earlier release made, and that a table written by it gives, is made.
         keys = pl.Series("key", [None], pl.String).new_from_index(0, table.height)
         if "key" in self._known:
             text = pl.col("key").str.strip_chars()

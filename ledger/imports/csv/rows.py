@@ -160,10 +160,8 @@ def decode(row: bytes) -> str:
 
 
 def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | str]:
-    """The row that begins at *start*: where it ends, and its fields, or what is wrong with it.
-
-    An end of -1 says that the row is not finished in this block, 0 that its line is not.
-    """
+    """The row that begins at *start*: where it ends, and its fields, or what is wrong with it."""
+    # An end of -1 says that the row is not finished in this block, 0 that its line is not.
     # The patterns are given the limit as their end, so that a quote which is never closed costs one row's length.
     limit, place = start + MAX_ROW, start
     fields: list[bytes] = []

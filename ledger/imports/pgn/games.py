@@ -234,13 +234,11 @@ def _outcome(case: _Case) -> str:
 
 
 def _key(case: _Case) -> tuple[str, str]:
-    """The server (``lichess``, ``fics``, ``chesscom`` or ``""``) and the game's own key.
-
-    Without a server's id the ledger makes a key from ``pgn:`` and 24 hexadecimal digits of the SHA-256 over
-    these lines, each as one line of NFC text, joined by line feeds, in UTF-8: Event, Site, UTCDate or Date,
-    UTCTime, Round, White, Black, and the moves joined by blanks without ``+``, ``#`` and ``=``. Result and comments
-    do not count, so that a game whose result was corrected keeps its key.
-    """
+    """The server (``lichess``, ``fics``, ``chesscom`` or ``""``) and the game's own key."""
+    # Without a server's id the ledger makes a key from ``pgn:`` and 24 hexadecimal digits of the SHA-256 over these
+    # lines, each as one line of NFC text, joined by line feeds, in UTF-8: Event, Site, UTCDate or Date, UTCTime, Round,
+    # White, Black, and the moves joined by blanks without ``+``, ``#`` and ``=``. Result and comments do not count, so
+    # that a game whose result was corrected keeps its key.
     tags, site = case.tags, case.tags.get("Site", "")[:300]
     link = tags.get("Link", "")[:300] or site
     lichess = lichess_key(site)
@@ -297,11 +295,9 @@ def _rating(case: _Case, name: str) -> int | None:
 
 
 def _rated(case: _Case, site: str, reading: Reading) -> bool:
-    """Whether the game was rated: by Event, and in an arena of Lichess by what the ratings gained or lost.
-
-    Of an arena Event is the name, be it "Casual Friday", and nothing else says it: Lichess writes WhiteRatingDiff
-    of a game that it rated.
-    """
+    """Whether the game was rated: by Event, and in an arena of Lichess by what the ratings gained or lost."""
+    # Of an arena Event is the name, be it "Casual Friday", and nothing else says it: Lichess writes WhiteRatingDiff of
+    # a game that it rated.
     event = case.tag("Event")
     if site != "lichess" or not event:
         return not event.lower().startswith(("casual", "unrated", "fics unrated"))
@@ -350,15 +346,11 @@ def _tournament(case: _Case, site: str) -> str | None:
 
 
 def _played(case: _Case, base: int, increment: int, outcome: str, site: str) -> float | None:
-    """Seconds on both clocks together, or None where no clock is shown.
-
-    Each side has used base + increment x its moves - its last clock, and never less than nothing (time can be
-    given). On Lichess a side's first move is free: its clock stands still and gets no increment, so one
-    move less counts, and a side without moves has used nothing. Who berserks starts with half the base and
-    gets no increment.
-
-    *outcome* is who won a time forfeit, ``draw`` for a drawn one (the side to move has flagged), else ``""``.
-    """
+    """Seconds on both clocks together, or None where no clock is shown."""
+    # Each side has used base + increment x its moves - its last clock, and never less than nothing (time can be given).
+    # On Lichess a side's first move is free: its clock stands still and gets no increment, so one move less counts, and
+    # a side without moves has used nothing. Who berserks starts with half the base and gets no increment.
+    # *outcome* is who won a time forfeit, ``draw`` for a drawn one (the side to move has flagged), else ``""``.
     clocks = case.moves.clocks
     if not clocks:
         return None
@@ -418,12 +410,9 @@ def _ended(case: _Case, started: str | None, seconds: float | None) -> str:
 
 
 def _termination(case: _Case, tag: str, outcome: str, site: str, variant: str) -> str:
-    """How the game ended: by the tag, the last move, the server's closing comment; no guess beyond that.
-
-    Mate is the winner's last move with ``#``, or with the old ``++`` where there is no Termination tag.
-    Lichess's "Normal" without mate is a resignation where a side won and the variant knows no other way to
-    win.
-    """
+    """How the game ended: by the tag, the last move, the server's closing comment; no guess beyond that."""
+    # Mate is the winner's last move with ``#``, or with the old ``++`` where there is no Termination tag. Lichess's
+    # "Normal" without mate is a resignation where a side won and the variant knows no other way to win.
     if tag in _TERMINATIONS:
         return _TERMINATIONS[tag]
     if tag not in {"", "normal"}:  # chess.com: "NAME won by resignation"

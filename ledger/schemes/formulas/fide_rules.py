@@ -29,10 +29,8 @@ DIFFERENCES = (
 
 
 def expected_hundredths(d: float) -> int:
-    """Expected score of the side that is *d* points stronger, in hundredths of a point, 0 to 100 (table 8.1.2).
-
-    "Tables are used precisely as shown, no extrapolations". Ratings are whole numbers; a part of a point is dropped.
-    """
+    """Expected score of the side that is *d* points stronger, in hundredths of a point, 0 to 100 (table 8.1.2)."""
+    # "Tables are used precisely as shown, no extrapolations". Ratings are whole numbers; a part of a point is dropped.
     size = int(d) if d >= 0 else int(-d)
     row = ROWS[size] if size <= EDGES[49] else 50
     return 50 + row if d >= 0 else 50 - row
@@ -101,10 +99,8 @@ def is_free(own: float, day: float, rapid: bool, full_from: float) -> bool:
 
 
 def greatest(own: float, day: float, rapid: bool, full_from: float) -> float:
-    """How far above an opponent a player of the rating *own* counts, points.
-
-    With one upgrade, all games but one count in full for the stronger side; ``upgrade`` sees to that one.
-    """
+    """How far above an opponent a player of the rating *own* counts, points."""
+    # With one upgrade, all games but one count in full for the stronger side; ``upgrade`` sees to that one.
     if is_free(own, day, rapid, full_from) or one_upgrade(day, rapid):
         return UNLIMITED
     return cap(day)
@@ -116,11 +112,9 @@ def lowest(own: float, day: float, rapid: bool, full_from: float) -> float:
 
 
 def is_rated(own: float, opponent: float, day: float, rapid: bool) -> bool:
-    """Whether a game against a player of the rating *opponent* counts for one of the rating *own*; 0 is unrated.
-
-    Games against unrated players do not. Rapid and blitz 7.3.1, 1 December 2024: nor do those between rated players
-    with a difference of 600 or more if one of them is rated above 2600.
-    """
+    """Whether a game against a player of the rating *opponent* counts for one of the rating *own*; 0 is unrated."""
+    # Games against unrated players do not. Rapid and blitz 7.3.1, 1 December 2024: nor do those between rated players
+    # with a difference of 600 or more if one of them is rated above 2600.
     if opponent <= 0.0:
         return False
     if rapid and day >= DECEMBER_2024 and own > 0.0:
@@ -138,10 +132,8 @@ def within(difference: float, low: float, high: float) -> float:
 
 
 def upgrade(widest: float, day: float, rapid: bool) -> int:
-    """What the expected score falls by where only "the game with the greatest difference" is capped, hundredths.
-
-    *widest* is that difference. Nothing but in the years of the one upgrade.
-    """
+    """What the expected score falls by where only "the game with the greatest difference" is capped, hundredths."""
+    # *widest* is that difference. Nothing but in the years of the one upgrade.
     limit = cap(day)
     if widest > limit and one_upgrade(day, rapid):
         return expected_hundredths(widest) - expected_hundredths(limit)

@@ -32,7 +32,8 @@ UNKNOWN_AGE, UNKNOWN_ADULT = 750.0, 1300.0  # start ratings without a date of bi
 
 
 def effective(rating: float) -> float:
-    """N*, games: how much a rating is worth. "50/sqrt(0.662 + 0.00000739*(2569-R)^2) for R <= 2355", else 50."""
+    """N*, games: how much a rating is worth."""
+    # "50/sqrt(0.662 + 0.00000739*(2569-R)^2) for R <= 2355", else 50
     if rating > 2355.0:
         return 50.0
     short = 2569.0 - rating
@@ -170,10 +171,8 @@ def special_guess(
     first: int,
     last: int,
 ) -> float:
-    """The answer if nobody were further than 400 points away: the M from which the editions of 2016-20 walk.
-
-    The edition of 2026 walks from R0'; the way is another, the answer the same.
-    """
+    """The answer if nobody were further than 400 points away: the M from which the editions of 2016-20 walk."""
+    # The edition of 2026 walks from R0'; the way is another, the answer the same.
     weight = effective_n + (last - first)
     if weight == 0.0:
         return centre
@@ -268,10 +267,9 @@ def bonus_b(day: float) -> float:
 
 
 def bonus_eligible(opponent: Any, first: int, last: int) -> bool:
-    """Whether a bonus may be had: "m >= 3 and nobody met more than twice (m = 3: more than once)".
-
-    A two-player match of three games or more is thereby excluded.
-    """
+    """Whether a bonus may be had."""
+    # "m >= 3 and nobody met more than twice (m = 3: more than once)"
+    # A two-player match of three games or more is thereby excluded.
     m = last - first
     if m < 3:
         return False
@@ -293,7 +291,8 @@ def bonus(gain: float, m: float, b: float) -> float:
 
 
 def limited(rating: float, own: float, limit: float) -> float:
-    """The rating after a two-player match: "change limited to 50", the *limit*, from *own* before it."""
+    """The rating after a two-player match, at most *limit* from *own* before it, points."""
+    # "change limited to 50"
     if rating > own + limit:
         return own + limit
     return rating if rating > own - limit else own - limit
@@ -310,6 +309,7 @@ def floor_raised(absolute: float, wins: float, draws: float, events: float) -> f
 
 def floor_peak(peak: float) -> float:
     """Floor by the highest established rating: (peak - 200) down to a full 100, 1200 to 2100; 0 where there is none."""
+    # by the rating as the list shows it, in whole points
     shown = floor(peak + 0.5)
     by_peak = 100.0 * floor((shown - 200.0) / 100.0)
     if by_peak < 1200.0:
@@ -321,7 +321,8 @@ def floor_peak(peak: float) -> float:
 
 
 def start_by_age(age: float) -> float:
-    """Start rating of the unrated (editions of 2020 and 2026), points: 50·age, at least 100, at most 1300."""
+    """Start rating of the unrated (editions of 2020 and 2026), points."""
+    # 50·age, at least 100, at most 1300
     start = 50.0 * age
     if start < 100.0:
         return 100.0
