@@ -55,7 +55,16 @@ from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, Fault, SourceR
 from ledger.imports.csv import values
 from ledger.imports.csv.header import TITLES, Layout, is_header, read_header
 from ledger.imports.csv.rows import BATCH_CSV, RowReader
-from ledger.imports.csv.values import Column, Meaning, forget_much, plain_instants, plain_numbers, plain_whole
+from ledger.imports.csv.values import (
+    Column,
+    Complaint,
+    Meaning,
+    complained_of,
+    forget_much,
+    plain_instants,
+    plain_numbers,
+    plain_whole,
+)
 from ledger.imports.reading import NOBODY, OF_NO_TOURNAMENT, Faults, Reading, brings, name_identity, round_number
 from ledger.runtime.lazy import np, pl
 
@@ -246,9 +255,6 @@ def _plan(namespace: str | None, table: Table) -> _Plan:
     }
 
 
-_Complaint = tuple["Series", "Series", Callable[[str], str]]
-
-
 def _is(column: Column, word: str) -> Series:
     """Rows where the column says *word*."""
     return (column.values == word).fill_null(value=False)
@@ -314,19 +320,10 @@ class _Converter:
         left_out = unfinished | nobody
         if left_out.any():
             _count(reading, table, cells, unfinished, nobody)
-        bad = left_out
-        faults: list[Fault] = []
-        count = 0
-        for mask, texts, say in self._complaints(table, columns):
-            faulty = mask & ~left_out
-            if faulty.any():
-                count += int(faulty.sum())
-                lines = table["line"].filter(faulty).head(KEPT_FAULTS).to_list()
-                faults += map(Fault, lines, map(say, texts.filter(faulty).head(KEPT_FAULTS).to_list()))
-                bad = bad | faulty
+        bad, faults = complained_of(table["line"], self._complaints(table, columns), left_out)
         good = table.filter(~bad) if bad.any() else table
         games = good.select(pl.col(name).cast(kind) for name, kind in frame_schema().items())
-        return games, Faults([*faults, *wrong_byes.first], count - len(faults) + wrong_byes.more)
+        return games, Faults([*faults.first, *wrong_byes.first], faults.more + wrong_byes.more)
 
     def _columns(self, cells: DataFrame) -> dict[str, Column]:
         """What the columns of the file mean."""
@@ -448,7 +445,7 @@ class _Converter:
         made = (f"{self._prefix}{sha256(text.encode()).hexdigest()[:24]}" for text in texts.to_list())
         return pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String), is_made
 
-    def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[_Complaint]:
+    def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[Complaint]:
         """All that can be wrong with rows: which rows, the text to show, and the words."""
         faulty = {name: column.faulty() for name, column in columns.items() if column.bad}
         for name, mask in faulty.items():
@@ -469,7 +466,7 @@ class _Converter:
 
     def _missing(
         self, table: DataFrame, faulty: Mapping[str, Series], name: str, sources: tuple[str, ...], what: str
-    ) -> _Complaint:
+    ) -> Complaint:
         """Rows where nothing tells *name*; a text that is there but bad was complained of already."""
         mask = table[name].is_null()
         for source in sources:

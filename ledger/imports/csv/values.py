@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,10 @@ import attrs
 
 from ledger.facts.event_fields import MAX_HALF_MOVES, is_plain_text
 from ledger.facts.instants import instant_ms
+from ledger.facts.source_games import KEPT_FAULTS, Fault
 from ledger.facts.tellings import tournament_key
 from ledger.facts.words import Termination
-from ledger.imports.reading import SPEEDS, speed_class
+from ledger.imports.reading import SPEEDS, Faults, speed_class
 from ledger.imports.times import either, possible_days, with_whole_year, year_last
 from ledger.runtime.lazy import pl
 
@@ -404,6 +405,29 @@ def plain_whole(low: int, high: int) -> Callable[[Series], Series]:
         return number.to_frame("n").select(pl.when(pl.col("n").is_between(low, high)).then("n")).to_series()
 
     return plain
+
+
+Complaint = tuple["Series", "Series", Callable[[str], str]]  # which rows, the text to show of each, and the words
+
+
+def complained_of(lines: Series, complaints: Iterable[Complaint], left_out: Series) -> tuple[Series, Faults]:
+    """Which rows of a block are bad or *left_out*, and the faults of the bad ones.
+
+    Args:
+        lines: of all rows.
+        complaints: what may be wrong with them, in the order in which it is told.
+        left_out: rows of which nothing is said.
+    """
+    bad, count = left_out, 0
+    first: list[Fault] = []
+    for mask, texts, say in complaints:
+        faulty = mask.fill_null(value=False) & ~left_out
+        if faulty.any():
+            count += int(faulty.sum())
+            numbers = lines.filter(faulty).head(KEPT_FAULTS).to_list()
+            first += map(Fault, numbers, map(say, texts.filter(faulty).head(KEPT_FAULTS).to_list()))
+            bad = bad | faulty
+    return bad, Faults(first, count - len(first))
 
 
 # -- rows: expressions over the columns that a file has ------------------------------------------------------------
