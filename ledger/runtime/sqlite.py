@@ -99,9 +99,9 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word; a genera
         if not isinstance(error, sqlite3.DatabaseError):
             return
         text = one_line(error)  # SQLite quotes the whole statement of a damaged schema
-        ours = explained(self._path, text, self._remedy)
-        if ours is not None:
-            raise ours from error
+        translated = explained(self._path, text, self._remedy)
+        if translated is not None:
+            raise translated from error
         if isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError):
             raise StorageError(
                 str(self._path), f"{text}: the file is not as this program left it; {self._remedy}"
