@@ -54,7 +54,7 @@ _OWN: Mapping[str, TableDoc] = {
         "Read models whose tables are not level: a process without their plug-ins has gone on since.",
         {
             "name": ColumnDoc("of the read model, and of its table"),
-            "pool": ColumnDoc("the pool in which its rows may be others; 0: it has no table yet", NUMBER),
+            "pool": ColumnDoc("the pool in which its rows may be others; 0: it has no table yet", "pool number"),
             "position": ColumnDoc("up to this entry its rows follow from the journal", POSITION),
             "since_ms": ColumnDoc("the earliest place in rating order from which they may be others; NULL: all", MS),
         },

@@ -24,6 +24,7 @@ from ledger.ratings.rated_games import Rated, sides_of
 from ledger.ratings.side_tables import GAMES_BEFORE, HISTORY, SideTable
 from ledger.runtime.columns import FEW, Column, Columns, changes, keyed
 from ledger.runtime.kernels import compiled
+from ledger.runtime.lazy import np
 
 Span = tuple[int, int, int]  # a player, and the numbers of the first and the last of some games
 
@@ -292,11 +293,14 @@ def fold(cols: Columns, projector: Projector, run: Column, sides: Mapping[str, C
     width = len(projector.state)
     sparse = projector.rows == CHANGES
     loop = folding_loop(projector.name, projector.step, width, changes=sparse)
+    taken = tuple(sides[name] for name in projector.takes)
     if cols is not FEW:
         loop = compiled(loop)
+        # A build has some whole numbers in fewer bits than an update; the step would be compiled anew for each width.
+        taken = tuple(column if column.dtype == np.float64 else column.astype(np.int64) for column in taken)
     reached = state[:] if cols is FEW else state.copy()
     out, changed = cols.room(len(run) * width), cols.zeros(len(run) if sparse else 0)
-    arguments = (run, tuple(sides[name] for name in projector.takes), reached, out)
+    arguments = (run, taken, reached, out)
     try:
         loop(*arguments, changed) if sparse else loop(*arguments)
     except Exception as error:  # whatever somebody else's step does; the history's is ours
