@@ -16,8 +16,7 @@ from ledger.answers.calculations import FormulaTerm
 from ledger.answers.marks import AroundGame
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import RESULT, day, names, shown
-from ledger.book.eras import Era
-from ledger.book.timeline import Pool
+from ledger.book.timeline import Era, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import DAY_MS

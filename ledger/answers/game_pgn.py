@@ -18,7 +18,7 @@ from ledger.answers.wording import names
 from ledger.board.playing import moves_of
 from ledger.board.position import START, Position
 from ledger.facts.words import Termination
-from ledger.imports.addresses import address_of
+from ledger.imports.reading import address_of
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.runtime.visible import visible

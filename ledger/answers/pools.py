@@ -5,8 +5,7 @@ from __future__ import annotations
 import attrs
 
 from ledger.answers.moments import of_one_moment
-from ledger.book.eras import Era
-from ledger.book.timeline import Pool
+from ledger.book.timeline import Era, Pool
 from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger

@@ -12,7 +12,7 @@ import attrs
 from ledger.answers.calculations import ResultEffect
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import day, shown
-from ledger.book.eras import Era
+from ledger.book.timeline import Era
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented

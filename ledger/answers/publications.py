@@ -13,8 +13,7 @@ import attrs
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names
-from ledger.book.eras import BEGINNING
-from ledger.book.timeline import Pool
+from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.json_schemas import documented
 from ledger.journal.kept_lists import ListRow

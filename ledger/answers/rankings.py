@@ -14,9 +14,8 @@ import attrs
 from ledger.answers.classes import class_of, strength_of
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import EVERY_ROW, names, rows_up_to
-from ledger.book.eras import BEGINNING
 from ledger.book.policies import CLASSES
-from ledger.book.timeline import Pool
+from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.json_schemas import beside, documented

@@ -13,8 +13,7 @@ import attrs
 from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import published_at, same
 from ledger.answers.wording import EVERY_ROW, day, names, rows_up_to
-from ledger.book.eras import BEGINNING
-from ledger.book.timeline import Pool
+from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import beside, documented

@@ -13,9 +13,8 @@ import attrs
 import orjson
 
 from ledger.book.decided import Decided, Proposal
-from ledger.book.four_eyes import Party
+from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
-from ledger.book.stored_policies import broken_by
 from ledger.correcting import entries
 from ledger.correcting.drafts import Drafts
 from ledger.correcting.previews import Impact, Previews

@@ -14,9 +14,8 @@ from typing import NamedTuple, cast
 import attrs
 
 from ledger.book.decided import Decided, Proposal
-from ledger.book.four_eyes import Party
+from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
-from ledger.book.stored_policies import broken_by
 from ledger.correcting import entries
 from ledger.errors import MalformedError, ProposalError, Refusal
 from ledger.facts.changes import Change, Verb
@@ -30,9 +29,8 @@ from ledger.journal.scratch import ScratchJournal
 from ledger.players.people import Person
 from ledger.publishing.publications import Publications
 from ledger.ratings import previews, trials
-from ledger.ratings.list_previews import ListMove
 from ledger.ratings.open_ledger import OpenLedger
-from ledger.ratings.previews import Figures, Preview
+from ledger.ratings.previews import Figures, ListMove, Preview
 from ledger.ratings.views import Views
 
 _WHEN = "2000-01-01T00:00:00.000Z"  # when an entry was recorded never influences a rating

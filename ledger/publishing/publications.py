@@ -11,8 +11,7 @@ from functools import cached_property
 
 import attrs
 
-from ledger.book.policies import PUBLISHING
-from ledger.book.stored_policies import stored_policies
+from ledger.book.policies import PUBLISHING, stored_policies
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, PublicationError, RejectedError, UnknownNameError
@@ -24,9 +23,9 @@ from ledger.journal import Writer, rules
 from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
 from ledger.publishing.list_checks import NAME_SHARED, Complaint, moved, names_twice, open_proposal
 from ledger.ratings import queries
-from ledger.ratings.list_previews import AskedList
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.past_views import known_at
+from ledger.ratings.previews import AskedList
 from ledger.ratings.standings import by_player, list_in_force
 from ledger.runtime import arith
 from ledger.runtime.long_work import Progress, silent

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from ledger.book.policies import READ_MODELS, Given
-from ledger.book.stored_policies import stored_policies
+from ledger.book.policies import READ_MODELS, Given, stored_policies
 from ledger.errors import ProjectionError
 from ledger.facts.codec import decode
 from ledger.facts.events import PolicySet

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ledger.book.eras import Era
-from ledger.book.timeline import Pool
+from ledger.book.timeline import Era, Pool
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import compiled

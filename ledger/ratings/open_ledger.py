@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import Self
 
-from ledger.book.fresh import Placed
+from ledger.book.judging import Placed
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec

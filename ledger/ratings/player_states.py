@@ -14,9 +14,8 @@ from functools import cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.book.eras import BEGINNING, Era
 from ledger.book.roster import FROM_THE_BEGINNING, Listed, Roster
-from ledger.book.timeline import ALONE, Held, Pool
+from ledger.book.timeline import ALONE, BEGINNING, Era, Held, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
 from ledger.ratings.listing import closed_at, is_listed

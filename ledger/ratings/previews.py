@@ -1,6 +1,7 @@
 """What entries that nobody has recorded would make of the ratings: the same questions asked before and within a trial.
 
-Equality with what comes holds by construction: the games are rated and their rows written as ever (``trials``).
+Equality with what comes holds by construction: the games are rated and their rows written as ever (``trials``). Of
+lists that were shown to the world it says how many rows would differ as revised, and the largest of them.
 """
 
 from __future__ import annotations
@@ -17,13 +18,57 @@ from ledger.facts.codec import Entry
 from ledger.facts.periods import OPEN
 from ledger.journal import Journal
 from ledger.ratings import trials
-from ledger.ratings.history import highest_of
-from ledger.ratings.list_previews import AskedList, ListMove, Said, compared
 from ledger.ratings.listing import closed_at
 from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.side_tables import highest_of
 from ledger.ratings.standings import Standings
 from ledger.ratings.trials import Folded, RatedAgain
 from ledger.ratings.views import Views
+
+Said = tuple[float, int, str | None]  # what a list says of a player: rating, games, day of the last one
+
+
+class AskedList(NamedTuple):
+    """A published list: its name, the name of its pool, and its instant, milliseconds since 1970."""
+
+    name: str
+    pool: str
+    at_ms: int
+
+
+class ListMove(NamedTuple):
+    """What would become of a published list, as revised.
+
+    Attributes:
+        name: of the list.
+        pool: name of its pool.
+        players: how many rows would say something else, come or go; who only changes places is not counted.
+        largest: the player whose rating would change most, the lower number first; None where only others change.
+        before: that player's rating, as revised now.
+        after: as it would be.
+    """
+
+    name: str
+    pool: str
+    players: int
+    largest: int | None
+    before: float | None
+    after: float | None
+
+
+def compared(asked: AskedList, before: Mapping[int, Said], after: Mapping[int, Said]) -> ListMove:
+    """How the two answers differ."""
+    differing = sorted(player for player in before.keys() | after.keys() if before.get(player) != after.get(player))
+    sizes = {
+        player: abs(after[player][0] - before[player][0])
+        for player in differing
+        if player in before and player in after
+    }
+    largest = max(sizes, key=lambda player: (sizes[player], -player), default=None)
+    if largest is None or not sizes[largest]:
+        return ListMove(asked.name, asked.pool, len(differing), None, None, None)
+    return ListMove(asked.name, asked.pool, len(differing), largest, before[largest][0], after[largest][0])
+
 
 if TYPE_CHECKING:
     import sqlite3
@@ -259,17 +304,13 @@ def _asked(
             found[known] = None
         elif again is not None:
             if known.at_ms < again.start_ms and pool.pool not in newcomers:
-                newcomers[pool.pool] = _come_or_gone(connection, pool.pool, again)
+                # Those rated again who have no game before them: whether they had one, and have one now, is not asked.
+                players = _json(sorted(again.players))
+                come = {row[0] for row in connection.execute(NEWCOMERS, (pool.pool, players, again.start_ms))}
+                stay = {row[0] for row in connection.execute(LAST_ROWS, (pool.pool, players))}
+                newcomers[pool.pool] = sorted(come | (again.players - stay))
             found[known] = again.players if known.at_ms >= again.start_ms else newcomers[pool.pool]
     return found
-
-
-def _come_or_gone(connection: sqlite3.Connection, pool: int, again: RatedAgain) -> list[int]:
-    """Those rated again who have no game before them: whether they had one, and have one now, is not asked."""
-    players = _json(sorted(again.players))
-    come = {player for (player,) in connection.execute(NEWCOMERS, (pool, players, again.start_ms)).fetchall()}
-    stay = {row[0] for row in connection.execute(LAST_ROWS, (pool, players)).fetchall()}
-    return sorted(come | (again.players - stay))
 
 
 def _lists(connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists) -> list[dict[int, Said]]:

@@ -9,10 +9,9 @@ from functools import partial
 
 import attrs
 
-from ledger.book import corrections, stored_merges
-from ledger.book.editions import in_edition
-from ledger.book.hypothetical_facts import HypotheticalFacts
-from ledger.book.proposal_conflicts import may_meet, refuse_meeting
+from ledger.book import corrections, decided
+from ledger.book.hypothetical_facts import HypotheticalFacts, may_meet, refuse_meeting
+from ledger.book.tournament_editions import in_edition
 from ledger.errors import ConflictError
 from ledger.facts import codec
 from ledger.facts.codec import decode
@@ -117,4 +116,4 @@ class StandingGames:
         if not self.any_corrected():
             return player
         self.views.level()
-        return corrections.root(stored_merges.merges_in(self.views.connection), player)
+        return corrections.root(decided.merges_in(self.views.connection), player)

@@ -1,26 +1,124 @@
 """Who stands where in a pool: whom a list shows now or at an instant, with which numbers and in which order.
 
 One question for rankings, lists that are shown, published and proven, their differences, and trials. It costs what is
-read: few of many are found by an index, places are counted by the distribution of ratings (``places``), and everybody
-is worked out only where time or a later scheme has changed ratings. No name of a person is looked up.
+read: few of many are found by an index, places are sums over the distribution of ratings and a count of equals,
+and everybody is worked out only where time or a later scheme has changed ratings. No name of a person is looked up.
 """
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from heapq import nsmallest
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledger.book.eras import BEGINNING
-from ledger.book.timeline import Pool
+import orjson
+
+from ledger.book.timeline import BEGINNING, Pool
 from ledger.facts.instants import Precision, instant_text
 from ledger.journal.kept_lists import ListRow, shared_places
-from ledger.ratings import places, queries
-from ledger.ratings.places import Point
+from ledger.ratings import queries, views_file
+from ledger.ratings.distribution import band, highest
 from ledger.ratings.player_states import PlayerState, PlayerStates
+from ledger.runtime import sqlite
+
+if TYPE_CHECKING:
+    import sqlite3
+
+Point = tuple[float, int]  # a place in a ranking: the rating below zero, points, and the player's number
+
+LISTED = "SELECT coalesce(sum(players), 0) FROM distribution WHERE pool = ?"
+_AMONG = "SELECT count(*) FROM current WHERE pool = ? AND listed = 1"
+WITH_MORE = "SELECT coalesce(sum(players), 0) FROM distribution WHERE pool = ? AND points > ?"
+WHOLE = "SELECT points, players FROM distribution WHERE pool = ? ORDER BY points DESC"
+HIGHER = f"{_AMONG} AND rating > ? AND rating <= ?"
+BESIDE = f"{_AMONG} AND rating = ? AND player < ?"
+ORDER = """
+SELECT -rating, player FROM current WHERE pool = ? AND listed = 1 AND rating >= ? AND rating <= ?
+ORDER BY rating DESC, player
+"""
+
+OF_CLOSED = """
+SELECT -rating, player FROM current
+WHERE pool = ? AND +listed = 1 AND player IN (SELECT value FROM json_each(?))
+"""
+
+FEW_POINTS = 100  # places with the same whole points up to which each is counted by SQLite
+FEW_BANDS = 8  # numbers of points up to which the distribution is summed up for each
+
+
+def count_listed(connection: sqlite3.Connection, pool: int) -> int:
+    """How many players a pool lists, those with closed accounts among them.
+
+    Args:
+        connection: the views.
+        pool: its number.
+
+    Raises:
+        CorruptError: the views are damaged.
+    """
+    with sqlite.storage_errors("the views", views_file.REBUILD):
+        return int(connection.execute(LISTED, (pool,)).fetchone()[0])
+
+
+def count_before(connection: sqlite3.Connection, pool: int, points: Sequence[Point]) -> dict[Point, int]:
+    """How many listed players of a pool stand in the ranking before each of some points, which need be nobody's.
+
+    Args:
+        connection: the views.
+        pool: its number.
+        points: in the order of a ranking, which is theirs.
+
+    Raises:
+        CorruptError: the views are damaged.
+    """
+    found: dict[Point, int] = {}
+    with sqlite.storage_errors("the views", views_file.REBUILD):
+        groups = {points_of: list(group) for points_of, group in groupby(points, lambda point: band(-point[0]))}
+        for (points_of, within), above in zip(groups.items(), _with_more(connection, pool, list(groups)), strict=True):
+            among = _counted if len(within) <= FEW_POINTS else _read
+            numbers = among(connection, pool, highest(points_of), within)
+            found.update((point, above + number) for point, number in zip(within, numbers, strict=True))
+    return found
+
+
+def _with_more(connection: sqlite3.Connection, pool: int, asked: Sequence[int]) -> Iterator[int]:
+    """How many players a pool lists with more points than each of those asked about, which descend."""
+    if len(asked) < FEW_BANDS:
+        for points in asked:
+            yield int(connection.execute(WITH_MORE, (pool, points)).fetchone()[0])
+        return
+    numbers = connection.execute(WHOLE, (pool,)).fetchall()
+    above = place = 0
+    for points in asked:
+        while place < len(numbers) and numbers[place][0] > points:
+            above += numbers[place][1]
+            place += 1
+        yield above
+
+
+def _counted(connection: sqlite3.Connection, pool: int, since: float, points: Sequence[Point]) -> Iterator[int]:
+    """How many from the rating *since* down stand before each point; counted from each to the next one."""
+    higher = 0
+    for negative, player in points:
+        higher += connection.execute(HIGHER, (pool, -negative, since)).fetchone()[0]
+        since = -negative
+        yield higher + connection.execute(BESIDE, (pool, since, player)).fetchone()[0]
+
+
+def _read(connection: sqlite3.Connection, pool: int, since: float, points: Sequence[Point]) -> Iterator[int]:
+    """The same from the part of the ranking that the points lie in."""
+    order = connection.execute(ORDER, (pool, -points[-1][0], since)).fetchall()
+    return (bisect_left(order, point) for point in points)
+
+
+def points_of_closed(connection: sqlite3.Connection, pool: int, closed: Set[int]) -> list[Point]:
+    """The points of closed accounts among all whom the views list, in order."""
+    return sorted(connection.execute(OF_CLOSED, (pool, orjson.dumps(sorted(closed)).decode())).fetchall())
+
 
 if TYPE_CHECKING:
     import sqlite3
@@ -170,7 +268,7 @@ class Standings:
             others = _count([*self._moved, *self._unplayed(EVERYBODY)], rating)
             if self._order is None and self._min_games <= 1 and self._active_from == BEGINNING:
                 (not_below,) = self.before([(-rating, EVERYBODY)]).values()
-                listed = places.listed(self._connection, self._pool.pool) - len(self._shut)
+                listed = count_listed(self._connection, self._pool.pool) - len(self._shut)
                 return Counted(listed + others.players, not_below + others.not_below)
         query = queries.COUNTED_NOW if self._at_ms is None else queries.COUNTED_AT
         since = self.states.stands_since_ms if self._at_ms is None else self._at_ms
@@ -185,7 +283,7 @@ class Standings:
         """How many of those who have played stand now before each of some points, which need be nobody's, in order."""
         if self._order is not None:
             return {point: bisect_left(self._order, point) for point in points}
-        above = places.before(self._connection, self._pool.pool, points)
+        above = count_before(self._connection, self._pool.pool, points)
         return {point: number - bisect_left(self._shut, point) for point, number in above.items()}
 
     def ranks(self, points: Sequence[Point]) -> dict[int, int]:
@@ -214,7 +312,7 @@ class Standings:
     @cached_property
     def _shut(self) -> list[Point]:
         """The points of closed accounts among all whom the last rows list, in order."""
-        return places.of_closed(self._connection, self._pool.pool, self.closed) if self.closed else []
+        return points_of_closed(self._connection, self._pool.pool, self.closed) if self.closed else []
 
     # -- some players ----------------------------------------------------------------------------------------------
 

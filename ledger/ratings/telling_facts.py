@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ledger.book.fresh import Fresh
-from ledger.book.game_rows import FACTS, facts_of
+from ledger.book.judging import Fresh
 from ledger.book.parts import Parts
+from ledger.book.tables import FACTS, facts_of
 from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded
 from ledger.journal import listing

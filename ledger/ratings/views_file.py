@@ -31,8 +31,7 @@ from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameEr
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import distribution, tournament_performance
 from ledger.ratings.fact_projector import ReadModel, of_facts
-from ledger.ratings.history import HISTORY
-from ledger.ratings.side_tables import side_tables
+from ledger.ratings.side_tables import HISTORY, side_tables
 from ledger.runtime import arith, sqlite
 from ledger.schemes.scheme import Scheme
 
@@ -237,13 +236,11 @@ def _made_by(connection: sqlite3.Connection) -> dict[str, str]:
 
 def stored_projectors(connection: sqlite3.Connection) -> dict[str, str]:
     """Names and identities of the projectors that have a table."""
-    return _projectors_in(_made_by(connection))
-
-
-def _projectors_in(made: Mapping[str, str]) -> dict[str, str]:
     own = {_ARITHMETIC[0], HISTORY.name}
     return {
-        name: identity for name, identity in made.items() if name not in own and not name.startswith((_SCHEME, PACKAGE))
+        name: identity
+        for name, identity in _made_by(connection).items()
+        if name not in own and not name.startswith((_SCHEME, PACKAGE))
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import attrs
 
-from ledger.book import judging_columns
+from ledger.book import judging
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import MAX_HALF_MOVES, NAME_PATTERN
 from ledger.facts.words import Outcome, Standing, Termination
@@ -134,7 +134,7 @@ class SchemeContract:
             columns = [np.asarray(column, np.int32) for column in zip(*cases, strict=True)]
             columns[3] = columns[3].astype(np.bool_)
             reasons = np.zeros(len(cases), np.int32)
-            compiled(judging_columns.refusal_loop(scheme))(*columns, reasons, numbers)
+            compiled(judging.refusal_loop(scheme))(*columns, reasons, numbers)
             assert reasons.tolist() == plain
 
     # -- the numbers -----------------------------------------------------------------------------------------------
@@ -381,10 +381,10 @@ def _as_arrays(games: Rateable) -> Rateable:
         MANY.small(black),
         MANY.floats(score),
         MANY.floats(day),
-        MANY.ints(starts),
-        MANY.floats(period),
-        MANY.floats(closing),
-        MANY.floats(began) if len(began) else (),
+        MANY.ints(starts) if starts else (),  # as a build of games one by one has them: the same machine code
+        MANY.floats(period) if period else (),
+        MANY.floats(closing) if closing else (),
+        MANY.floats(began) if began else (),
     )
 
 

@@ -9,9 +9,8 @@ from itertools import product
 import polars as pl
 import pytest
 
-from ledger.book.eras import BEGINNING
-from ledger.book.four_eyes import FourEyes, Party, breach, in_force
-from ledger.book.policies import Policies, PolicyRow
+from ledger.book.policies import FourEyes, Party, Policies, PolicyRow, breach, in_force
+from ledger.book.timeline import BEGINNING
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts.events import BirthYearLearnt, Decision, Event, PlayerChanged, RatingSeeded, Role
 from ledger.facts.pasts import Past

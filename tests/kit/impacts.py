@@ -13,18 +13,17 @@ from unittest.mock import patch
 from ledger.answers.publications import same
 from ledger.answers.rankings import ranking
 from ledger.answers.rows import as_rows
-from ledger.book.eras import BEGINNING
-from ledger.book.fresh import Fresh
+from ledger.book.judging import Fresh
 from ledger.book.roster import Roster
+from ledger.book.timeline import BEGINNING
 from ledger.correcting.previews import Impact
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
-from ledger.ratings.history import highest_of
-from ledger.ratings.places import Point
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.previews import Figures
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.standings import by_player, list_in_force
+from ledger.ratings.side_tables import highest_of
+from ledger.ratings.standings import Point, by_player, list_in_force
 
 Standings = dict[tuple[str, int], Figures]  # by pool and player
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit, table_digests
-from ledger.book.eras import BEGINNING
 from ledger.book.policies import (
     MOST_POINTS,
     POLICIES,
@@ -20,6 +19,7 @@ from ledger.book.policies import (
     check_settings,
     settings_in,
 )
+from ledger.book.timeline import BEGINNING
 from ledger.errors import LedgerError, MalformedError, RejectedError, UnknownNameError
 from ledger.facts.events import PolicySet
 from ledger.facts.instants import instant_ms

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ledger.book.eras import BEGINNING
+from ledger.book.timeline import BEGINNING
 from ledger.facts.changes import Change, Which
 from ledger.facts.events import Decision, SchemeAdopted
 from ledger.facts.words import Carry

@@ -11,7 +11,7 @@ import click
 from ledger import schemes as known
 from ledger.answers import pools, rating_lists
 from ledger.answers.rows import as_rows
-from ledger.book.eras import Era
+from ledger.book.timeline import Era
 from ledger.facts.events import ConversionRange, Event, RatingRunClosed, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry

@@ -13,8 +13,8 @@ import attrs
 from ledger.answers.exports import crosstable_rows, table_columns
 from ledger.answers.exports.columns import Column, Kind, scan
 from ledger.answers.moments import of_one_moment
-from ledger.book import table_docs
-from ledger.book.table_docs import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
+from ledger.book import tables
+from ledger.book.tables import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import OPEN
@@ -302,7 +302,7 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
 _LIST_ROW = (
     Column(name="pool", kind=Kind.TEXT, meaning=ColumnDoc("name of the pool"), optional=False),
     Column(name="rank", kind=Kind.INTEGER, meaning=ColumnDoc("place, from 1; equals share one"), optional=False),
-    Column(name="player", kind=Kind.INTEGER, meaning=table_docs.PLAYER, optional=False),
+    Column(name="player", kind=Kind.INTEGER, meaning=tables.PLAYER, optional=False),
     _name("name", "player", "the player's name"),
     Column(name="shown", kind=Kind.INTEGER, meaning=ColumnDoc("rating as lists show it", POINTS), optional=False),
     Column(name="rating", kind=Kind.NUMBER, meaning=ColumnDoc("rating, unrounded", POINTS), optional=False),

@@ -1,0 +1,249 @@
+"""Which games and rounds without a game of one name belong together: the editions of a tournament.
+
+What an edition is, ``tournaments`` says, for the ratings as for everything that shows a tournament. Where a pool rates
+tournaments whole, the same number of quiet days parts two editions here; elsewhere ``QUIET_DAYS`` do, and a date that
+tells a year or month only parts nothing within that year or month.
+
+A round without a game belongs to the edition that was opened for its day, else to the one that was played that day,
+else to the nearest one that is no further away than what parts two editions; it parts and joins none itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledger.book import corrections, tournaments
+from ledger.book.decided import Decided
+from ledger.book.stored_pools import stored_pools
+from ledger.book.timeline import Pool
+from ledger.book.tournaments import Edition
+from ledger.facts.changes import Verb
+from ledger.facts.events import RoundWithoutGame
+from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.periods import DAY_MS
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_OF_NAMES = (
+    "SELECT tournament, edition_ms, edition, round, player, brings, half_points, position FROM rounds_without_game "
+    "WHERE pool = ?1 AND tournament IN (SELECT value FROM json_each(?2)) ORDER BY tournament, edition_ms, position"
+)
+_NAMES = "SELECT DISTINCT tournament FROM rounds_without_game WHERE pool = ?"
+_NAMES_SINCE = "SELECT DISTINCT tournament FROM rounds_without_game WHERE pool = ? AND edition_ms >= ?"
+_NAMES_OF_PLAYERS = (
+    "SELECT DISTINCT tournament FROM rounds_without_game "
+    "WHERE player IN (SELECT value FROM json_each(?2)) AND pool = ?1"
+)
+
+
+class StoredRound(NamedTuple):
+    """A round without a game as it stands.
+
+    Attributes:
+        tournament: name of the tournament.
+        edition_ms: the first millisecond of the day of the edition that was told.
+        edition: that day as it was told.
+        round: its number; None where rounds have none.
+        player: the person, after all merges.
+        brings: a word of ``facts.words.Brings``.
+        half_points: what it brings.
+        position: of the entry that recorded it.
+    """
+
+    tournament: str
+    edition_ms: int
+    edition: str
+    round: int | None
+    player: int
+    brings: str
+    half_points: int
+    position: int
+
+    @property
+    def last_ms(self) -> int:
+        """The last millisecond of the day that was told."""
+        return instant_end_ms(self.edition)
+
+
+def as_stored(event: RoundWithoutGame, position: int) -> StoredRound:
+    """A round without a game as it would be read if its entry stood at a position."""
+    return StoredRound(
+        event.tournament,
+        instant_ms(event.edition),
+        event.edition,
+        event.round,
+        event.player,
+        event.brings.value,
+        event.worth,
+        position,
+    )
+
+
+def names_in(connection: sqlite3.Connection, pool: Pool) -> list[str]:
+    """The names of the tournaments of a pool of which such rounds are told."""
+    return [name for (name,) in connection.execute(_NAMES, (pool.pool,))]
+
+
+def names_since(connection: sqlite3.Connection, pool: Pool, ms: int) -> list[str]:
+    """The same where a day of an edition that was told is that of an instant or later."""
+    return [name for (name,) in connection.execute(_NAMES_SINCE, (pool.pool, ms))]
+
+
+def names_of(connection: sqlite3.Connection, pool: Pool, player: int) -> list[str]:
+    """The same of a person."""
+    decided = Decided(connection)
+    numbers = sorted(corrections.below(decided.merges, player))
+    return [name for (name,) in connection.execute(_NAMES_OF_PLAYERS, (pool.pool, json.dumps(numbers)))]
+
+
+def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]) -> dict[str, list[StoredRound]]:
+    """By name of a tournament its rounds without a game, of all editions; none of what was voided with its games."""
+    found: dict[str, list[StoredRound]] = {}
+    rows = connection.execute(_OF_NAMES, (pool.pool, json.dumps(sorted(names)))).fetchall()
+    if not rows:  # as nearly always: nothing else is asked then
+        return found
+    decided = Decided(connection)
+    for row in rows:
+        stored = StoredRound._make(row)
+        if not _is_voided(decided, pool.name, stored):
+            person = corrections.root(decided.merges, stored.player)
+            found.setdefault(stored.tournament, []).append(stored._replace(player=person))
+    return found
+
+
+def _is_voided(decided: Decided, pool: str, stored: StoredRound) -> bool:
+    """Whether the last change that speaks of its tournament's games of that day voids them: byes go with them."""
+    acting = [
+        (span.position, span.number, span.change.do)
+        for span in decided.spans_of(0, 0, pool, stored.tournament)
+        if _reaches(*corrections.span(span.change), stored)
+    ]
+    return bool(acting) and max(acting)[2] is Verb.ANNUL_TOURNAMENT
+
+
+def _reaches(first: int, last: int, stored: StoredRound) -> bool:
+    return first <= stored.last_ms and stored.edition_ms <= last
+
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_ENDS = (  # read where a round is told again under another day, which is seldom: no index is kept for it
+    "SELECT ended_ms, min(ended_at) FROM games WHERE pool = ? AND tournament = ? AND voided_by IS NULL "
+    "GROUP BY ended_ms ORDER BY ended_ms"
+)
+QUIET_DAYS = 60.0  # without a game; a league pauses over Christmas for less, a yearly tournament for more
+
+
+def editions_by_end(
+    pool: Pool, tournament: str, ends: Mapping[int, str], quiet_days: float | None
+) -> dict[int, Edition]:
+    """By end of a game, its edition.
+
+    Args:
+        pool: the pool.
+        tournament: its name.
+        ends: when its games ended, milliseconds, ascending, each with the date as it was recorded.
+        quiet_days: more days than these without a game part two editions; None: as the module says.
+    """
+    vague = {end for (_, before), (end, date) in pairwise(ends.items()) if date.startswith(before)}
+
+    def gap(end: int) -> float:
+        if quiet_days is None and (days := pool.gap_before(end)):
+            return days
+        return inf if end in vague else QUIET_DAYS if quiet_days is None else quiet_days
+
+    return tournaments.editions(list(ends), gap, pool.announced(tournament))
+
+
+class Editions(NamedTuple):
+    """The editions of one name.
+
+    Attributes:
+        every: all of them, in order.
+        rounds: by edition, the rounds without a game that belong to it.
+    """
+
+    every: list[Edition]
+    rounds: Mapping[Edition, list[StoredRound]]
+
+
+def editions_of(
+    pool: Pool, tournament: str, ends: Mapping[int, str], byes: Sequence[StoredRound], quiet_days: float | None
+) -> Editions:
+    """The editions of a name, those of which only rounds without a game are told among them.
+
+    Args:
+        pool: the pool.
+        tournament: the name.
+        ends: as of ``editions_by_end``.
+        byes: the rounds without a game of that name.
+        quiet_days: as of ``editions_by_end``.
+    """
+    played = sorted(set(editions_by_end(pool, tournament, ends, quiet_days).values()))
+    if not byes:
+        return Editions(played, {})
+    announced = pool.announced(tournament)
+    opened = announced.editions()
+    over = {*announced.closed, *(edition.last_ms for edition in opened)}
+    rounds: dict[Edition, list[StoredRound]] = {}
+    alone: list[StoredRound] = []
+    for bye in byes:
+        days = quiet_days if quiet_days is not None else pool.gap_before(bye.edition_ms) or QUIET_DAYS
+        edition = _meant(bye, opened, played, over, days)
+        if edition is None:
+            alone.append(bye)
+        else:
+            rounds.setdefault(edition, []).append(bye)
+    days_alone = sorted({bye.edition_ms for bye in alone})
+    found = tournaments.editions(days_alone, lambda _: QUIET_DAYS if quiet_days is None else quiet_days, announced)
+    for bye in alone:
+        rounds.setdefault(found[bye.edition_ms], []).append(bye)
+    return Editions(sorted({*played, *rounds}), rounds)
+
+
+def in_edition(
+    connection: sqlite3.Connection, event: RoundWithoutGame, known: Sequence[RoundWithoutGame]
+) -> RoundWithoutGame | None:
+    """Of the rounds of one number, player and name, the one that is of the same edition as another telling.
+
+    Args:
+        connection: the views.
+        event: the other telling.
+        known: those that are known, the one under its own key among them.
+    """
+    own = next((telling for telling in known if telling.key == event.key), None)
+    if own is not None:
+        return own
+    pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
+    if pool is None or event.round is None:  # rounds without a number are told apart by their days alone
+        return None
+    byes = [as_stored(telling, position) for position, telling in enumerate((event, *known))]
+    ends = dict(connection.execute(_ENDS, (pool.pool, event.tournament)).fetchall())
+    for together in editions_of(pool, event.tournament, ends, byes, None).rounds.values():
+        if byes[0] in together:
+            return next((known[bye.position - 1] for bye in together if bye.position), None)
+    return None
+
+
+def _meant(
+    bye: StoredRound, opened: Sequence[Edition], played: Sequence[Edition], over: Iterable[int], days: float
+) -> Edition | None:
+    """The edition that a round without a game belongs to; None where none is near."""
+    last_ms = bye.last_ms
+    for edition in (*opened, *played):
+        if edition.first_ms <= last_ms and bye.edition_ms <= edition.last_ms:
+            return edition
+    near: list[tuple[int, Edition]] = []
+    for edition in played:
+        if last_ms < edition.first_ms:
+            near.append((edition.first_ms // DAY_MS - last_ms // DAY_MS, edition))
+        elif edition.last_ms not in over:  # what was told to be over has no later day
+            near.append((bye.edition_ms // DAY_MS - edition.last_ms // DAY_MS, edition))
+    nearest = min(near, default=None)
+    return nearest[1] if nearest is not None and nearest[0] <= days else None
