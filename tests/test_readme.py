@@ -43,14 +43,18 @@ def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
 
     def printed(command: str, folder: Path) -> tuple[int, str]:
+        """The exit code, and what is printed as a terminal has it: answers and remarks in their order."""
         if command.startswith("rating-ledger ") and not SHELL.search(command):
             capsys.readouterr()
-            code = cli.main(shlex.split(command)[1:])
-            return code, "".join(capsys.readouterr())
+            with monkeypatch.context() as terminal:
+                terminal.setattr(sys, "stderr", sys.stdout)
+                code = cli.main(shlex.split(command)[1:])
+            return code, capsys.readouterr().out
         done = subprocess.run(
-            command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )
-        return done.returncode, done.stdout + done.stderr
+            command, shell=True, cwd=folder, env=environment, text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        return done.returncode, done.stdout
 
     def follow(readme: str, folder: Path) -> None:
         monkeypatch.chdir(folder)
