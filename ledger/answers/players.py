@@ -15,7 +15,7 @@ from ledger.answers.joining import joined
 from ledger.answers.moments import of_one_moment
 from ledger.answers.player_games import in_force_from, last_row
 from ledger.answers.publications import OriginalNumbers, beside_now, original
-from ledger.answers.rankings import Place, place
+from ledger.answers.rankings import RankingPlace, place
 from ledger.answers.read_models import keeps
 from ledger.answers.wording import day, shown
 from ledger.book.roster import Listed, Roster
@@ -90,7 +90,7 @@ class PlayerSummary:
     in_force: RatingInForce | None = beside()
     provisional: bool = documented("whether the scheme calls the rating now provisional")
     state: dict[str, float] = documented("what the scheme keeps beside the rating, by its own names")
-    place: Place = beside()
+    place: RankingPlace = beside()
     results: PlayerResults = beside()
     published: OriginalNumbers = beside()
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from ledger.answers.crosstables.tie_breaks import Results, named, points
+from ledger.answers.crosstables.tie_breaks import RoundResults, named, points
 
 
-class Place(NamedTuple):
+class SharedPlace(NamedTuple):
     """Where a player stands.
 
     Attributes:
@@ -32,7 +32,7 @@ class Place(NamedTuple):
         return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
 
 
-def places(results: Results, deciding: Sequence[str], ordering: Sequence[str]) -> list[Place]:
+def places(results: RoundResults, deciding: Sequence[str], ordering: Sequence[str]) -> list[SharedPlace]:
     """Every player of *results* with a place, the best first.
 
     Args:
@@ -43,22 +43,22 @@ def places(results: Results, deciding: Sequence[str], ordering: Sequence[str]) -
     Raises:
         UnknownNameError: a tie-break of no such name.
     """
-    found: list[Place] = []
+    found: list[SharedPlace] = []
     for level in parted(results, deciding):
         first, last = len(found) + 1, len(found) + len(level)
         for group in _parted_by(results, [level], ordering):
-            found += [Place(player, first, last) for player in sorted(group)]
+            found += [SharedPlace(player, first, last) for player in sorted(group)]
     return found
 
 
-def parted(results: Results, deciding: Sequence[str] = ()) -> list[list[int]]:
+def parted(results: RoundResults, deciding: Sequence[str] = ()) -> list[list[int]]:
     """The players in groups of who is level on points and by the tie-breaks, the best group first."""
     by_points = sorted(results, key=lambda player: (-points(results, player), player))
     level = [list(group) for _, group in groupby(by_points, key=lambda player: points(results, player))]
     return _parted_by(results, level, deciding)
 
 
-def _parted_by(results: Results, groups: list[list[int]], names: Sequence[str]) -> list[list[int]]:
+def _parted_by(results: RoundResults, groups: list[list[int]], names: Sequence[str]) -> list[list[int]]:
     """Each group parted by tie-breaks in their order; each counts among those only who are still level."""
     for name in names:
         while True:  # direct encounter parts a group, and is applied anew to those who are still level (C.07 6)
@@ -69,7 +69,7 @@ def _parted_by(results: Results, groups: list[list[int]], names: Sequence[str]) 
     return groups
 
 
-def _part(results: Results, group: list[int], name: str) -> list[list[int]]:
+def _part(results: RoundResults, group: list[int], name: str) -> list[list[int]]:
     """A group of who is level in groups of who still is, the best first; itself where the tie-break says nothing."""
     if len(group) == 1:
         return [group]

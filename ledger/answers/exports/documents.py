@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from ledger.answers.exports.datasets import Asked
+from ledger.answers.exports.datasets import ExportFilter
 from ledger.answers.exports.trf import trf16
 from ledger.ledger import Ledger
 
@@ -20,12 +20,12 @@ class Document(NamedTuple):
     Attributes:
         doc: what it is, a sentence.
         make: gives the bytes of the file.
-        filters: which fields of ``Asked`` it knows.
+        filters: which fields of ``ExportFilter`` it knows.
         suffixes: of the file names by which the format is known without being named.
     """
 
     doc: str
-    make: Callable[[Ledger, Asked], Iterator[bytes]]
+    make: Callable[[Ledger, ExportFilter], Iterator[bytes]]
     filters: frozenset[str]
     suffixes: tuple[str, ...] = ()
 
