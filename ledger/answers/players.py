@@ -11,7 +11,6 @@ from typing import Any
 import attrs
 
 from ledger.answers.highest import NO_LOWEST, Lowest, lowest
-from ledger.answers.joining import joined
 from ledger.answers.moments import of_one_moment
 from ledger.answers.player_games import in_force_from, last_row
 from ledger.answers.publications import OriginalNumbers, beside_now, original
@@ -29,6 +28,26 @@ from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.projectors import highest_lowest
 from ledger.ratings.side_tables import highest_of
 from ledger.schemes.scheme import Rhythm
+
+_FIRST_GAME = (
+    "SELECT min(ended_ms) FROM (SELECT min(ended_ms) AS ended_ms FROM games WHERE white = ?1 "
+    "UNION ALL SELECT min(ended_ms) FROM games WHERE black = ?1)"
+)
+
+
+@of_one_moment
+def joined(ledger: Ledger, person: Person) -> str:
+    """The day on which a player joined: the one that was registered, or that of the first game where that is earlier.
+
+    Who comes in by an import is registered when the file is read, which says nothing of the player.
+
+    Args:
+        ledger: a ledger whose views are level.
+        person: the player.
+    """
+    (first_ms,) = ledger.views.connection.execute(_FIRST_GAME, (person.player,)).fetchone()
+    registered = person.joined_at[:10]
+    return registered if first_ms is None else min(registered, day(first_ms))
 
 
 @attrs.frozen(kw_only=True, slots=False)

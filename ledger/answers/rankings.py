@@ -6,12 +6,11 @@ Numbers come from the views; nothing is written.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from math import inf
+from math import floor, inf
 from typing import Literal
 
 import attrs
 
-from ledger.answers.classes import class_of, strength_of
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import EVERY_ROW, names, rows_up_to
 from ledger.book.policies import CLASSES
@@ -24,6 +23,24 @@ from ledger.journal.kept_lists import shared_places
 from ledger.ledger import Ledger
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.standings import FEW_PLAYERS, ListedPlayer, Standings
+
+
+def class_of(rating: float, settings: Mapping[str, int]) -> str:
+    """The letter of the class, A to D, of a rating to the nearest point."""
+    points = _points(rating)
+    return next((letter for letter in "DCB" if points >= settings[f"{letter.lower()}_from"]), "A")
+
+
+def strength_of(rating: float, settings: Mapping[str, int]) -> Literal["Beginner", "Intermediate", "Advanced"]:
+    """``Beginner``, ``Intermediate`` or ``Advanced``, of a rating to the nearest point."""
+    points = _points(rating)
+    if points >= settings["advanced_from"]:
+        return "Advanced"
+    return "Intermediate" if points >= settings["intermediate_from"] else "Beginner"
+
+
+def _points(rating: float) -> int:
+    return floor(rating + 0.5)
 
 
 @attrs.frozen(kw_only=True, slots=False)

@@ -13,13 +13,13 @@ import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 
+from ledger.answers import export_schemas
 from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.listing import tournaments
-from ledger.answers.exports import exporting, schemas
+from ledger.answers.exports import exporting
 from ledger.answers.exports.columns import with_iso_instants
 from ledger.answers.exports.datasets import PREPARED, ExportFilter
-from ledger.answers.exports.documents import DOCUMENTS, Document
-from ledger.answers.exports.exporting import export
+from ledger.answers.exports.exporting import DOCUMENTS, Document, export
 from ledger.answers.exports.formats import FORMATS
 from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, StorageError, UnknownNameError
@@ -103,7 +103,7 @@ def test_every_format_says_the_same(what: str, exported_from: Ledger, tmp_path: 
 
 @pytest.mark.parametrize("what", PREPARED)
 def test_rows_fit_their_published_schema(what: str, exported_from: Ledger, tmp_path: Path) -> None:
-    validator = Draft202012Validator(json.loads(schemas.documents()[f"{what}-1.json"]))
+    validator = Draft202012Validator(json.loads(export_schemas.documents()[f"{what}-1.json"]))
     for asked in (ALL, ExportFilter()):
         rows = list(taken(exported_from, tmp_path, what, asked=asked))
         assert rows

@@ -10,8 +10,7 @@ import attrs
 import pytest
 
 from ledger.answers import players, rankings
-from ledger.answers.classes import class_of, strength_of
-from ledger.answers.rankings import RankingChoice, ranking_in_full
+from ledger.answers.rankings import RankingChoice, class_of, ranking_in_full, strength_of
 from ledger.answers.rows import as_row, as_rows
 from ledger.book.policies import CLASSES, Policies
 from ledger.facts.instants import instant_end_ms

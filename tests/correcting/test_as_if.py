@@ -151,12 +151,12 @@ def test_a_trial_within_a_trial_goes_on_from_it(asked_as_if: Ledger) -> None:
         assert list(one.rows("current")) == stands
 
 
-@pytest.mark.parametrize("choice", ["1", 1.0, True, [1], None])
-def test_what_is_neither_a_proposal_nor_changes_is_refused(choice: Any, asked_as_if: Ledger) -> None:
-    with pytest.raises(MalformedError, match="expected the number of a proposal"), asked_as_if.as_if(choice):
+@pytest.mark.parametrize("wanted", ["1", 1.0, True, [1], None])
+def test_what_is_neither_a_proposal_nor_changes_is_refused(wanted: Any, asked_as_if: Ledger) -> None:
+    with pytest.raises(MalformedError, match="expected the number of a proposal"), asked_as_if.as_if(wanted):
         pass
     with pytest.raises(MalformedError, match="expected the number of a proposal"):
-        asked_as_if.preview(choice)
+        asked_as_if.preview(wanted)
 
 
 @pytest.mark.parametrize("position", [0, -1, 10**9, 2**63, "400", None, 1.0, True])

@@ -230,11 +230,11 @@ def test_what_may_not_be_approved_is_refused_in_the_same_words(four: Ledger) -> 
     number = four.propose(changes, reason="because", by="eve").proposal
     again = four.propose(changes, reason="because", by="eve").proposal
     four.decide(number, Decision.APPROVED, by="adam")
-    for choice, rule in ((number, "already-decided"), (again, "stale"), (99, "no-such-proposal")):
+    for wanted, rule in ((number, "already-decided"), (again, "stale"), (99, "no-such-proposal")):
         with pytest.raises(ProposalError, match=rule) as previewed:
-            four.preview(choice)
+            four.preview(wanted)
         with pytest.raises(ProposalError) as decided:
-            four.decide(choice, Decision.APPROVED, by="adam")
+            four.decide(wanted, Decision.APPROVED, by="adam")
         assert previewed.value.refusals == decided.value.refusals
     for refused in ([], changes):
         with pytest.raises(ProposalError) as previewed:

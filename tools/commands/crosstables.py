@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import click
 
-from ledger.answers.crosstables import html, listing, spreadsheet, svg, text
+from ledger.answers.crosstables import html, listing, svg, text
 from ledger.answers.crosstables.crosstable import TableChoice
 from ledger.answers.crosstables.crosstable import crosstable as table_of
 from ledger.answers.crosstables.event_ratings import LEDGER, WHOSE
@@ -255,6 +255,6 @@ def _document(page: Crosstable, kind: str, theme: str | None, *, raw: bool) -> b
         case "json":
             return json_form.exact(attrs.asdict(page), upright=True)
         case "csv":
-            return output.divided(spreadsheet.rows(page), "csv", raw=raw).encode()
+            return output.divided(text.spreadsheet_rows(page), "csv", raw=raw).encode()
         case _:
             return f"{text.drawn(page)}\n".encode()

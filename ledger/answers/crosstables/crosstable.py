@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 import attrs
 
-from ledger.answers.crosstables import editions, event_games, kinds, performances, standings, tie_breaks
+from ledger.answers.crosstables import editions, event_games, kinds, performances, tie_breaks
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.event_ratings import LEDGER, SHOWN, WHOSE, EventRatings, LedgerRatings, ShownRatings
 from ledger.answers.crosstables.knockouts import matches
@@ -32,8 +32,7 @@ from ledger.answers.crosstables.page import (
     UnevenPair,
 )
 from ledger.answers.crosstables.performances import Performed
-from ledger.answers.crosstables.standings import SharedPlace
-from ledger.answers.crosstables.tie_breaks import NOBODY, RoundResult, RoundResults, Unplayed
+from ledger.answers.crosstables.tie_breaks import NOBODY, RoundResult, RoundResults, SharedPlace, Unplayed
 from ledger.answers.moments import of_one_moment
 from ledger.answers.upsets import margins
 from ledger.answers.wording import names, told_apart
@@ -172,7 +171,7 @@ class EventTable:
         self.results = results_of(games, self.byes, unplayed, self.kind.rounds)
         self.ratings = _ratings(states or PlayerStates(ledger.views.connection, pool), ledger, pool, telling, choice)
         self.ordering = USUAL_TIE_BREAKS.get(self.kind.format, OF_SWISS)
-        self.places = standings.places(self.results, choice.tie_breaks, self.ordering)
+        self.places = tie_breaks.places(self.results, choice.tie_breaks, self.ordering)
         self._ledger = ledger
         if self.kind.format == Format.KNOCKOUT and not choice.tie_breaks:
             self.places = knockout_places(self.matches, self.places)
@@ -270,7 +269,7 @@ def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstab
         _tie_break(name, decides=name in choice.tie_breaks)
         for name in dict.fromkeys((*choice.tie_breaks, *event.ordering))
     ]
-    level = {player: group for group in standings.parted(event.results) for player in group}
+    level = {player: group for group in tie_breaks.parted(event.results) for player in group}
     return Crosstable(
         tournament=event.telling.tournament,
         pool=event.pool.name,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import loser_of, matches_of
 from ledger.answers.crosstables.page import Match
-from ledger.answers.crosstables.standings import SharedPlace
+from ledger.answers.crosstables.tie_breaks import SharedPlace
 
 
 def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]:

@@ -7,7 +7,7 @@ are never written over.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,8 +23,8 @@ from ledger.answers.exports.datasets import (
     check_filters,
     dataset,
 )
-from ledger.answers.exports.documents import DOCUMENTS, Document
 from ledger.answers.exports.formats import FORMATS, ExportTable, Lines, WriteOptions
+from ledger.answers.exports.trf import trf16
 from ledger.errors import MalformedError, StorageError
 from ledger.ledger import Ledger
 from ledger.ratings import views_file
@@ -33,6 +33,34 @@ from ledger.runtime.lazy import pl
 from ledger.runtime.ledger_files import refuse_own_files
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.table_reader import OwnConnection, Scan, TableReader, table_reader
+
+
+class Document(NamedTuple):
+    """A text that can be exported.
+
+    Attributes:
+        doc: what it is, a sentence.
+        make: gives the bytes of the file.
+        filters: which fields of ``ExportFilter`` it knows.
+        suffixes: of the file names by which the format is known without being named.
+    """
+
+    doc: str
+    make: Callable[[Ledger, ExportFilter], Iterator[bytes]]
+    filters: frozenset[str]
+    suffixes: tuple[str, ...] = ()
+
+
+# By what is exported, and the format.
+DOCUMENTS: Mapping[tuple[str, str], Document] = {
+    ("tournament", "trf16"): Document(
+        doc="One tournament as a report in FIDE's TRF16.",
+        make=trf16,
+        filters=frozenset({"tournament", "pool", "since_ms", "until_ms"}),
+        suffixes=(".trf",),
+    ),
+}
+
 
 if TYPE_CHECKING:
     from polars import DataFrame

@@ -12,7 +12,7 @@ import attrs
 import pytest
 from jsonschema import Draft202012Validator
 
-from ledger.answers.crosstables import html, layout, spreadsheet, svg, text
+from ledger.answers.crosstables import html, layout, svg, text
 from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.graphs.json_form import exact
@@ -150,7 +150,7 @@ def test_a_picture_is_light_or_dark_or_as_the_reader_has_it(page: Crosstable) ->
 
 
 def test_rows_for_a_spreadsheet_have_the_same_columns_and_plain_numbers(page: Crosstable) -> None:
-    rows = spreadsheet.rows(page)
+    rows = text.spreadsheet_rows(page)
     assert {tuple(row) for row in rows} == {tuple(rows[0])}
     assert [row["points"] for row in rows] == [standing.points for standing in page.standings]
     assert rows[0][f"TPR_{page.performance.variant}"] == page.standings[0].performance

@@ -13,8 +13,7 @@ import pytest
 
 from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.page import Crosstable
-from ledger.answers.crosstables.standings import places
-from ledger.answers.crosstables.tie_breaks import RoundResult, RoundResults, points
+from ledger.answers.crosstables.tie_breaks import RoundResult, RoundResults, places, points
 from ledger.ledger import Ledger
 from ledger.schemes.formulas.performance import fide_tpr
 from tests.kit.places import DATA

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledger.answers.crosstables.standings import places
-from ledger.answers.crosstables.tie_breaks import TIE_BREAKS, RoundResult, RoundResults, named
+from ledger.answers.crosstables.tie_breaks import TIE_BREAKS, RoundResult, RoundResults, named, places
 from ledger.errors import UnknownNameError
 
 # The results of a national closed championship of 2026 (nine players, one forfeit), and the wins, Sonneborn-Berger and
