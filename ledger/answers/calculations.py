@@ -257,13 +257,19 @@ def calculate(
     _refuse_useless(calculator, own, opponents)
     players = [calculator.established(player) for player in (own, *opponents)]
     states = [calculator.begun(player) for player in players]
+    names = ["player", *(f"opponent {i}" for i in range(1, len(players)))]
+    assumed = {
+        name: after.games
+        for name, before, after in zip(names, (own, *opponents), players, strict=True)
+        if before.games is None and after.games is not None
+    }
     return Calculation(
         scheme=scheme.name,
         title=scheme.title,
         on=on,
         rated_with="each game by itself" if scheme.rhythm is Rhythm.GAME else f"one {scheme.rhythm.value}",
         rating=own.rating,
-        assumed=_assumed((own, *opponents), players),
+        assumed=assumed,
         foretold=None if scores else _foretold(calculator, states),
         brought=_brought(calculator, states, scores) if scores else None,
     )
@@ -279,13 +285,6 @@ def _refuse_useless(calculator: _Calculator, own: PlayerFacts, opponents: Sequen
     ]
     if problems:
         raise MalformedError(problems)
-
-
-def _assumed(given: Sequence[PlayerFacts], taken: Sequence[PlayerFacts]) -> dict[str, float]:
-    """By player, ``player`` or ``opponent 2``, the number of games that nobody gave."""
-    names = ["player", *(f"opponent {i}" for i in range(1, len(given)))]
-    both = zip(names, given, taken, strict=True)
-    return {name: after.games for name, before, after in both if before.games is None and after.games is not None}
 
 
 def _listed(calculator: _Calculator, state: Sequence[float]) -> float | None:

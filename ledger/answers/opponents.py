@@ -7,7 +7,7 @@ the standard deviation is that of the population of these games. Nothing is writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import floor, fsum, sqrt
 from typing import Any, Literal, NamedTuple
 
@@ -194,7 +194,11 @@ def by_strength(
     settings = stored_policies(ledger.views.connection).at(CLASSES, ms)
     bands = _grouped("difference", played, _band, [name for _, name in _BANDS])
     classes = [f"class {letter}" for letter in "ABCD"]
-    return bands + _grouped("class", played, lambda game: _class(game, settings), classes)
+
+    def class_name(game: PlayedGame) -> str:
+        return UNKNOWN if game.opponent_rating is None else f"class {class_of(game.opponent_rating, settings)}"
+
+    return bands + _grouped("class", played, class_name, classes)
 
 
 @of_one_moment
@@ -288,10 +292,6 @@ def _band(game: PlayedGame) -> str:
         return UNKNOWN
     above = floor(game.opponent_rating - game.rating + 0.5)
     return next(name for least, name in _BANDS if above >= least)
-
-
-def _class(game: PlayedGame, settings: Mapping[str, Any]) -> str:
-    return UNKNOWN if game.opponent_rating is None else f"class {class_of(game.opponent_rating, settings)}"
 
 
 def _numbers(played: Sequence[PlayedGame]) -> RatingNumbers:

@@ -167,12 +167,13 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
 def _played(
     ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any], in_force: PlayerState
 ) -> PlayerResults:
+    keeps_lowest = keeps(ledger, highest_lowest.PROJECTOR)
     mean, sd = _spread(ledger, states, pool, last)
     return PlayerResults(
         games=last["n"],
         **{name: last[name] for name in ("wins", "draws", "losses", "time_losses")},
         hera=_hera(ledger, pool, in_force),
-        lowest=_lowest(ledger, pool, in_force),
+        lowest=lowest(ledger, pool, in_force.player, in_force.games) if keeps_lowest else NO_LOWEST,
         mean_rating=mean,
         rating_sd=sd,
         last_game=day(last["ended_ms"]),
@@ -188,13 +189,6 @@ def _not_played(ledger: Ledger, person: Person, pool: Pool) -> tuple[str, Player
     nothing |= dict.fromkeys(("mean_rating", "rating_sd", "last_game"))
     first = day(today if in_force.seed.day is None else in_force.ms)
     return first, PlayerResults(**nothing, hera=_hera_of(in_force), lowest=NO_LOWEST)
-
-
-def _lowest(ledger: Ledger, pool: Pool, in_force: PlayerState) -> Lowest:
-    """The lowest rating that was in force; None of a ledger that was opened without the read model that keeps it."""
-    if not keeps(ledger, highest_lowest.PROJECTOR):
-        return NO_LOWEST
-    return lowest(ledger, pool, in_force.player, in_force.games)
 
 
 def _spread(

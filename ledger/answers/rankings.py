@@ -181,7 +181,8 @@ def ranking_in_full(ledger: Ledger, choice: RankingChoice, *, details: bool = Tr
     in_full: Sequence[RankingDetails | None] = [None] * len(best)
     if details:
         in_full = _details(ledger, standings, choice, ms, best)
-    before = _before(ledger, rated_by, choice, players)
+    then = _before(ledger, rated_by, choice, players)
+    befores = [None if then is None else then.get(player) for player in players]
     return [
         RankingRow(
             rank=rank,
@@ -191,14 +192,12 @@ def ranking_in_full(ledger: Ledger, choice: RankingChoice, *, details: bool = Tr
             games=player.games,
             last_game=player.last_game,
             details=detail,
-            since=None if before is None else _since(before.get(player.player), player.rating),
+            since=None
+            if then is None
+            else RankingChange(before=before, change=None if before is None else player.rating - before),
         )
-        for rank, player, detail in zip(places_of, best, in_full, strict=True)
+        for rank, player, detail, before in zip(places_of, best, in_full, befores, strict=True)
     ]
-
-
-def _since(before: float | None, rating: float) -> RankingChange:
-    return RankingChange(before=before, change=None if before is None else rating - before)
 
 
 def _details(

@@ -266,7 +266,13 @@ def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstab
     enrolments = [rating for rating in map(event.ratings.enrolment, event.results) if rating is not None]
     variant, kind, choice = performances.known(event.variant), event.kind, event.choice
     columns = [
-        _tie_break(name, decides=name in choice.tie_breaks)
+        TieBreakColumn(
+            name=name,
+            short=(known := tie_breaks.named(name)).short,
+            title=known.title,
+            source=f"FIDE C.07 {known.section}",
+            decides=name in choice.tie_breaks,
+        )
         for name in dict.fromkeys((*choice.tie_breaks, *event.ordering))
     ]
     level = {player: group for group in tie_breaks.parted(event.results) for player in group}
@@ -300,12 +306,6 @@ def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstab
         standings=[standing_of(event, place, columns, level[place.player]) for place in event.places],
         matches=event.matches,
     )
-
-
-def _tie_break(name: str, *, decides: bool) -> TieBreakColumn:
-    known = tie_breaks.named(name)
-    source = f"FIDE C.07 {known.section}"
-    return TieBreakColumn(name=name, short=known.short, title=known.title, source=source, decides=decides)
 
 
 def standing_of(
@@ -342,7 +342,10 @@ def standing_of(
         er_offset=performances.offset_percent(worth.rating, enrolment),
         upsets=sum(row.upset for row in rows),
         results=rows,
-        byes=[_bye(bye) for bye in event.byes_of.get(player, ())],
+        byes=[
+            EventBye(round=bye.round, brings=cast("Literal['half']", bye.brings), points=bye.half_points / 2)
+            for bye in event.byes_of.get(player, ())
+        ],
         meetings=_meetings(event, player),
     )
 
@@ -365,11 +368,6 @@ def mark(half_points: int | None, *, is_played: bool) -> Literal["1", "½", "0",
     played: tuple[Literal["0", "½", "1"], ...] = ("0", "½", "1")
     forfeited: tuple[Literal["-", "=", "+"], ...] = ("-", "=", "+")
     return played[half_points] if is_played else forfeited[half_points]
-
-
-def _bye(bye: StoredRound) -> EventBye:
-    brings = cast("Literal['half', 'full', 'allotted', 'zero', 'absent']", bye.brings)
-    return EventBye(round=bye.round, brings=brings, points=bye.half_points / 2)
 
 
 def _result(event: EventTable, player: int, game: EventGame) -> EventResult:

@@ -6,8 +6,6 @@ stands below the table once more, in a list that opens for each player, so that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ledger.answers.crosstables.layout import TableCell, TableLayout, half, laid_out, percent, rating
 from ledger.answers.crosstables.page import Crosstable, Standing
 from ledger.answers.wording import average
@@ -81,18 +79,14 @@ def _table(layout: TableLayout) -> list[str]:
 
 
 def _cell(cell: TableCell, align: str) -> str:
-    title = f' title="{_lines(cell.title)}"' if cell.title else ""
+    lines = "&#10;".join(map(in_markup, cell.title))
+    title = f' title="{lines}"' if lines else ""
     if cell.kind == "name":
         return f'<th scope="row" class="{align}"{title}>{in_markup(cell.text)}</th>'
     classes = f"{align} {cell.kind}".strip()
     if cell.kind == "self":
         return f'<td class="{classes}" aria-label="no game">■</td>'
     return f'<td class="{classes}"{title}>{in_markup(cell.text)}</td>'
-
-
-def _lines(texts: Sequence[str]) -> str:
-    """Lines of a mouse-over text, as an attribute has them."""
-    return "&#10;".join(map(in_markup, texts))
 
 
 def _blocks(layout: TableLayout) -> list[str]:

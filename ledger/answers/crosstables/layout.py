@@ -196,15 +196,12 @@ def _against_all(page: Crosstable, standing: Standing) -> Cells:
         elif other.player not in met:
             cells.append(TableCell("", (f"{standing.name} - {other.name}: no game",)))
         else:
-            cells.append(_meeting_cell(page, standing, met[other.player]))
+            meeting = met[other.player]
+            games = [result for result in standing.results if result.opponent == other.player]
+            kinds = {RESULT_OF[result.mark] for result in games}
+            title = (*_games_title(standing, games), _worth(page, meeting))
+            cells.append(TableCell(meeting.marks, title, kinds.pop() if len(kinds) == 1 else "several"))
     return cells
-
-
-def _meeting_cell(page: Crosstable, standing: Standing, meeting: Meeting) -> TableCell:
-    results = [result for result in standing.results if result.opponent == meeting.opponent]
-    kinds = {RESULT_OF[result.mark] for result in results}
-    title = (*_games_title(standing, results), _worth(page, meeting))
-    return TableCell(meeting.marks, title, kinds.pop() if len(kinds) == 1 else "several")
 
 
 def _by_round(page: Crosstable, standing: Standing, rounds: Sequence[str]) -> Cells:

@@ -110,8 +110,15 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: TournamentSearc
     connection = ledger.views.connection
     telling = _late(connection, rated_by, sought)
     if telling is None:
-        by_name = _ends_by_name(connection, rated_by, sought.text)
-        names = dict.fromkeys((*by_name, *_with_text(connection, rated_by, sought.text)))
+        if sought.text is None:
+            by_name = event_games.ends_by_name(connection, rated_by)
+        else:  # few: their games are read one by one
+            of_text = event_games.names_in(connection, rated_by, sought.text)
+            played = event_games.games_of(connection, rated_by, of_text)
+            by_name = {name: event_games.ends_of(games) for name, games in played.items()}
+        text = (sought.text or "").casefold()
+        of_byes = [name for name in tournament_editions.names_in(connection, rated_by) if text in name.casefold()]
+        names = dict.fromkeys((*by_name, *of_byes))
         telling = _editions(connection, rated_by, by_name, names, sought)
     found = _pairs(telling, sought)
     found.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
@@ -130,13 +137,6 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: TournamentSearc
 
 def _told(edition: Edition, games: Iterable[EventGame], every: Editions) -> EventFacts:
     return EventFacts(edition, editions.within(games, edition), every.rounds.get(edition, ()))
-
-
-def _with_text(connection: sqlite3.Connection, pool: Pool, text: str | None) -> list[str]:
-    """The names with a text in them of which rounds without a game are told."""
-    return [
-        name for name in tournament_editions.names_in(connection, pool) if (text or "").casefold() in name.casefold()
-    ]
 
 
 def _editions(
@@ -193,15 +193,6 @@ def _between(
     games = event_games.games_of(connection, pool, set(both))
     ends = {name: event_games.ends_of(played) for name, played in games.items()}
     return _editions(connection, pool, ends, dict.fromkeys(both), sought)
-
-
-def _ends_by_name(connection: sqlite3.Connection, pool: Pool, text: str | None) -> dict[str, dict[int, str]]:
-    """When the games of every tournament ended, or of those with a text in their names."""
-    if text is None:
-        return event_games.ends_by_name(connection, pool)
-    names = event_games.names_in(connection, pool, text)
-    games = event_games.games_of(connection, pool, names)
-    return {name: event_games.ends_of(played) for name, played in games.items()}
 
 
 def _chosen(every: Sequence[Edition], sought: TournamentSearch) -> Iterator[Chosen]:

@@ -35,7 +35,10 @@ def drawn(page: Crosstable, *, dark: bool | None = None) -> str:
         dark: light or dark for good; None: as the reader's system has it.
     """
     layout = laid_out(page)
-    widths = _widths(layout)
+    widths = [
+        max(map(_width, (column.head, *(_cut(row[place].text) for row in layout.rows)))) + 2 * PAD
+        for place, column in enumerate(layout.columns)
+    ]
     below = [line for title, block in layout.blocks for line in (title, *(f"   {line}" for line in block))]
     below = [_cut(line, WIDEST_LINE) for line in (*below, *layout.notes)]
     caption = _cut(layout.caption, WIDEST_CAPTION)
@@ -91,15 +94,6 @@ def _width(text: str) -> float:
 
 def _cut(text: str, longest: int = WIDEST_NAME) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def _widths(layout: TableLayout) -> list[float]:
-    """The width of each column, pixels."""
-    found = []
-    for place, column in enumerate(layout.columns):
-        texts = [column.head, *(_cut(row[place].text) for row in layout.rows)]
-        found.append(max(map(_width, texts)) + 2 * PAD)
-    return found
 
 
 def _rows(layout: TableLayout, widths: Sequence[float]) -> list[str]:

@@ -114,7 +114,9 @@ def export(
     """
     path, asked = Path(target), asked or ExportFilter()
     chosen_format = fmt or format_of(what, path)
-    _refuse_ledgers(ledger, path)
+    refuse_own_files(path, ledger.path)
+    if path.is_dir():
+        raise StorageError(str(path), "is a folder: give the name of a file")
     if document := _document(what, chosen_format, asked):
         with _whole(path) as making, making.open("wb") as file:
             file.writelines(document.make(ledger, asked))
@@ -288,10 +290,3 @@ def _whole(path: Path) -> Iterator[Path]:
                 with suppress(OSError):
                     making.with_name(f"{making.name}{end}").unlink()
             raise
-
-
-def _refuse_ledgers(ledger: Ledger, path: Path) -> None:
-    """Raise StorageError where the file is part of this ledger or of another one."""
-    refuse_own_files(path, ledger.path)
-    if path.is_dir():
-        raise StorageError(str(path), "is a folder: give the name of a file")

@@ -61,27 +61,21 @@ def csv_lines(part: ExportTable, options: WriteOptions) -> Iterator[bytes]:
     yield (",".join(column.name for column in part.columns) + "\n").encode()
     for frame in part.frames:
         shown = with_iso_instants(frame)
-        cells = shown.with_columns(_cells(shown[name], raw=options.raw) for name in _texts(shown))
+        texts = [name for name, kind in shown.schema.items() if kind == pl.String]
+        cells = shown.with_columns(_cells(shown[name], raw=options.raw) for name in texts)
         written = BytesIO()
         cells.write_csv(written, include_header=False)
         yield written.getvalue()
 
 
-def _texts(frame: DataFrame) -> list[str]:
-    return [name for name, kind in frame.schema.items() if kind == pl.String]
-
-
 def _cells(texts: Any, *, raw: bool) -> Any:
     """A column of text as cells: most are plain; of the others each different text is looked at once."""
     others = texts.filter(~texts.str.contains(_PLAIN_CELL)).unique().drop_nulls().to_list()
-    shown = {text: _cell(text, raw=raw) for text in others}
+    shown = {text: visible(text, keep="\n") for text in others}
+    if not raw:
+        shown = {text: in_cell(cell, "csv") for text, cell in shown.items()}
     changed = {text: cell for text, cell in shown.items() if text != cell}
     return texts.replace(list(changed), list(changed.values())) if changed else texts
-
-
-def _cell(text: str, *, raw: bool) -> str:
-    cell = visible(text, keep="\n")
-    return cell if raw else in_cell(cell, "csv")
 
 
 def ndjson_lines(part: ExportTable, options: WriteOptions) -> Iterator[bytes]:  # noqa: ARG001

@@ -108,16 +108,12 @@ def scale_of(ratings: Sequence[float]) -> Scale:
     if span < max(1.0, abs(high) * 1e-9):
         span = max(25.0, abs(high) * 1e-9)
     low, high = low - span * 0.16, high + span * 0.08
-    step = _round_step((high / 2 - low / 2) / 3.5)
+    least = (high / 2 - low / 2) / 3.5
+    power = 10.0 ** floor(log10(max(least, 1.0)))  # a step is one point at least
+    step = next(factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= least or factor == 10.0)
     first, last = floor(low / step), ceil(high / step)
     ticks = tuple(number * step for number in range(first, last + 1))
     return Scale(ticks[0], ticks[-1], ticks)
-
-
-def _round_step(wanted: float) -> float:
-    """The smallest of 1, 2, 2.5, 5 times a power of ten that is not below *wanted*; at least one point."""
-    power = 10.0 ** floor(log10(max(wanted, 1.0)))
-    return next(factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= wanted or factor == 10.0)
 
 
 def _by_game(page: Page, scale: Scale, now: float | None, begin: float) -> GraphLayout:
