@@ -140,11 +140,18 @@ def test_the_plug_in_works_as_it_stands(tmp_path: Path) -> None:
 def test_an_example_in_words_calls_a_command_with_words_that_it_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The examples of ``--help`` speak of the reader's files and are not run; a word that no command takes is found."""
+    """Examples of ``--help``, and those within a sentence, speak of the reader's files and are not run.
+
+    A word that no command takes is found all the same.
+    """
     monkeypatch.chdir(tmp_path)
     (tmp_path / "club.db").touch()
     lines = [line for text in TEXTS.values() for block in readmes.blocks(text, "sh") for line in block.splitlines()]
     examples = [line for line in lines if "rating-ledger " in line]
+    for name, text in TEXTS.items():
+        if name != "tools/README.md":  # there each command is named with what it takes
+            within = re.findall(r"(?<!`)`(rating-ledger \w[^`]+)`(?!`)", readmes.prose(text))
+            examples += [" ".join(line.split()) for line in within if "..." not in line]
     assert len(examples) > 100
     wrong = []
     for line in examples:
