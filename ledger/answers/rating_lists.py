@@ -139,8 +139,8 @@ def list_on(ledger: Ledger, on: str, pool: str | None = None, *, limit: int | No
     listed = list_in_force(connection, rated_by, ms, rows_up_to(limit))
     following = None
     if not rated_by.by_game:
-        after = queries.first_row(connection, queries.NEXT_PLACE, (rated_by.pool, ms))
-        following = None if after is None or after["ms"] == OPEN else after["ms"]
+        place = queries.first_row(connection, queries.NEXT_PLACE, (rated_by.pool, ms))
+        following = None if place is None or place["ms"] == OPEN else place["ms"]
     players = {row.player for row in listed}
     later = {} if following is None else Standings(connection, rated_by, following).of(players)
     shown, published = names(ledger, players), published_at(ledger, rated_by, ms, players)
