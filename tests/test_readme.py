@@ -94,6 +94,12 @@ def test_the_commands_print_what_a_readme_shows(readme: str, after_the_first: Pa
     follow(readme, after_the_first)
 
 
+def test_who_follows_all_readmes_in_one_folder_sees_the_same(after_the_first: Path, follow: Follow) -> None:
+    for readme in TEXTS:
+        if readme != readmes.FIRST:
+            follow(readme, after_the_first)
+
+
 @pytest.mark.parametrize("readme", [name for name in TEXTS if readmes.blocks(TEXTS[name], "pycon")])
 def test_the_python_examples_work(readme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
