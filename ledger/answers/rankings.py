@@ -6,18 +6,18 @@ Numbers come from the views; nothing is written.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from math import inf
-from typing import Any, NamedTuple
+from math import floor, inf
+from typing import Literal
 
 import attrs
 
-from ledger.answers.classes import class_of, strength_of
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import EVERY_ROW, names, rows_up_to
 from ledger.book.policies import CLASSES
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
+from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import DAY_MS
 from ledger.journal.kept_lists import shared_places
 from ledger.ledger import Ledger
@@ -25,10 +25,59 @@ from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.standings import FEW_PLAYERS, ListedPlayer, Standings
 
 
+def class_of(rating: float, settings: Mapping[str, int]) -> str:
+    """The letter of the class, A to D, of a rating to the nearest point."""
+    points = _points(rating)
+    return next((letter for letter in "DCB" if points >= settings[f"{letter.lower()}_from"]), "A")
+
+
+def strength_of(rating: float, settings: Mapping[str, int]) -> Literal["Beginner", "Intermediate", "Advanced"]:
+    """``Beginner``, ``Intermediate`` or ``Advanced``, of a rating to the nearest point."""
+    points = _points(rating)
+    if points >= settings["advanced_from"]:
+        return "Advanced"
+    return "Intermediate" if points >= settings["intermediate_from"] else "Beginner"
+
+
+def _points(rating: float) -> int:
+    return floor(rating + 0.5)
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class RankingDetails:
+    """What is told of a player's rating and place beside them."""
+
+    percentile: float = documented("the share of the ranked players with a lower rating, per cent")
+    class_: str = documented("letter of the class by the policy in force then, of the rating to the nearest point")
+    strength: Literal["Beginner", "Intermediate", "Advanced"] = documented("the same in words")
+    provisional: bool = documented("whether the scheme calls the rating provisional")
+    rd: float | None = documented("the scheme's own uncertainty at that time, points; null: it has none")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class RankingChange:
+    """How a rating was on the day or list to compare with."""
+
+    before: float | None = documented("the rating then, points; null: none")
+    change: float | None = documented("from then to the ranking's instant, points")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class RankingRow:
+    """A player in a ranking."""
+
+    rank: int = documented("place, from 1; equals share one", minimum=1)
+    player: int = documented("the player's number in the ledger", minimum=1)
+    name: str = documented("what the player is called")
+    rating: float = documented("the rating, points")
+    games: int = documented("rated games", minimum=0)
+    last_game: str | None = documented("the day of the last of them; null: there is none")
+    details: RankingDetails | None = beside()
+    since: RankingChange | None = beside()
+
+
 @of_one_moment
-def ranking(
-    ledger: Ledger, pool: str | None = None, *, limit: int | None = 20, min_games: int = 1
-) -> list[dict[str, Any]]:
+def ranking(ledger: Ledger, pool: str | None = None, *, limit: int | None = 20, min_games: int = 1) -> list[RankingRow]:
     """The highest-rated players of a pool after its last game, best first; who is not listed then is left out.
 
     Who is listed is whom the scheme lists and whose account is not closed today, or after the last game.
@@ -43,19 +92,20 @@ def ranking(
         min_games: leave out players with fewer rated games; with 0, who came with the rating of a list and has no rated
             game yet stands there, too.
     """
-    return ranking_in_full(ledger, Wanted(pool=pool, limit=limit, min_games=min_games), details=False)
+    return ranking_in_full(ledger, RankingChoice(pool=pool, limit=limit, min_games=min_games), details=False)
 
 
-class Place(NamedTuple):
-    """Where a player stands in a ranking of so many; who is not in it has neither rank nor percentile."""
+@attrs.frozen(kw_only=True, slots=False)
+class RankingPlace:
+    """Where a player stands in a ranking; who is not in it has neither rank nor percentile."""
 
-    rank: int | None
-    rated_players: int
-    percentile: float | None
+    rank: int | None = documented("place, from 1; equals share one", minimum=1)
+    rated_players: int = documented("how many stand in the ranking", minimum=0)
+    percentile: float | None = documented("the share of them with a lower rating, per cent")
 
 
 @of_one_moment
-def place(ledger: Ledger, pool: Pool, state: PlayerState) -> Place:
+def place(ledger: Ledger, pool: Pool, state: PlayerState) -> RankingPlace:
     """A player's place in the ranking by ``PlayerStates.now`` of all who have played.
 
     Nobody is in it without a rated game. The percentile is that of ``ranking_in_full``.
@@ -64,9 +114,10 @@ def place(ledger: Ledger, pool: Pool, state: PlayerState) -> Place:
     rating = None if state.row is None else state.in_force
     counted = standings.counted(inf if rating is None else rating)
     if rating is None or state.player in standings.closed:
-        return Place(None, counted.players, None)
+        return RankingPlace(rank=None, rated_players=counted.players, percentile=None)
     (better,) = standings.before([(-rating, 0)]).values()  # equals share a place
-    return Place(better + 1, counted.players, _percentile(counted.not_below, counted.players))
+    share = _percentile(counted.not_below, counted.players)
+    return RankingPlace(rank=better + 1, rated_players=counted.players, percentile=share)
 
 
 def _percentile(not_below: int, ranked: int) -> float:
@@ -78,7 +129,7 @@ def _percentile(not_below: int, ranked: int) -> float:
 
 
 @attrs.frozen(kw_only=True)
-class Wanted:
+class RankingChoice:
     """Which ranking is asked for.
 
     Attributes:
@@ -101,67 +152,73 @@ class Wanted:
 
 
 @of_one_moment
-def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> list[dict[str, Any]]:
+def ranking_in_full(ledger: Ledger, choice: RankingChoice, *, details: bool = True) -> list[RankingRow]:
     """A ranking at any instant, with each player's place among all.
 
     Args:
         ledger: a ledger whose views are level.
-        wanted: which ranking.
-        details: ``percentile``, ``class``, ``strength``, ``provisional`` and ``rd`` as well.
-
-    Returns:
-        The columns of ``ranking``. ``percentile`` is the share, in per cent, of the ranked players with a lower rating.
-        ``class`` and ``strength`` are by the policy ``classes`` in force then, of the rating to the nearest point.
-        ``rd`` is the scheme's own uncertainty in points at that time, None where it has none. ``before`` is the rating
-        on the day or list that was asked for, None for who had none; ``change`` the difference.
+        choice: which ranking.
+        details: whether they are wanted.
 
     Raises:
         UnknownNameError: no such pool or published list.
         MalformedError: no such instant, or a list of another pool.
     """
-    rated_by, connection = ledger.pool(wanted.pool), ledger.views.connection
-    ms = _instant(ledger, PlayerStates(connection, rated_by), wanted.at)
+    rated_by, connection = ledger.pool(choice.pool), ledger.views.connection
+    ms = _instant(ledger, PlayerStates(connection, rated_by), choice.at)
     standings = Standings(
         connection,
         rated_by,
-        None if wanted.at is None else ms,
+        None if choice.at is None else ms,
         now_ms=ledger.now_ms(),
-        min_games=wanted.min_games,
-        active_from=BEGINNING if wanted.active_days is None else ms - wanted.active_days * DAY_MS,
+        min_games=choice.min_games,
+        active_from=BEGINNING if choice.active_days is None else ms - choice.active_days * DAY_MS,
     )
-    best = standings.best(wanted.limit)
+    best = standings.best(choice.limit)
     shown = names(ledger, {player.player for player in best})
     places_of = shared_places([player.rating for player in best])
-    rows: list[dict[str, Any]] = [
-        {
-            "rank": rank,
-            "player": player.player,
-            "name": shown[player.player],
-            "rating": player.rating,
-            "games": player.games,
-            "last_game": player.last_game,
-        }
-        for rank, player in zip(places_of, best, strict=True)
-    ]
+    players = [player.player for player in best]
+    in_full: Sequence[RankingDetails | None] = [None] * len(best)
     if details:
-        settings = _class_limits(ledger, ms)
-        states = _states_of(ledger, standings.states, wanted, ms, [player.player for player in best])
-        for row, share in zip(rows, _percentiles(standings, best, wanted.limit), strict=True):
-            state = states[row["player"]]
-            fields = dict(zip(state.era.scheme.state, state.state, strict=True))
-            row |= {
-                "percentile": share,
-                "class": class_of(row["rating"], settings),
-                "strength": strength_of(row["rating"], settings),
-                "provisional": bool(state.provisional),
-                "rd": fields.get("rd"),
-            }
-    before = _before(ledger, rated_by, wanted, [player.player for player in best])
-    if before is not None:
-        for row in rows:
-            rating = before.get(row["player"])
-            row |= {"before": rating, "change": None if rating is None else row["rating"] - rating}
-    return rows
+        in_full = _details(ledger, standings, choice, ms, best)
+    then = _before(ledger, rated_by, choice, players)
+    befores = [None if then is None else then.get(player) for player in players]
+    return [
+        RankingRow(
+            rank=rank,
+            player=player.player,
+            name=shown[player.player],
+            rating=player.rating,
+            games=player.games,
+            last_game=player.last_game,
+            details=detail,
+            since=None
+            if then is None
+            else RankingChange(before=before, change=None if before is None else player.rating - before),
+        )
+        for rank, player, detail, before in zip(places_of, best, in_full, befores, strict=True)
+    ]
+
+
+def _details(
+    ledger: Ledger, standings: Standings, choice: RankingChoice, ms: int, best: Sequence[ListedPlayer]
+) -> list[RankingDetails]:
+    limits = _class_limits(ledger, ms)
+    states = _states_of(ledger, standings.states, choice, ms, [player.player for player in best])
+    found = []
+    for player, share in zip(best, _percentiles(standings, best, choice.limit), strict=True):
+        state = states[player.player]
+        fields = dict(zip(state.era.scheme.state, state.state, strict=True))
+        found.append(
+            RankingDetails(
+                percentile=share,
+                class_=class_of(player.rating, limits),
+                strength=strength_of(player.rating, limits),
+                provisional=bool(state.provisional),
+                rd=fields.get("rd"),
+            )
+        )
+    return found
 
 
 @of_one_moment
@@ -186,10 +243,10 @@ def _instant(ledger: Ledger, states: PlayerStates, at: str | None) -> int:
 
 
 def _states_of(
-    ledger: Ledger, states: PlayerStates, wanted: Wanted, ms: int, players: list[int]
+    ledger: Ledger, states: PlayerStates, choice: RankingChoice, ms: int, players: list[int]
 ) -> dict[int, PlayerState]:
     """The states that the ratings of these players are of."""
-    if wanted.at is None:
+    if choice.at is None:
         today = ledger.now_ms()
         return {player: states.now(player, today) for player in players}
     if len(players) <= FEW_PLAYERS:
@@ -211,15 +268,15 @@ def _percentiles(standings: Standings, best: Sequence[ListedPlayer], limit: int)
     return shares[::-1]
 
 
-def _before(ledger: Ledger, pool: Pool, wanted: Wanted, players: Collection[int]) -> dict[int, float] | None:
+def _before(ledger: Ledger, pool: Pool, choice: RankingChoice, players: Collection[int]) -> dict[int, float] | None:
     """The ratings to compare with, by player; None where nobody asks."""
-    if wanted.since_list is not None:
-        publication = ledger.publications.found(wanted.since_list)
+    if choice.since_list is not None:
+        publication = ledger.publications.found(choice.since_list)
         if publication.event.pool != pool.name:
             message = f"list {publication.name!r} is of pool {publication.event.pool!r}, the ranking of {pool.name!r}"
             raise MalformedError([message])
         return {row.player: row.rating for row in ledger.publications.rows(publication)}
-    if wanted.since is None:
+    if choice.since is None:
         return None
-    then = Standings(ledger.views.connection, pool, instant_end_ms(wanted.since)).of(players)
+    then = Standings(ledger.views.connection, pool, instant_end_ms(choice.since)).of(players)
     return {number: player.rating for number, player in then.items()}

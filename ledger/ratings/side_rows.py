@@ -225,7 +225,9 @@ def write(
     for number, (table, kept) in enumerate(zip(rows.tables, folded.kept, strict=True)):
         sides = folded.tournaments[table.name].sides if table.by_tournament else folded.sides
         further = [cols.take(rated.scheme_state[name], rated.order) for name in table.scheme_state]
-        columns = _columns(cols, table, sides, kept, further)
+        names = [*table.fold.key[1:], *table.fold.stores]
+        stored = [kept.of_rows(cols, column) for column in (*(sides[name] for name in names), *further)]
+        columns = [*stored, *kept.columns]
         if stands is not None and not table.is_whole:
             columns = to_write(cols, rows, stands[number], columns)
         if len(columns[0]):
@@ -263,15 +265,6 @@ def _in_tournaments(
     first = {player: n for player, n, _ in spans(cols, rated)}
     begun = rows.in_tournaments(table, [(player, name, first[player]) for player, name in runs])
     return InTournaments(there, list(runs), run), cols.floats([value for kept in begun for value in kept])
-
-
-def _columns(
-    cols: Columns, table: SideTable, sides: Mapping[str, Column], folded: TableFold, further: Sequence[Column]
-) -> list[Column]:
-    """The columns of a table but the pool: from those of sides, further ones that it has, and the running state."""
-    names = [*table.fold.key[1:], *table.fold.stores]
-    stored = [folded.of_rows(cols, column) for column in (*(sides[name] for name in names), *further)]
-    return [*stored, *folded.columns]
 
 
 def listed_sides(cols: Columns, pool: Pool, rated: Rated, sides: Column) -> Column:
