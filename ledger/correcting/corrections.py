@@ -108,7 +108,7 @@ class Corrections:
 
     def _judging(self, now_ms: int) -> ProposalGate:
         ledger = self.ledger
-        return ProposalGate(ledger.views.connection, ledger.journal, now_ms, ledger.standing.judge)
+        return ProposalGate(ledger.views.connection, ledger.journal, now_ms, ledger.standing)
 
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None

@@ -242,7 +242,7 @@ class Previews:
 
     def _gate(self, views: Views) -> ProposalGate:
         known = ScratchJournal(self.ledger.journal, views.position())
-        return ProposalGate(views.connection, known, self.ledger.now_ms(), self.ledger.standing.judge)
+        return ProposalGate(views.connection, known, self.ledger.now_ms(), self.ledger.standing)
 
     def _issued(self, number: int, seen: int, persons: Mapping[str, Role]) -> list[tuple[str, Event]]:
         """Who issues a token to each of some persons of a trial; none where the journal has issued no tokens.

@@ -47,8 +47,11 @@ class Recorded(NamedTuple):
 class Further(Protocol):
     """What is known of facts beside the journal: how they stand by now, and what follows from them."""
 
-    def judge(self, event: Event) -> None:
-        """Refuse a new fact, but games, that the rules of the journal let pass, by a RejectedError."""
+    def judge(self, event: Event, beside: rules.Beside) -> None:
+        """Refuse a new fact, but games, that the rules of the journal let pass, by a RejectedError.
+
+        Those before it in its transaction come to stand *beside* it.
+        """
 
     def standing_now(self, game: str) -> Corrected | None:
         """How a game stands after its corrections."""
@@ -57,7 +60,7 @@ class Further(Protocol):
 class NothingFurther:
     """What a journal knows by itself: every fact stands as it was recorded."""
 
-    def judge(self, _event: Event) -> None:
+    def judge(self, event: Event, beside: rules.Beside) -> None:
         """Refuse nothing."""
 
     def standing_now(self, _game: str) -> Corrected | None:
@@ -104,7 +107,8 @@ class Recorder:
 
         Args:
             gate: called under the write lock with the transaction and the time to record under; it judges what stands
-                there by then and gives the facts to record. What is not of those kinds is judged as always.
+                there by then and gives the facts to record. Of what is not of those kinds the rules of the journal are
+                asked again.
             actor: who records them.
 
         Raises:
@@ -208,6 +212,7 @@ class _Batch:
         keys: list[str] = []
         bodies: list[bytes] = []
         places: list[tuple[str, int, Event | None]] = []
+        beside: dict[str, list[Event]] = {}
         first = self._writer.size + 1
         for event in events:
             key = event.key
@@ -220,10 +225,10 @@ class _Batch:
                 event, key = supplement, supplement.key  # noqa: PLW2901
             elif event is not self._accepted and type(event) not in self._judged:
                 rules.check_new(event, self._known, self._now_ms)
-                if event.KIND != GameRecorded.KIND:
-                    self._further.judge(event)
-                    if not self._judged:
-                        past_reach.check(event, self._writer.find, self._now_ms)
+                # What comes with an approval was judged by its gate, beside all else that its proposal lets stand.
+                if event.KIND != GameRecorded.KIND and not self._judged:
+                    self._further.judge(event, beside)
+                    past_reach.check(event, self._writer.find, self._now_ms)
             position = first + len(bodies)
             body = codec.body_of(position, self._stamp, self._actor, event)
             kinds.append(event.KIND)
@@ -233,6 +238,7 @@ class _Batch:
             if event.KIND not in {GameRecorded.KIND, GameSupplemented.KIND}:  # nothing is asked to know a game
                 self._known.add(key)
             places.append((key, position, event))
+            beside.setdefault(rules.subject_of(event), []).append(event)
         leaves = self._writer.append(kinds, keys, bodies)
         receipts = [
             Receipt(position, key, leaves[position - first] if position >= first else stored[key].leaf, event is None)

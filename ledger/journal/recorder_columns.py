@@ -233,6 +233,8 @@ class GameImport:
                 events[telling] = self._round_told(telling, pools[telling.line])
             except MalformedError as error:
                 self.report.fault(telling.line, "; ".join(error.problems))
+            except RejectedError as error:
+                self.report.fault(telling.line, str(error))
         self._append_rounds(writer, events, stamp)
 
     def _round_told(self, telling: SourceRound, pool: str) -> RoundWithoutGame:

@@ -23,6 +23,7 @@ from ledger.facts.events import (
     GameRecorded,
     GameSupplemented,
     PlayerChanged,
+    PlayerRegistered,
     PlayerRenamed,
     RatingRunClosed,
     RatingSeeded,
@@ -58,18 +59,28 @@ RULES: dict[str, str] = {
     "bad-settings": "the scheme cannot work with these settings: see what it takes",
     "pool-has-no-beginning": "a pool's first scheme holds from the beginning: adopt one without a date first",
     "bad-carry": "carry and conversion belong to a change from a date, a conversion to 'convert': give what is missing",
-    "needs-a-proposal": (
-        "four eyes are on, and this reaches into the past or changes them: propose it with 'correct', for somebody "
-        "else to approve"
-    ),
     "not-the-last-entry": "only the clock of the last entry can be accepted: name that entry, as the first fact",
     "clock-not-behind": "this machine's clock is not behind the last entry by more than a minute: just record",
     "not-a-telling": "a supplement is the ledger's own: record the game again, with all that is known of it",
     "not-by-append": "this fact is recorded by a call of its own, which keeps what belongs beside it: see the message",
     "not-by-rename": "a name is sealed when it is given: run 'player rename', or call Ledger.rename",
-    # Of games only the views know which are rated: ``ratings.pasts`` judges this, for every door.
+    # Of games only the views know which are rated and when they ended: ``StandingGames`` judges these, for every door.
     "after-the-first-game": (
         "a rating to begin with holds from a day after the first rated game: give a day on or before that of the game"
+    ),
+    "same-instant": "another fact of this kind holds from the same instant, spelt otherwise: correct that one",
+    "overlapping-editions": (
+        "another edition of this tournament has some of these days: let them part, or close the one that is over"
+    ),
+    "edition-closed": "this edition was closed on another day, which stays: where that was wrong, correct that closing",
+    "played-after-closing": (
+        "games of this edition ended after the day of its closing: give the day of the last one, or open the next "
+        "edition first"
+    ),
+    # Only what may stand can be proposed, so that this one comes last.
+    "needs-a-proposal": (
+        "four eyes are on, and this reaches into the past or changes them: give '--propose --reason TEXT' to the same "
+        "command, for somebody else to approve"
     ),
 }
 
@@ -85,6 +96,7 @@ OWN_DOORS: Mapping[type[Event], str] = {
 }
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
 Known = Container[str]  # the keys that the journal holds
+Beside = Mapping[str, Sequence[Event]]  # by subject, facts that come to stand together with a judged one
 
 
 def facts_of(stored: Stored) -> dict[str, Any]:
@@ -139,8 +151,17 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: 
     for field in sorted(stored.keys() | given.keys()):
         before, now = stored.get(field), given.get(field)
         if before != now and not (now is None and field in blanks):
-            raise ConflictError(key, field, before, now)
+            is_prolonged = kind is TournamentOpened and field == "ends_at"
+            raise ConflictError(key, field, before, now, _prolonged(stored, given) if is_prolonged else None)
     return {}
+
+
+def _prolonged(stored: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+    return (
+        f"tournament {given['tournament']!r} is announced from {stored['starts_at']} to {stored['ends_at']} already, "
+        f"not to {given['ends_at']}, and what is recorded stays. Play on: once it is over, 'close-tournament' with the "
+        "day says so, and all of its games up to that day are rated together"
+    )
 
 
 def check_supplemented(game: GameRecorded, now_ms: int) -> None:
@@ -161,6 +182,11 @@ def needed_keys(event: Event) -> tuple[str, ...]:
     return of_pool if player is None else (*of_pool, f"player:{player}")
 
 
+def subject_of(event: Event) -> str:
+    """What a fact is about: its key without the instant; of all games one word, for a closing asks for all of them."""
+    return "game" if isinstance(event, GameRecorded) else event.key.partition("@")[0]
+
+
 def check_new(event: Event, known: Known, now_ms: int) -> None:
     """A fact with a new key.
 
@@ -176,6 +202,8 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
         _check_game(event, known, now_ms)
         return
     match event:
+        case PlayerRegistered():
+            check_joined(event.key, event.joined_at, now_ms)
         case PlayerChanged() | BirthYearLearnt():
             if f"player:{event.player}" not in known:
                 raise stranger(event.key, event.player)
@@ -190,15 +218,27 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
             _check_closing(event, known, now_ms)
         case TournamentOpened():
             _check_opening(event, known)
-        case ClockAccepted() | GameSupplemented() | PlayerRenamed():
-            raise _not_by_append(event)
-        case _ if type(event) in OWN_DOORS:
-            raise _refusal("not-by-append", event, f"a {event.KIND} is recorded by {OWN_DOORS[type(event)]}")
         case _:
-            pass
+            raise _not_by_append(event)
 
 
-def _not_by_append(event: ClockAccepted | GameSupplemented | PlayerRenamed) -> RejectedError:
+def check_joined(key: str, joined_at: str, now_ms: int) -> None:
+    """Nobody joins tomorrow.
+
+    Args:
+        key: of who joins: of the fact, or an identity that has no number yet.
+        joined_at: when.
+        now_ms: the recording machine's clock, milliseconds since 1970.
+
+    Raises:
+        RejectedError: ``ended-in-the-future``.
+    """
+    if instant_ms(joined_at) > now_ms + FUTURE_SLACK_MS:
+        message = f"nobody has joined on {joined_at} yet; check the date"
+        raise RejectedError("ended-in-the-future", key, message)
+
+
+def _not_by_append(event: Event) -> RejectedError:
     """A fact that comes into the journal another way."""
     match event:
         case ClockAccepted():  # the first fact of a transaction is judged by check_acceptance
@@ -221,6 +261,8 @@ def _not_by_append(event: ClockAccepted | GameSupplemented | PlayerRenamed) -> R
                 f"the name of player {event.player} is given by 'player rename' or Ledger.rename, which keep it beside "
                 "the journal",
             )
+        case _:
+            return _refusal("not-by-append", event, f"a {event.KIND} is recorded by {OWN_DOORS[type(event)]}")
 
 
 def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:

@@ -15,7 +15,7 @@ import orjson
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
 from ledger.errors import RejectedError
-from ledger.facts import codec_player_columns
+from ledger.facts import codec, codec_player_columns
 from ledger.facts.events import BirthYearLearnt, RatingSeeded
 from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import Fault, FaultsFound
@@ -127,7 +127,7 @@ class ListImport:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
                 if not self._four_eyes and past_reach.are_four_eyes_on(writer.find):
                     message = "four eyes were set while this list was read; import it again"
-                    raise RejectedError("needs-a-proposal", "", message)
+                    raise RejectedError(past_reach.RULE, "", message)
                 for frame, news in zip(held, known, strict=True):
                     self._record(writer, frame, news, stamp)
         return self.report
@@ -193,7 +193,9 @@ class ListImport:
         keys = codec_player_columns.keys(seeds, RatingSeeded).to_list()
         facts = codec_player_columns.facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
-        firsts = pasts.first_ends(self._ledger.views.connection, self._pool, seeds["player"].to_list())
+        connection, players = self._ledger.views.connection, seeds["player"].to_list()
+        firsts = pasts.first_ends(connection, self._pool, players)
+        listed = pasts.listed_from(connection, self._pool, players)
         columns = seeds.select("line", "player", "effective_at").iter_rows()
         for (line, player, since), key, given in zip(columns, keys, facts, strict=True):
             try:
@@ -204,8 +206,10 @@ class ListImport:
                 if self._four_eyes:
                     seed = RatingSeeded(player=player, pool=self._pool.name, effective_at=since, rating="1")
                     self._refuse_past(line, seed)
+                since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
+                if (player, since_ms) in listed:  # under another key, so in another spelling
+                    self._ledger.standing.judge(codec.structure_event(RatingSeeded.KIND, orjson.loads(given)))
                 if player in firsts:
-                    since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
                     begins = [pasts.judged(self._pool, firsts[player], since_ms)]
                     pasts.refuse_what_cannot_act(key, "rating", since or "", begins)
             except RejectedError as error:

@@ -129,9 +129,8 @@ class Registry:
         for player in players:
             if player.identity in known:
                 self._refuse_other_past(player, known[player.identity])
-            if player.joined is not None and instant_ms(player.joined) > now_ms + rules.FUTURE_SLACK_MS:
-                message = f"nobody has joined on {player.joined} yet; check the date"
-                raise RejectedError("ended-in-the-future", player.identity, message)
+            if player.joined is not None:  # before anybody gets a number
+                rules.check_joined(player.identity, player.joined, now_ms)
         persons, renamed = self._numbered(players, instant_text(now_ms))
         batches = [self._registration(player, persons[player.identity], renamed) for player in players]
         receipts = iter(self.ledger.record([event for events in batches for event in events], actor))
@@ -288,63 +287,69 @@ class Registry:
                 begin with holds from a day after the first game, so that it could not act.
         """
         actor = self.ledger.recorder_named(token, actor)
+        news = self.news(
+            player,
+            standing=standing,
+            declared_rating=declared_rating,
+            birth_year=birth_year,
+            past=past,
+            since=since,
+        )
+        return self.learnt(player, news, self.ledger.record(news, actor))
+
+    def news(
+        self,
+        player: int,
+        *,
+        standing: Standing | None = None,
+        declared_rating: int | None = None,
+        birth_year: int | None = None,
+        past: Past | None = None,
+        since: str | None = None,
+    ) -> list[Event]:
+        """The facts that ``learn`` would record, as it takes them; a year of birth that is known is no news.
+
+        Raises:
+            MalformedError: a value is none that the journal may hold.
+        """
         self.ledger.level()
         since = since or instant_text(self.ledger.now_ms(), Precision.DAY)
         problems, events = list[str](), list[Event]()
-        acting, until = list[pasts.Beginning](), None
         with _named(problems):
-            if birth_year is not None and not self._is_born_in(player, birth_year):
+            if birth_year not in {None, pasts.birth_year(self.ledger.views.connection, player)}:
                 events.append(BirthYearLearnt(player=player, birth_year=birth_year))
         with _named(problems):
             if standing is not None or declared_rating is not None:
-                change = self._change(player, standing, declared_rating, since)
-                events.append(change)
-                if declared_rating is not None:
-                    acting = self._declared_in(change)
+                word = standing or pasts.standing_at(self.ledger.views.connection, player, instant_ms(since))
+                change = Standing(word or Standing.FULL)  # the standing stays where none is told
+                events.append(
+                    PlayerChanged(player=player, effective_at=since, standing=change, declared_rating=declared_rating)
+                )
         with _named(problems):
             if past is not None:
-                seed = past.seed(player, self.ledger.first_pool())
-                events.append(seed)
-                begin, until = self._refuse_late(seed)
-                acting = [*acting, begin]
+                events.append(past.seed(player, self.ledger.first_pool()))
         if problems:
             raise MalformedError(problems)
-        receipts = self.ledger.record(events, actor)
+        return events
+
+    def learnt(self, player: int, news: Sequence[Event], receipts: Sequence[Receipt]) -> Learnt:
+        """Where news that were just recorded act; the views are asked as they were before."""
+        connection, begins, until = self.ledger.views.connection, list[pasts.Beginning](), None
+        for event in filter(pasts.may_be_late, news):
+            begins += pasts.beginnings(connection, self.ledger.views.pools(), event)
+            if isinstance(event, RatingSeeded):
+                (pool,) = (pool for pool in self.ledger.views.pools() if pool.name == event.pool)
+                until = pasts.next_list(connection, pool, event)
         return Learnt(
             player,
             sum(not receipt.duplicate for receipt in receipts),
-            tuple(begin.pool for begin in acting if begin.takes),
-            tuple(b.pool for b in acting if not b.takes),
+            tuple(begin.pool for begin in begins if begin.takes),
+            tuple(begin.pool for begin in begins if not begin.takes),
             until,
         )
 
-    def _change(self, player: int, standing: Standing | None, declared: int | None, since: str) -> PlayerChanged:
-        """A change from an instant on; the standing stays where none is given."""
-        found = standing or pasts.standing_at(self.ledger.views.connection, player, instant_ms(since))
-        word = Standing(found or Standing.FULL)
-        return PlayerChanged(player=player, effective_at=since, standing=word, declared_rating=declared)
-
-    def _declared_in(self, change: PlayerChanged) -> list[pasts.Beginning]:
-        """Where the player begins in each pool, and whether the declared rating acts there.
-
-        Raises:
-            RejectedError: ``after-the-first-game``: it acts nowhere.
-        """
-        return pasts.refuse_late(self.ledger.views.connection, self.ledger.pools(), change)
-
-    def _is_born_in(self, player: int, birth_year: int) -> bool:
-        """Whether the year of birth is known already.
-
-        Raises:
-            ConflictError: another one is.
-        """
-        known = pasts.birth_year(self.ledger.views.connection, player)
-        if known is not None and known != birth_year:
-            raise ConflictError(f"player:{player}", "birth_year", known, birth_year)
-        return known is not None
-
-    def _refuse_late(self, seed: RatingSeeded) -> tuple[pasts.Beginning, str | None]:
-        """Where a seed acts, and up to the day of which later list.
+    def _refuse_late(self, seed: RatingSeeded) -> None:
+        """Refuse the past of a registered player before anybody gets a number.
 
         Raises:
             RejectedError: ``after-the-first-game``: it could not act any more; ``unknown-pool``.
@@ -354,8 +359,7 @@ class Registry:
         if pool is None:
             message = f"no scheme was adopted for pool {seed.pool!r}; adopt one first"
             raise RejectedError("unknown-pool", seed.key, message)
-        (begin,) = pasts.refuse_late(self.ledger.views.connection, [pool], seed)
-        return begin, pasts.next_list(self.ledger.views.connection, pool, seed)
+        pasts.refuse_late(self.ledger.views.connection, [pool], seed)
 
     def namesakes(self, newcomers: Sequence[tuple[str, str]]) -> list[Namesakes]:
         """Of new players, told by identity and name, those who have a name of others and may be the same person."""
