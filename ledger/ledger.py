@@ -21,8 +21,7 @@ from ledger.correcting.previews import Impact, Previews
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import Event, PlayerRegistered, RoundWithoutGame, SchemeAdopted
+from ledger.facts.events import Decision, Event, PlayerRegistered, RoundWithoutGame, SchemeAdopted
 from ledger.facts.source_games import SourceRound
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.journal import listing, rules
@@ -50,7 +49,7 @@ from ledger.registering.registry import NewPlayer, Registry
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, silent
 
 if TYPE_CHECKING:
     from polars import DataFrame

@@ -15,8 +15,7 @@ from ledger.errors import MalformedError
 from ledger.facts import codec, codec_columns
 from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_PLAYER, is_plain_text
 from ledger.facts.events import GameRecorded
-from ledger.facts.instants import instant_ms
-from ledger.facts.instants_columns import instant_ms_column, round_order_column
+from ledger.facts.instants import instant_ms, instant_ms_column, round_order_column
 from ledger.facts.words import Outcome, Termination, round_order
 from tests.kit import strategies
 

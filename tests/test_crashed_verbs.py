@@ -16,7 +16,7 @@ from random import Random
 import pytest
 
 from ledger.correcting.verbs import VERBS as CORRECTIONS
-from ledger.facts.public_events import PersonErased
+from ledger.facts.events import PersonErased
 from ledger.imports import jsonl
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, copied, take_made_up_games

@@ -16,8 +16,7 @@ import pytest
 
 from ledger.errors import ProposalError, RejectedError
 from ledger.facts import codec
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, RatingSeeded, SchemeAdopted
+from ledger.facts.events import BirthYearLearnt, Decision, Event, PlayerChanged, RatingSeeded, SchemeAdopted
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
 from tests.kit.commands import Run

@@ -16,9 +16,9 @@ from unittest.mock import patch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledger.book.fresh import Fresh
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
+from ledger.book.judging import Fresh
 from ledger.facts import codec
 from ledger.facts.events import (
     Event,
@@ -28,7 +28,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.ratings import building, pool_build, views_file
+from ledger.ratings import building, views_file
 from ledger.ratings.queries import tables
 from ledger.runtime import sorted_runs
 from ledger.testing import in_terms_of_facts, record, table_rows
@@ -64,8 +64,7 @@ def small_blocks(size: int) -> Iterator[None]:
     """Builds sort by runs on the disk, and rate and write in blocks, of about *size* rows."""
     sizes = {
         sorted_runs: ("PIECE",),
-        building: ("ENTRIES_A_COMMIT", "GAMES_A_RUN", "GAMES_A_BLOCK"),
-        pool_build: ("SIDES_A_RUN", "SIDES_A_BLOCK"),
+        building: ("ENTRIES_A_COMMIT", "GAMES_A_RUN", "GAMES_A_BLOCK", "SIDES_A_RUN", "SIDES_A_BLOCK"),
     }
     with ExitStack() as stack:
         for module, names in sizes.items():

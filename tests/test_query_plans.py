@@ -20,7 +20,7 @@ from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
-from ledger.ratings import listing, player_rows, queries
+from ledger.ratings import player_rows, queries
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.corrections import approve
@@ -111,8 +111,10 @@ BY_SIDES = [  # each player by itself: never all games
 OF_THESE = ["SCAN theirs", BY_POSITION.format("games")]
 POOL_PLANS = {
     "ORDER_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
-    "RANKING_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
-    "RANKED": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=? AND rating>?)"],
+    "COUNTED_NOW": [
+        "SEARCH current USING PRIMARY KEY (pool=?)", "LIST SUBQUERY 1", OF_NUMBERS,
+        "CREATE BLOOM FILTER",
+    ],
     "RATINGS_AT": [
         "SEARCH current USING COVERING INDEX current_by_rating (pool=?)",
         BY_GAME_NUMBER.format("h"),
@@ -259,15 +261,6 @@ def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_momen
         ]
 
 
-def test_closed_accounts_are_looked_up_each_by_itself(path: Path) -> None:
-    with Ledger.open(path, clock=lambda: NOW) as ledger:
-        assert plan(ledger.views.connection, listing.CLOSED_AMONG) == [
-            BY_PLAYER.format("current"),
-            "LIST SUBQUERY 1",
-            "SCAN json_each VIRTUAL TABLE INDEX 1:",
-        ]
-
-
 def test_who_came_with_a_list_and_has_not_played_is_read_from_an_index_best_first(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         assert plan(ledger.views.connection, roster._BEST_FIRST) == [
@@ -387,7 +380,7 @@ def ask(ledger: Ledger) -> None:
     (position,) = views.execute("SELECT game FROM history WHERE pool = 1 AND player = 1 AND n = 1").fetchone()
     (corrected,) = views.execute("SELECT substr(subject, 6) FROM corrections WHERE number = 1").fetchone()
     asked: dict[str, tuple[object, ...]] = {
-        "ranking": (1, 1, 10, -(2**62)), "last row": (1, 1), "row": (1, 1, 1),
+        "ranking": (1, 1, 10, -(2**62), -(2**62)), "last row": (1, 1), "row": (1, 1, 1),
         "row at an instant": (2, player, batch[0]), "graph": (1, 1), "games of a player": (1, 1, 20),
         "opposite sides": (1, 1, 20), "waiting games": (2, player, 0, 2**62), "latest end": (2,),
         "side of a game": (1, 1, position), "game": (position,), "current": (1, 1),

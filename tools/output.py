@@ -23,9 +23,8 @@ from typing import Any, TypeVar
 import click
 
 from ledger.runtime.lazy import tabulate
-from ledger.runtime.own_files import refuse_own_files
+from ledger.runtime.ledger_files import refuse_own_files, replace_file
 from ledger.runtime.visible import in_cell, in_json, json_escape, visible
-from ledger.runtime.whole_files import replace_file
 
 Row = dict[str, Any]
 Command = TypeVar("Command", bound=Callable[..., Any])

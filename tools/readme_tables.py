@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from ledger.answers.exports.datasets import PREPARED
-from ledger.book.table_docs import ColumnDoc
+from ledger.book.tables import ColumnDoc
 from ledger.ratings import read_models
 
 from . import output, running

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from ledger.answers.moments import of_one_moment
-from ledger.facts.identities import are_apart, register_of
-from ledger.facts.person_names import FoldedName, Place, folded, may_be
+from ledger.facts.person_names import FoldedName, Place, are_apart, folded, may_be, register_of
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 

@@ -14,8 +14,7 @@ from ledger.book.timeline import Pool
 from ledger.book.tournaments import NOTHING, Announced, Edition, first_from
 from ledger.facts.codec import decode
 from ledger.facts.events import TournamentClosed, TournamentOpened
-from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
-from ledger.facts.instants_columns import instant_ms_column
+from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_ms_column, instant_text
 from ledger.facts.periods import DAY_MS
 from ledger.journal import Journal
 from ledger.ledger import Ledger

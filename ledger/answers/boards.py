@@ -8,8 +8,8 @@ import orjson
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names
+from ledger.board.playing import moves_of, replayed
 from ledger.board.position import START, Position
-from ledger.board.replaying import moves_of, replayed
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.journal import listing
 from ledger.ledger import Ledger

@@ -10,8 +10,7 @@ from typing import Any
 
 import attrs
 
-from ledger.book.eras import BEGINNING, Era
-from ledger.book.timeline import Pool
+from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.errors import MalformedError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import DAY_MS

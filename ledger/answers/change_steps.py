@@ -17,10 +17,19 @@ from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.facts.changes import Verb
 from ledger.facts.codec import decode
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
-from ledger.facts.events import ClockAccepted, PlayerRegistered, PlayerRenamed
-from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
-from ledger.facts.token_events import TokenIssued, TokenRevoked
+from ledger.facts.events import (
+    ClockAccepted,
+    CorrectionDecided,
+    CorrectionProposed,
+    Decision,
+    ListPublished,
+    PersonErased,
+    PlayerRegistered,
+    PlayerRenamed,
+    PolicySet,
+    TokenIssued,
+    TokenRevoked,
+)
 from ledger.journal import Journal
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates

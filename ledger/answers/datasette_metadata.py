@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ledger.answers.exports.datasets import PREPARED, dataset
 from ledger.answers.moments import of_one_moment
 from ledger.answers.querying import tables_described
-from ledger.book.table_docs import TableDoc
+from ledger.book.tables import TableDoc
 from ledger.errors import MalformedError
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite

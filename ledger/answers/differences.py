@@ -19,19 +19,28 @@ from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError
 from ledger.facts.codec import Entry, decode
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
-from ledger.facts.events import ClockAccepted, GameRecorded, PlayerRegistered, PlayerRenamed
+from ledger.facts.events import (
+    ClockAccepted,
+    CorrectionDecided,
+    CorrectionProposed,
+    Decision,
+    GameRecorded,
+    ListPublished,
+    PersonErased,
+    PlayerRegistered,
+    PlayerRenamed,
+    PolicySet,
+    TokenIssued,
+    TokenRevoked,
+)
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
-from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
-from ledger.facts.token_events import TokenIssued, TokenRevoked
 from ledger.journal import Journal
 from ledger.journal.kept_lists import ListRow, in_form
 from ledger.ledger import Ledger
-from ledger.ratings.lists import by_player, rows_in_force
 from ledger.ratings.past_views import known_at, stepping
-from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.standings import Standings, by_player, list_in_force
 from ledger.ratings.views import Views
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, silent
 
 NOW = "now"
 CREATED, UNCHANGED, CHANGED, REMOVED = "created", "unchanged", "changed", "removed"
@@ -103,7 +112,7 @@ def _list(ledger: Ledger, word: str) -> RatingList:
 
 
 def _list_now(ledger: Ledger, pool: str, ms: int) -> RatingList:
-    rows = rows_in_force(PlayerStates(ledger.views.connection, ledger.pool(pool)), ms)
+    rows = list_in_force(ledger.views.connection, ledger.pool(pool), ms)
     return RatingList(NOW, pool, ms, ledger.views.position(), by_player(rows))
 
 
@@ -216,9 +225,8 @@ def _ratings(views: Views, name: str, players: list[int], ms: int) -> dict[int, 
     pool = next((pool for pool in stored_pools(views.connection) if pool.name == name), None)
     if pool is None:
         return dict.fromkeys(players)
-    states = PlayerStates(views.connection, pool)
-    listed = {state.player: state.in_force for state in states.all_at(ms)}
-    return {player: listed.get(player) for player in players}
+    listed = Standings(views.connection, pool, ms).of(players)
+    return {player: listed[player].rating if player in listed else None for player in players}
 
 
 def _steps(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Iterator[Step]:

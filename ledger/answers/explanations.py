@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ledger.answers import marks
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import RESULT, day, names, shown
-from ledger.book.eras import Era
-from ledger.book.timeline import Pool
+from ledger.book.timeline import Era, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.periods import DAY_MS
 from ledger.journal.game_keys import game_found

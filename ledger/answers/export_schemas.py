@@ -12,7 +12,7 @@ from typing import Any
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.exports import schemas
 from ledger.answers.graphs.bars import Page
-from ledger.facts.class_schemas import class_schema
+from ledger.facts.json_schemas import class_schema
 
 EXPORTS: Mapping[str, type[Any]] = {
     "crosstable/1": Crosstable,

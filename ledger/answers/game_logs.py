@@ -7,8 +7,7 @@ from typing import Any
 from ledger.answers.corrections import described
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names, told_apart
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
-from ledger.facts.events import GameRecorded, GameSupplemented
+from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision, GameRecorded, GameSupplemented
 from ledger.ledger import Ledger
 
 _LEFT_OUT = {"game", "entry", "number", "text"}  # of the facts that a supplement adds

@@ -15,10 +15,10 @@ from typing import Any
 from ledger.answers.boards import RESULTS, kept_game
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names
+from ledger.board.playing import moves_of
 from ledger.board.position import START, Position
-from ledger.board.replaying import moves_of
 from ledger.facts.words import Termination
-from ledger.imports.addresses import address_of
+from ledger.imports.reading import address_of
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.runtime.visible import visible

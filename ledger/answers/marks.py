@@ -14,10 +14,9 @@ import orjson
 from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import Original, originals
 from ledger.answers.wording import names
-from ledger.book.eras import BEGINNING
-from ledger.book.game_rows import FACTS
 from ledger.book.restand import recorded_facts, rows_at
-from ledger.book.timeline import Pool
+from ledger.book.tables import FACTS
+from ledger.book.timeline import BEGINNING, Pool
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 

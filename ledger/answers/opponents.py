@@ -17,8 +17,7 @@ from ledger.answers.moments import of_one_moment
 from ledger.answers.player_games import last_row
 from ledger.answers.read_models import games_until
 from ledger.answers.wording import RESULT, names, shown
-from ledger.book.policies import CLASSES
-from ledger.book.stored_policies import stored_policies
+from ledger.book.policies import CLASSES, stored_policies
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.ledger import Ledger

@@ -22,9 +22,9 @@ from ledger.facts.instants import instant_end_ms
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import queries
-from ledger.ratings.history import highest_of
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.projectors import highest_lowest
+from ledger.ratings.side_tables import highest_of
 from ledger.schemes.scheme import Rhythm
 
 

@@ -7,8 +7,7 @@ from typing import Any
 from attrs import asdict
 
 from ledger.answers.moments import of_one_moment
-from ledger.book.eras import Era
-from ledger.book.timeline import Pool
+from ledger.book.timeline import Era, Pool
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates

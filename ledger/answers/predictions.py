@@ -9,7 +9,7 @@ from typing import Any
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import day, shown
-from ledger.book.eras import Era
+from ledger.book.timeline import Era
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.ledger import Ledger

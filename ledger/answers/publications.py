@@ -6,19 +6,18 @@ differ, and why, is in ``differences``. Nothing is written.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names
-from ledger.book.eras import BEGINNING
-from ledger.book.timeline import Pool
+from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import UnknownNameError
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.publishing.publications import Publication
-from ledger.ratings.lists import by_player, rows_in_force
 from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.standings import by_player, list_in_force
 
 FEW_PLAYERS = 200  # looked up one by one
 
@@ -61,7 +60,7 @@ def rows(ledger: Ledger, publication: Publication) -> list[dict[str, Any]]:
         whether rating, games or last game differ.
     """
     rated_by = ledger.pool(publication.event.pool)
-    now = by_player(rows_in_force(PlayerStates(ledger.views.connection, rated_by), publication.at_ms))
+    now = by_player(list_in_force(ledger.views.connection, rated_by, publication.at_ms))
     published = sorted(ledger.publications.rows(publication), key=lambda row: row.rank)
     called = names(ledger, {row.player for row in published})
     found = []
@@ -158,14 +157,14 @@ def beside(found: Original | None) -> dict[str, Any]:
 
 
 @of_one_moment
-def published_at(ledger: Ledger, pool: Pool, ms: int, players: Collection[int]) -> dict[int, ListRow] | None:
+def published_at(ledger: Ledger, pool: Pool, ms: int, players: Collection[int]) -> Mapping[int, ListRow] | None:
     """What the list published of that very instant says of these players; None where none was published."""
     publications = ledger.publications
     publication = publications.at(pool.name, ms)
     if publication is None:
         return None
     if len(players) > FEW_PLAYERS:
-        return by_player(list(publications.rows(publication)))
+        return by_player(publications.rows(publication))
     found = ((player, publications.row(publication, player)) for player in players)
     return {player: row for player, row in found if row is not None}
 

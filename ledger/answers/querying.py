@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ledger.answers.moments import of_one_moment
-from ledger.book.table_docs import NUMBER, POSITION, ColumnDoc, TableDoc
+from ledger.book.tables import NUMBER, POSITION, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, StorageError, one_line
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, read_models, tournament_performance

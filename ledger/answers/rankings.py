@@ -5,9 +5,7 @@ Numbers come from the views; nothing is written.
 
 from __future__ import annotations
 
-import json
-from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
@@ -15,21 +13,16 @@ import attrs
 
 from ledger.answers.classes import class_of, strength_of
 from ledger.answers.moments import of_one_moment
-from ledger.answers.rating_lists import FEW_PLAYERS, in_force_at
-from ledger.answers.wording import EVERY_ROW, day, names, rows_up_to
-from ledger.book.eras import BEGINNING
+from ledger.answers.wording import EVERY_ROW, names, rows_up_to
 from ledger.book.policies import CLASSES
-from ledger.book.timeline import Pool
+from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.periods import DAY_MS
 from ledger.journal.kept_lists import shared_places
 from ledger.ledger import Ledger
-from ledger.ratings import places, queries
-from ledger.ratings.listing import CLOSED_AMONG
 from ledger.ratings.player_states import PlayerState, PlayerStates
-
-NOBODY, EVERYBODY = 0, 2**31  # below and above every player's number
+from ledger.ratings.standings import FEW_PLAYERS, ListedPlayer, Standings
 
 
 @of_one_moment
@@ -50,46 +43,7 @@ def ranking(
         min_games: leave out players with fewer rated games; with 0, who came with the rating of a list and has no rated
             game yet stands there, too.
     """
-    rated_by, most = ledger.pool(pool), rows_up_to(limit)
-    rows = _ranked(ledger, rated_by, most, min_games)
-    if min_games == 0:
-        rows = sorted([*rows, *_unplayed(ledger, rated_by, most)], key=_best_first)[:most]
-    shown = names(ledger, {row["player"] for row in rows})
-    return _placed(rows, shown)
-
-
-def _ranked(
-    ledger: Ledger, pool: Pool, limit: int, min_games: int, active_from: int = BEGINNING
-) -> list[dict[str, Any]]:
-    """The best of those who have played so many games, the last of them after an instant."""
-    connection = ledger.views.connection
-    states = PlayerStates(connection, pool)
-    since, closed = states.stands_since_ms, states.closed_now(ledger.now_ms())
-    query, arguments = queries.RANKING, [pool.pool, min_games, limit + len(closed), active_from]
-    if since > BEGINNING:
-        query, arguments = queries.RANKING_SINCE, [*arguments, since]
-    rows = [row for row in queries.dictionaries(connection, query, arguments) if row["player"] not in closed]
-    if since > BEGINNING:
-        moved = [{**(state.row or {}), "rating": state.in_force} for state in states.moved_since()]
-        moved = [row for row in moved if row["n"] >= min_games and row["ended_ms"] > active_from]
-        rows += [row for row in moved if row["player"] not in closed]
-        rows.sort(key=_best_first)
-    return rows[:limit]
-
-
-def _unplayed(ledger: Ledger, pool: Pool, limit: int) -> list[dict[str, Any]]:
-    """The rows of those who have no rated game."""
-    today_ms, states = ledger.now_ms(), PlayerStates(ledger.views.connection, pool)
-    closed = states.closed_now(today_ms)
-    return [
-        {"player": state.player, "rating": state.in_force, "n": 0, "ended_ms": None}
-        for state in states.unplayed(today_ms, limit + len(closed))
-        if state.player not in closed
-    ]
-
-
-def _best_first(row: dict[str, Any]) -> tuple[float, int]:
-    return -row["rating"], row["player"]
+    return ranking_in_full(ledger, Wanted(pool=pool, limit=limit, min_games=min_games), details=False)
 
 
 class Place(NamedTuple):
@@ -106,40 +60,18 @@ def place(ledger: Ledger, pool: Pool, state: PlayerState) -> Place:
 
     Nobody is in it without a rated game. The percentile is that of ``ranking_in_full``.
     """
-    connection = ledger.views.connection
-    states = PlayerStates(connection, pool)
-    rating, player = None if state.row is None else state.in_force, state.player
-    if states.stands_since_ms > BEGINNING:
-        closed = states.closed_now(ledger.now_ms())
-        order = [point for point in states.in_order() if point[1] not in closed]
-        point = (-(rating or 0.0), player)
-        better = bisect_left(order, point)
-        if rating is None or order[better : better + 1] != [point]:
-            return Place(None, len(order), None)
-        not_below = bisect_right(order, (-rating, EVERYBODY))
-        better = bisect_left(order, (-rating, NOBODY))  # equals share a place
-        return Place(better + 1, len(order), _percentile(not_below, len(order)))
-    ranked = places.listed(connection, pool.pool)
-    closed, among = states.closed_now(ledger.now_ms()), {"listed": 0, "better": 0, "not_below": 0}
-    if closed:
-        arguments = (pool.pool, json.dumps(sorted(closed)), rating)
-        among = queries.first_row(connection, CLOSED_AMONG, arguments) or among
-        ranked -= among["listed"]
-    if rating is None or player in closed:
-        return Place(None, ranked, None)
-    (better,) = places.before(connection, pool.pool, [(-rating, NOBODY)]).values()
-    not_below = places.not_below(connection, pool.pool, rating) - among["not_below"]
-    return Place(better - among["better"] + 1, ranked, _percentile(not_below, ranked))
+    standings = Standings(ledger.views.connection, pool, now_ms=ledger.now_ms(), min_games=1)
+    rating = None if state.row is None else state.in_force
+    counted = standings.counted(inf if rating is None else rating)
+    if rating is None or state.player in standings.closed:
+        return Place(None, counted.players, None)
+    (better,) = standings.before([(-rating, 0)]).values()  # equals share a place
+    return Place(better + 1, counted.players, _percentile(counted.not_below, counted.players))
 
 
 def _percentile(not_below: int, ranked: int) -> float:
     """The share of the ranked players with a lower rating, per cent; *not_below* have that rating or a higher one."""
     return 100.0 * (ranked - not_below) / ranked
-
-
-def _counted(row: dict[str, Any] | None) -> int:
-    assert row is not None
-    return int(row["n"])
 
 
 # -- with what is told beside the rating ---------------------------------------------------------------------------
@@ -168,14 +100,6 @@ class Wanted:
     since_list: str | None = None
 
 
-class _Ranked(NamedTuple):
-    """The best of a ranking, how many are in it, and how many of them have at least the rating of the last row."""
-
-    rows: list[dict[str, Any]]
-    total: int
-    not_below_last: int
-
-
 @of_one_moment
 def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> list[dict[str, Any]]:
     """A ranking at any instant, with each player's place among all.
@@ -195,21 +119,35 @@ def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> 
         UnknownNameError: no such pool or published list.
         MalformedError: no such instant, or a list of another pool.
     """
-    rated_by = ledger.pool(wanted.pool)
-    states = PlayerStates(ledger.views.connection, rated_by)
-    ms = _instant(ledger, states, wanted.at)
-    if wanted.at is not None:
-        ranked = _best_at(ledger, rated_by, states, wanted, ms, counted=details)
-    else:
-        ranked = None if details else _best_now(ledger, rated_by, wanted, ms)
-    ranked = ranked or _ranked_at(ledger, rated_by, states, wanted, ms)
-    shown = names(ledger, {row["player"] for row in ranked.rows})
-    rows = _placed(ranked.rows, shown)
+    rated_by, connection = ledger.pool(wanted.pool), ledger.views.connection
+    ms = _instant(ledger, PlayerStates(connection, rated_by), wanted.at)
+    standings = Standings(
+        connection,
+        rated_by,
+        None if wanted.at is None else ms,
+        now_ms=ledger.now_ms(),
+        min_games=wanted.min_games,
+        active_from=BEGINNING if wanted.active_days is None else ms - wanted.active_days * DAY_MS,
+    )
+    best = standings.best(wanted.limit)
+    shown = names(ledger, {player.player for player in best})
+    places_of = shared_places([player.rating for player in best])
+    rows: list[dict[str, Any]] = [
+        {
+            "rank": rank,
+            "player": player.player,
+            "name": shown[player.player],
+            "rating": player.rating,
+            "games": player.games,
+            "last_game": player.last_game,
+        }
+        for rank, player in zip(places_of, best, strict=True)
+    ]
     if details:
         settings = _class_limits(ledger, ms)
-        known = _states_of(ledger, states, wanted, ms, [row["player"] for row in rows])
-        for row, share in zip(rows, _percentiles(ranked), strict=True):
-            state = known[row["player"]]
+        states = _states_of(ledger, standings.states, wanted, ms, [player.player for player in best])
+        for row, share in zip(rows, _percentiles(standings, best, wanted.limit), strict=True):
+            state = states[row["player"]]
             fields = dict(zip(state.era.scheme.state, state.state, strict=True))
             row |= {
                 "percentile": share,
@@ -218,29 +156,12 @@ def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> 
                 "provisional": bool(state.provisional),
                 "rd": fields.get("rd"),
             }
-    before = _before(ledger, rated_by, states, wanted, [row["player"] for row in rows])
+    before = _before(ledger, rated_by, wanted, [player.player for player in best])
     if before is not None:
         for row in rows:
             rating = before.get(row["player"])
             row |= {"before": rating, "change": None if rating is None else row["rating"] - rating}
     return rows
-
-
-def _placed(rows: list[dict[str, Any]], shown: Mapping[int, str]) -> list[dict[str, Any]]:
-    """The rows of a ranking from its first place on; equals share one."""
-    places_of = shared_places([row["rating"] for row in rows])
-    return [_row(place, row, shown[row["player"]]) for place, row in zip(places_of, rows, strict=True)]
-
-
-def _row(place: int, row: dict[str, Any], name: str) -> dict[str, Any]:
-    return {
-        "rank": place,
-        "player": row["player"],
-        "name": name,
-        "rating": row["rating"],
-        "games": row["n"],
-        "last_game": None if row["ended_ms"] is None else day(row["ended_ms"]),
-    }
 
 
 @of_one_moment
@@ -264,85 +185,6 @@ def _instant(ledger: Ledger, states: PlayerStates, at: str | None) -> int:
     return ledger.now_ms() if states.latest_ms is None else states.latest_ms
 
 
-def _ranked_at(ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted, ms: int) -> _Ranked:
-    """The ranking that is asked for; by an index where the last rows say it as they stand."""
-    if wanted.at is None:
-        plain = wanted.active_days is None and wanted.min_games > 0 and states.stands_since_ms == BEGINNING
-        if plain and not states.closed_now(ledger.now_ms()):
-            return _by_index(ledger, pool, wanted)
-        rows = _ranked(ledger, pool, EVERY_ROW, max(wanted.min_games, 1))
-        rows += _unplayed(ledger, pool, EVERY_ROW) if wanted.min_games == 0 else []
-    else:
-        rows = [row for row in _rows_at(ledger, pool, states, ms) if row["n"] >= wanted.min_games]
-    if wanted.active_days is not None:
-        since = ms - wanted.active_days * DAY_MS
-        rows = [row for row in rows if row["ended_ms"] is not None and row["ended_ms"] > since]
-    rows.sort(key=_best_first)
-    best = rows[: wanted.limit]
-    not_below = sum(row["rating"] >= best[-1]["rating"] for row in rows) if best else 0
-    return _Ranked(best, len(rows), not_below)
-
-
-def _active_from(wanted: Wanted, ms: int) -> int:
-    return BEGINNING if wanted.active_days is None else ms - wanted.active_days * DAY_MS
-
-
-def _best_now(ledger: Ledger, pool: Pool, wanted: Wanted, ms: int) -> _Ranked:
-    """The best now; how many stand below them is not counted."""
-    rows = _ranked(ledger, pool, wanted.limit, max(wanted.min_games, 1), _active_from(wanted, ms))
-    if wanted.min_games == 0 and wanted.active_days is None:  # who has no game has none of late
-        rows = sorted([*rows, *_unplayed(ledger, pool, wanted.limit)], key=_best_first)[: wanted.limit]
-    return _Ranked(rows, len(rows), len(rows))
-
-
-def _best_at(
-    ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted, ms: int, *, counted: bool
-) -> _Ranked | None:
-    """The best at an instant, where few are asked for and rows say it; how many stand below only where it is asked."""
-    if wanted.limit >= EVERY_ROW:
-        return None
-    active_from = _active_from(wanted, ms)
-    rows = states.best_at(ms, wanted.limit, min_games=wanted.min_games, active_from=active_from)
-    if rows is None:
-        return None
-    if not counted or not rows:
-        return _Ranked(rows, len(rows), len(rows))
-    without = json.dumps(sorted(states.closed_at(ms)))
-    counts = (pool.pool, ms, wanted.min_games, active_from, rows[-1]["rating"], without)
-    found = queries.first_row(ledger.views.connection, queries.COUNTED_AT, counts)
-    assert found is not None
-    return _Ranked(rows, found["total"], found["not_below"])
-
-
-def _by_index(ledger: Ledger, pool: Pool, wanted: Wanted) -> _Ranked:
-    connection, rows = ledger.views.connection, _ranked(ledger, pool, wanted.limit, wanted.min_games)
-    if wanted.min_games == 1:  # which everybody has who is listed
-        last = rows[-1]["rating"] if rows else inf
-        return _Ranked(rows, places.listed(connection, pool.pool), places.not_below(connection, pool.pool, last))
-    counts = [
-        _counted(queries.first_row(connection, queries.RANKED, (pool.pool, wanted.min_games, rating)))
-        for rating in (-inf, rows[-1]["rating"] if rows else inf)
-    ]
-    return _Ranked(rows, *counts)
-
-
-def _rows_at(ledger: Ledger, pool: Pool, states: PlayerStates, ms: int) -> list[dict[str, Any]]:
-    """Who was listed at an instant, in no order."""
-    if states.rows_say_all:
-        closed = states.closed_at(ms)
-        rows = queries.dictionaries(ledger.views.connection, queries.RATINGS_AT, (pool.pool, ms))
-        return [row for row in rows if row["player"] not in closed] if closed else list(rows)
-    return [
-        {
-            "player": state.player,
-            "rating": state.in_force,
-            "n": state.games,
-            "ended_ms": None if state.row is None else state.row["ended_ms"],
-        }
-        for state in states.all_at(ms)
-    ]
-
-
 def _states_of(
     ledger: Ledger, states: PlayerStates, wanted: Wanted, ms: int, players: list[int]
 ) -> dict[int, PlayerState]:
@@ -355,22 +197,21 @@ def _states_of(
     return {state.player: state for state in states.all_at(ms)}
 
 
-def _percentiles(ranked: _Ranked) -> list[float]:
-    """For each row the share of the ranked players with a lower rating, in per cent."""
+def _percentiles(standings: Standings, best: Sequence[ListedPlayer], limit: int) -> list[float]:
+    """For each of the best the share of the ranked players with a lower rating, in per cent."""
+    if not best:
+        return []
+    is_everybody = len(best) < limit
+    players, not_below = (len(best), len(best)) if is_everybody else standings.counted(best[-1].rating)
     shares: list[float] = []
-    not_below, last = ranked.not_below_last, None
-    for place in range(len(ranked.rows), 0, -1):
-        rating = ranked.rows[place - 1]["rating"]
-        if last is not None and rating != last:
+    for place in range(len(best), 0, -1):
+        if place < len(best) and best[place - 1].rating != best[place].rating:
             not_below = place
-        last = rating
-        shares.append(_percentile(not_below, ranked.total))
+        shares.append(_percentile(not_below, players))
     return shares[::-1]
 
 
-def _before(
-    ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted, players: list[int]
-) -> dict[int, float | None] | None:
+def _before(ledger: Ledger, pool: Pool, wanted: Wanted, players: Collection[int]) -> dict[int, float] | None:
     """The ratings to compare with, by player; None where nobody asks."""
     if wanted.since_list is not None:
         publication = ledger.publications.found(wanted.since_list)
@@ -378,4 +219,7 @@ def _before(
             message = f"list {publication.name!r} is of pool {publication.event.pool!r}, the ranking of {pool.name!r}"
             raise MalformedError([message])
         return {row.player: row.rating for row in ledger.publications.rows(publication)}
-    return None if wanted.since is None else in_force_at(states, instant_end_ms(wanted.since), players)
+    if wanted.since is None:
+        return None
+    then = Standings(ledger.views.connection, pool, instant_end_ms(wanted.since)).of(players)
+    return {number: player.rating for number, player in then.items()}

@@ -30,7 +30,7 @@ from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.publishing.publications import Publication
 from ledger.ratings.past_views import known_at, stepping
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, silent
 
 PLACES = Decimal("0.000001")  # of the points
 FEW_GAMES = 3  # of a batch that are named in words

@@ -13,19 +13,15 @@ from typing import Any
 from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import published_at, same
 from ledger.answers.wording import EVERY_ROW, day, names, rows_up_to
-from ledger.book.eras import BEGINNING
-from ledger.book.timeline import Pool
+from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import OPEN
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.ratings import queries
-from ledger.ratings.lists import rows_in_force
-from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.standings import Standings, list_in_force
 from ledger.schemes.scheme import Rhythm
-
-FEW_PLAYERS = 1_000  # looked up one by one
 
 
 @of_one_moment
@@ -102,12 +98,12 @@ def list_on(ledger: Ledger, on: str, pool: str | None = None, *, limit: int | No
         instant, ``revised`` whether that list says something else of the player.
     """
     rated_by, ms = ledger.pool(pool), instant_end_ms(on)
-    states = PlayerStates(ledger.views.connection, rated_by)
-    listed = rows_in_force(states, ms, rows_up_to(limit))
+    connection = ledger.views.connection
+    listed = list_in_force(connection, rated_by, ms, rows_up_to(limit))
     following = None if rated_by.by_game else _next_run(ledger, rated_by, ms)
-    later = {} if following is None else in_force_at(states, following, [row.player for row in listed])
-    shown = names(ledger, {row.player for row in listed})
-    published = published_at(ledger, rated_by, ms, [row.player for row in listed])
+    players = {row.player for row in listed}
+    later = {} if following is None else Standings(connection, rated_by, following).of(players)
+    shown, published = names(ledger, players), published_at(ledger, rated_by, ms, players)
     rows = []
     for row in listed:
         entry = {
@@ -119,7 +115,7 @@ def list_on(ledger: Ledger, on: str, pool: str | None = None, *, limit: int | No
             "last_game": row.last_game,
         }
         if following is not None:
-            after = later.get(row.player)
+            after = later[row.player].rating if row.player in later else None
             change = None if after is None else after - row.rating
             entry |= {"next_run": day(following), "next_rating": after, "change": change}
         rows.append(entry | _original(published, row))
@@ -133,14 +129,6 @@ def _original(published: Mapping[int, ListRow] | None, row: ListRow) -> dict[str
         "published": None if original is None else original.rating,
         "revised": published is not None and not same(original, row),
     }
-
-
-def in_force_at(states: PlayerStates, ms: int, players: list[int]) -> dict[int, float | None]:
-    """The ratings in force at an instant of these players, who are few or all."""
-    if len(players) <= FEW_PLAYERS:
-        closed = states.closed_at(ms)
-        return {player: states.at(player, ms).in_force for player in players if player not in closed}
-    return {state.player: state.in_force for state in states.all_at(ms)}
 
 
 def _next_run(ledger: Ledger, pool: Pool, ms: int) -> int | None:

@@ -13,9 +13,8 @@ from typing import Any
 from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import refuse_without
 from ledger.answers.wording import EVERY_ROW, names, rows_up_to
-from ledger.book.policies import POLICIES
+from ledger.book.policies import POLICIES, stored_policies
 from ledger.book.policies import UPSETS as POLICY
-from ledger.book.stored_policies import stored_policies
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.ledger import Ledger

@@ -28,9 +28,8 @@ from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.projectors import available
-from ledger.runtime.collector import collector_paused
 from ledger.runtime.ledger_files import beside
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, collector_paused, silent
 
 __all__ = ["Omission", "Verdict", "audit", "table_digests"]
 

@@ -27,11 +27,11 @@ from ledger.facts.event_fields import NAME_PATTERN
 from ledger.journal import Journal
 from ledger.ratings import queries, views_file
 from ledger.ratings.fact_projector import ReadModel
-from ledger.ratings.history import HISTORY
 from ledger.ratings.projectors import BUILT_IN, available
+from ledger.ratings.side_tables import HISTORY
 from ledger.ratings.views import Views
 from ledger.runtime.lazy import pl
-from ledger.runtime.progress import Progress
+from ledger.runtime.long_work import Progress
 
 if TYPE_CHECKING:
     import sqlite3

@@ -12,16 +12,14 @@ from ledger.audit.reader.lists import COLUMNS, PublishedList, form_of, kept_rows
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.facts.codec import decode
-from ledger.facts.events import Event, SchemeAdopted
+from ledger.facts.events import Event, ListPublished, SchemeAdopted
 from ledger.facts.instants import instant_end_ms
-from ledger.facts.public_events import ListPublished
 from ledger.journal import Journal
 from ledger.journal.kept_lists import ListRow, form_of_digest, in_form, kept_texts
-from ledger.ratings.lists import rows_in_force
 from ledger.ratings.past_views import Steps, stepping
-from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.standings import list_in_force
 from ledger.runtime import arith
-from ledger.runtime.progress import Progress
+from ledger.runtime.long_work import Progress
 from ledger.schemes import available
 
 REMEDY = "find out who published it and from what: the entries before it are true"
@@ -109,7 +107,7 @@ def _rows(
     pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
     if pool is None:
         return {}, None
-    rows = rows_in_force(PlayerStates(connection, pool), instant_end_ms(event.as_of))
+    rows = list_in_force(connection, pool, instant_end_ms(event.as_of))
     return {row.player: row for row in rows}, pool
 
 

@@ -23,9 +23,8 @@ from ledger.ledger import Ledger, utc_now
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.projectors import available
 from ledger.ratings.views import Views
-from ledger.runtime.collector import collector_paused
 from ledger.runtime.ledger_files import beside
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, collector_paused, silent
 
 
 class ProvenLedger(Ledger):

@@ -27,9 +27,8 @@ from ledger.ledger import Ledger, utc_now
 from ledger.ratings import views_file
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
-from ledger.runtime.collector import collector_paused
 from ledger.runtime.ledger_files import beside
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, collector_paused, silent
 
 PAGES = 4_096  # copied at once, 16 MB: between them progress is shown
 SET = "set"  # the folder in a workshop where the files are made

@@ -22,7 +22,7 @@ from ledger.players.people import People
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import RESTORE_PLAN, restoring
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, silent
 
 RESTORE = "restore"  # who has somebody erased again
 EARLIER_VIEWS = "they are not of this program's read models and schemes"

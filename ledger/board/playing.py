@@ -1,14 +1,37 @@
-"""One move played on a position, by the FIDE Laws of Chess, article 3; what cannot be played is refused in words.
+"""Moves played on a position, one or a whole game, by the FIDE Laws of Chess, article 3; what cannot be is refused.
 
 Castling is that of Chess960 (Guidelines II of the Laws), of which the usual castling is a case. Draws and mates end no
-game here: what was played is played.
+game here: what was played is played. Variants of chess with other rules are not played; their games are refused at the
+first move that chess does not have. ``ledger.imports.pgn.movetext`` reads the text of a game.
 """
 
 from __future__ import annotations
 
-from ledger.board.notation import LONG, NULL, SHORT, Written, bare, written
-from ledger.board.position import EMPTY, NO_SQUARE, Position
-from ledger.board.squares import ASLANT, BLACK_PAWN, KING, KNIGHT, NAMES, STRAIGHT, WHITE_PAWN, Squares
+from collections.abc import Iterable
+
+from ledger.board.position import (
+    ASLANT,
+    BLACK_PAWN,
+    EMPTY,
+    KING,
+    KNIGHT,
+    LONG,
+    NAMES,
+    NO_SQUARE,
+    NULL,
+    SHORT,
+    START,
+    STRAIGHT,
+    WHITE_PAWN,
+    Position,
+    Squares,
+    Written,
+    bare,
+    written,
+)
+from ledger.errors import MalformedError
+from ledger.facts.source_games import shown
+from ledger.imports.pgn.movetext import read_movetext
 
 _WORDS = {"P": "pawn", "N": "knight", "B": "bishop", "R": "rook", "Q": "queen", "K": "king"}
 _RAYS = {"B": (ASLANT,), "R": (STRAIGHT,), "Q": (STRAIGHT, ASLANT)}
@@ -16,7 +39,7 @@ _STEPS = {"N": KNIGHT, "K": KING}
 
 
 class IllegalMoveError(ValueError):
-    """Why a move cannot be played; never leaves this room, ``replaying`` says which move it was."""
+    """Why a move cannot be played; never leaves this room, ``replayed`` says which move it was."""
 
 
 def play(position: Position, san: str) -> None:
@@ -37,15 +60,11 @@ def play(position: Position, san: str) -> None:
         case castling if castling in (SHORT, LONG):
             _castle(position, 1 if castling == LONG else 0)
         case word if word == NULL:
-            _passes(position)
+            if position.is_check():
+                raise IllegalMoveError("nobody may pass in check")
+            _turn(position, NO_SQUARE, quiet=position.quiet + 1)
         case _:
             raise IllegalMoveError("this is not algebraic notation with the letters K, Q, R, B, N")
-
-
-def _passes(position: Position) -> None:
-    if position.is_check():
-        raise IllegalMoveError("nobody may pass in check")
-    _turn(position, NO_SQUARE, quiet=position.quiet + 1)
 
 
 def _turn(position: Position, passed: int, *, quiet: int) -> None:
@@ -65,21 +84,15 @@ def _play(position: Position, move: Written) -> None:
     is_quiet = move.piece != "P" and there == EMPTY
     squares[captured], squares[origin] = EMPTY, EMPTY
     squares[target] = piece if not move.promotion else move.promotion if white else move.promotion.lower()
-    _note_castling(position, origin, target, is_king=move.piece == "K")
+    if move.piece == "K":
+        position.kings[white] = target
+        first = 0 if white else 2
+        position.rooks[first] = position.rooks[first + 1] = NO_SQUARE
+    if origin in position.rooks or target in position.rooks:  # a rook that moves or is captured castles no more
+        position.rooks = [NO_SQUARE if rook in (origin, target) else rook for rook in position.rooks]
     position.last = (origin, target)
     doubled = move.piece == "P" and abs(target - origin) == 16
     _turn(position, (origin + target) // 2 if doubled else NO_SQUARE, quiet=position.quiet + 1 if is_quiet else 0)
-
-
-def _note_castling(position: Position, origin: int, target: int, *, is_king: bool) -> None:
-    """A king that moves and a rook that moves or is captured castle no more."""
-    rooks = position.rooks
-    if is_king:
-        position.kings[position.white] = target
-        first = 0 if position.white else 2
-        rooks[first] = rooks[first + 1] = NO_SQUARE
-    if origin in rooks or target in rooks:
-        position.rooks = [NO_SQUARE if rook in (origin, target) else rook for rook in rooks]
 
 
 def _pawn_captures(position: Position, move: Written) -> int:
@@ -162,6 +175,8 @@ def _castle(position: Position, side: int) -> None:
     if any(squares[square] != EMPTY for square in ways):
         raise IllegalMoveError("a piece stands between king and rook")
     king_piece, rook_piece = squares[king], squares[rook]
+    # The king leaves first, for it would hide the squares behind it; the rook last: in Chess960 it may have kept a
+    # check away from where the king arrives (Guidelines II.3.2.4).
     squares[king] = EMPTY
     attacked = [square for square in _between(king, king_to) if position.is_attacked(square, by_white=not white)]
     squares[rook] = EMPTY
@@ -180,3 +195,49 @@ def _castle(position: Position, side: int) -> None:
 def _between(first: int, last: int) -> Squares:
     """The squares from *first* to *last* on a rank, both with them."""
     return tuple(range(min(first, last), max(first, last) + 1))
+
+
+def moves_of(movetext: str) -> list[str]:
+    """The moves of the main line, in algebraic notation.
+
+    Raises:
+        MalformedError: something in the text is no move, or a variation never ends.
+    """
+    read = read_movetext(movetext)
+    if read.trouble is not None:
+        raise MalformedError([f"movetext, from character {read.trouble[0] + 1:,}: {read.trouble[1]}"])
+    return read.moves
+
+
+def replayed(moves: Iterable[str], start: str = START) -> Position:
+    """The position after the moves.
+
+    Args:
+        moves: in algebraic notation.
+        start: the position that the game began with, as FEN; of PGN the tag ``FEN``.
+
+    Raises:
+        MalformedError: *start* is no FEN, or a move cannot be played: its number, the move, and why.
+    """
+    position = Position(start)
+    for half_move, san in enumerate(moves, 1):
+        try:
+            play(position, san)
+        except IllegalMoveError as why:
+            number = f"{position.number}{'.' if position.white else '...'}"
+            message = f"move {number} {shown(san)} (half-move {half_move:,}) cannot be played: {why}"
+            raise MalformedError([message]) from None
+    return position
+
+
+def final_position(movetext: str, start: str = START) -> Position:
+    """The last position of a game.
+
+    Args:
+        movetext: moves with or without numbers, comments, variations, marks and result.
+        start: as of ``replayed``.
+
+    Raises:
+        MalformedError: as ``moves_of`` and ``replayed``.
+    """
+    return replayed(moves_of(movetext), start)

@@ -1,6 +1,8 @@
 """A position: what stands where, who is to move, who may still castle; read from FEN and written as FEN.
 
-How moves are written is in ``notation``, how they are played in ``playing``. No files, no games.
+Also the squares, with the ways of the pieces over an empty board as tables, and moves as they are written: standard
+algebraic notation (PGN standard, section 8.2.3) and its long form, in parts. How moves are played is in ``playing``. No
+files, no games. A square is a number from 0 (a1) over 7 (h1) to 63 (h8).
 
 FEN is that of the PGN standard, section 16.1, with castling as in X-FEN, so that Chess960 has its place: KQkq means
 the outermost rook of that side, the letter of a file any other rook. The square of a capture in passing is named only
@@ -10,20 +12,50 @@ where such a capture is legal.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
 
-from ledger.board.squares import (
-    ASLANT,
-    BLACK_PAWN,
-    FILES,
-    KING,
-    KNIGHT,
-    NAMES,
-    NUMBERS,
-    STRAIGHT,
-    WHITE_PAWN,
-)
 from ledger.errors import MalformedError
 from ledger.facts.source_games import shown
+
+FILES, RANKS = "abcdefgh", "12345678"
+NAMES = tuple(f"{file}{rank}" for rank in RANKS for file in FILES)
+NUMBERS = {name: number for number, name in enumerate(NAMES)}
+
+_STRAIGHT = ((1, 0), (-1, 0), (0, 1), (0, -1))
+_ASLANT = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+_JUMPS = ((1, 2), (2, 1), (-1, 2), (-2, 1), (1, -2), (2, -1), (-1, -2), (-2, -1))
+
+Squares = tuple[int, ...]
+
+
+def _ray(square: int, step: tuple[int, int], reach: int) -> Squares:
+    file, rank = square % 8, square // 8
+    squares = []
+    for _ in range(reach):
+        file, rank = file + step[0], rank + step[1]
+        if not (0 <= file < 8 and 0 <= rank < 8):
+            break
+        squares.append(8 * rank + file)
+    return tuple(squares)
+
+
+def _rays(steps: Iterable[tuple[int, int]]) -> tuple[tuple[Squares, ...], ...]:
+    return tuple(tuple(ray for step in steps if (ray := _ray(square, step, 7))) for square in range(64))
+
+
+def _near(steps: Iterable[tuple[int, int]]) -> tuple[Squares, ...]:
+    return tuple(tuple(near for step in steps for near in _ray(square, step, 1)) for square in range(64))
+
+
+# For each square: the squares in each direction, from the nearest to the edge.
+STRAIGHT, ASLANT = _rays(_STRAIGHT), _rays(_ASLANT)
+# For each square: the squares that a king, a knight reaches from there.
+KING, KNIGHT = _near((*_STRAIGHT, *_ASLANT)), _near(_JUMPS)
+# For each square: where a pawn stands that attacks it.
+WHITE_PAWN, BLACK_PAWN = _near(((1, -1), (-1, -1))), _near(((1, 1), (-1, 1)))
+
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 EMPTY = "."
@@ -179,6 +211,7 @@ class Position:
         text = "".join(self.squares)
         rows = "/".join(text[start : start + 8] for start in range(56, -1, -8))
         pieces = re.sub(r"\.+", lambda found: str(len(found[0])), rows)
+        # X-FEN names the square only where a pawn may capture: two positions that differ in nothing are one text
         passed = NAMES[self.passed] if self._may_capture_in_passing() else "-"
         return f"{pieces} {'w' if self.white else 'b'} {self._castling()} {passed} {self.quiet} {self.number}"
 
@@ -201,3 +234,48 @@ class Position:
         return self.squares[captured] == pawn.swapcase() and any(
             self.squares[origin] == pawn and self.is_safe(origin, self.passed, captured) for origin in origins
         )
+
+
+NULL, SHORT, LONG = "--", "O-O", "O-O-O"
+_REMEMBERED = 2**15  # words: games share theirs
+_MOVE = re.compile(r"([KQRBN]?)([a-h]?)([1-8]?)[-x]?([a-h][1-8])(?:=?([QRBN]))?")
+
+
+class Written(NamedTuple):
+    """The parts of a written move.
+
+    Attributes:
+        piece: ``PNBRQK``; ``P`` where no letter stands before it.
+        file: that the piece comes from, 0 to 7; None where the move does not say.
+        rank: that it comes from, 0 to 7; None where the move does not say.
+        target: the square that it goes to.
+        promotion: what a pawn becomes, ``QRBN``, or "".
+    """
+
+    piece: str
+    file: int | None
+    rank: int | None
+    target: int
+    promotion: str
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def bare(san: str) -> str:
+    """The move without what says that it gives check or mate."""
+    return san.rstrip("+#")
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def written(san: str) -> Written | None:
+    """The parts of a move other than a castling or a null move; None where it is not written in this notation.
+
+    Args:
+        san: such as ``Nbxd7+``, ``e8=Q`` or, in the long form, ``Nb8-d7``. Whether it says that it captures, checks
+            or mates does not matter.
+    """
+    found = _MOVE.fullmatch(bare(san))
+    if found is None or (found[1] and found[5]):
+        return None
+    file = FILES.index(found[2]) if found[2] else None
+    rank = RANKS.index(found[3]) if found[3] else None
+    return Written(found[1] or "P", file, rank, NUMBERS[found[4]], found[5] or "")

@@ -10,12 +10,31 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from ledger.book import stored_merges
-from ledger.book.corrections import Acting, Undoing, root, undone_by
+from ledger.book.corrections import Acting, Undoing, below, root, undone_by
 from ledger.errors import CorruptError
 from ledger.facts.changes import Change, Verb, change_of
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
 from ledger.facts.event_fields import MAX_WHOLE
+from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+def merges_in(connection: sqlite3.Connection) -> dict[int, int]:
+    """By number of a merged player, the number that the player was merged into, directly."""
+    return dict(connection.execute("SELECT player, into_player FROM merges").fetchall())
+
+
+def numbers_of(connection: sqlite3.Connection, player: int) -> list[int]:
+    """All numbers of the person who has this one, in their order.
+
+    Args:
+        connection: to views that are level with the journal.
+        player: a number, merged or not.
+    """
+    merges = merges_in(connection)
+    return sorted(below(merges, root(merges, player)))
+
 
 if TYPE_CHECKING:
     import sqlite3
@@ -95,7 +114,7 @@ class Decided:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self.merges: dict[int, int] = stored_merges.merges_in(connection)
+        self.merges: dict[int, int] = merges_in(connection)
         found = connection.execute(f"SELECT EXISTS(SELECT 1 FROM proposals WHERE {_APPROVED})")
         self.any_approved = bool(found.fetchone()[0])  # held here: a build asks while another process writes the file
         self.spans: list[Acting] = []

@@ -2,24 +2,175 @@
 
 Entries by the dozen are taken as events, many thousands as columns (``game_book_columns``); both give the same rows.
 Nothing is rated here.
+A proposal or decision is noted as it comes in, and where one takes effect the games that it reaches stand anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ledger.book import judging, tables
-from ledger.book.correcting import Correcting
-from ledger.book.fresh import Fresh, Placed
+import orjson
+
+from ledger.book import corrections, judging, tables
+from ledger.book.judging import Fresh, Placed
 from ledger.book.kinds import note_moves, stand
 from ledger.book.parts import Parts
-from ledger.book.restand import Added, added, supplement
+from ledger.book.policies import RULE, UNPROVEN, Party, broken_by
+from ledger.book.restand import Added, added, restand, supplement
 from ledger.book.timeline import Pool
 from ledger.facts import codec
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
-from ledger.facts.events import GameSupplemented
+from ledger.facts.changes import Change, Verb
+from ledger.facts.codec import Entry, decode
+from ledger.facts.events import ROLES_OF, CorrectionDecided, CorrectionProposed, GameSupplemented, Role
 from ledger.journal import Journal
+from ledger.journal.issued_tokens import IssuedTokens
+from ledger.schemes import named
+
+_GAME = "game:"
+_OF_PERSON = (
+    "SELECT position FROM games WHERE white = ?1 AND ended_ms BETWEEN ?2 AND ?3 "
+    "UNION SELECT position FROM games WHERE black = ?1 AND ended_ms BETWEEN ?2 AND ?3"
+)
+_AT_TOURNAMENT = "SELECT position FROM games WHERE pool = ? AND tournament = ? AND ended_ms BETWEEN ? AND ?"
+_GIVEN = (
+    "SELECT position FROM given_sides WHERE white IN (SELECT value FROM json_each(?1)) "
+    "UNION SELECT position FROM given_sides WHERE black IN (SELECT value FROM json_each(?1)) "
+    "UNION SELECT position FROM games WHERE white IN (SELECT value FROM json_each(?1)) "
+    "UNION SELECT position FROM games WHERE black IN (SELECT value FROM json_each(?1))"
+)
+
+
+class Correcting:
+    """The corrections of one game book."""
+
+    def __init__(self, book: Parts) -> None:
+        """Take the parts of the book."""
+        self._book = book
+        self._connection, self._journal, self._decided = book.connection, book.journal, book.decided
+        self._issued = IssuedTokens(book.journal)
+        self._toggled: list[int] = []  # proposals that act now and did not before, or do no longer
+
+    def take(self, entry: Entry) -> None:
+        """Note a proposal or a decision; what follows waits for ``settle``."""
+        match entry.event:
+            case CorrectionProposed() as event:
+                proven = event.proven and self._unproven(entry, event.by_token, Role.CORRECTOR) is None
+                self._decided.propose(entry.position, entry.actor, event, proven=proven)
+            case CorrectionDecided() as event:
+                proven = event.proven and self._unproven(entry, event.by_token, ROLES_OF[event.decision]) is None
+                why_not = self._broken_policy(entry, event, proven=proven)
+                self._toggled += self._decided.decide(entry.position, entry.actor, event, why_not, proven=proven)
+            case _:
+                pass
+
+    def _unproven(self, entry: Entry, by_token: int | None, role: Role) -> str | None:
+        """Why no token proves who acts by an entry that says so; asked of the journal, by its position alone."""
+        return self._issued.now().fault(entry.actor, by_token, role, entry.position)
+
+    def _broken_policy(self, entry: Entry, event: CorrectionDecided, *, proven: bool) -> str | None:
+        """The rule that a decision breaks, so that it has no effect."""
+        if event.proven and not proven:
+            return UNPROVEN
+        proposal = self._decided.proposal(event.proposal)
+        if proposal is None:
+            return None
+        decided = Party(entry.actor, proven)
+        words = broken_by(self._connection, entry.position, proposal, event.decision, decided)
+        return None if words is None else RULE
+
+    def settle(self, fresh: Fresh) -> None:
+        """Make all that decisions concern, since this was last called, what the corrections in force say."""
+        changes = [numbered.change for numbered in self._decided.changes(self._toggled)] if self._toggled else []
+        games = set(self._book.unsettled)
+        self._toggled = []
+        self._book.unsettled.clear()
+        if changes:
+            games |= self._settle_changes(changes, fresh)
+        if games:
+            restand(self._book, {position: {} for position in games}, fresh)
+
+    def settle_all(self, fresh: Fresh) -> None:
+        """The same for everything that was ever approved: at the end of a build."""
+        self._toggled = self._decided.approved()
+        self.settle(fresh)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether anything was approved."""
+        return self._decided.any_approved
+
+    def _settle_changes(self, changes: list[Change], fresh: Fresh) -> set[int]:
+        """Settle the facts beside games; the games that are concerned, by position."""
+        self._settle_facts(changes, fresh)
+        games = self._settle_persons(changes)
+        self._decided.read_spans()
+        for change in changes:
+            games.update(self._games_of(change))
+        return games
+
+    def _settle_facts(self, changes: list[Change], fresh: Fresh) -> None:
+        # Each scheme that was ever put in, undone or not: the views must not depend on when they were brought level.
+        given = (change.facts or {} for change in changes if change.do is Verb.REPLACE)
+        fresh.adopted.extend(named(facts["scheme"]) for facts in given if "scheme" in facts)
+        of_facts = (change.fact for change in changes if change.fact is not None)
+        keys = [key for key in dict.fromkeys(of_facts) if not key.startswith(_GAME)]
+        recorded = self._journal.find(keys) if keys else {}
+        for stored in sorted(recorded.values(), key=lambda entry: entry.position):
+            if self._book.knows(stored.position):
+                event = decode(stored.body).event
+                fresh.restood[stored.position] = event
+                stand(self._book, stored.position, event, self._book.standing(event), fresh)
+
+    def _settle_persons(self, changes: list[Change]) -> set[int]:
+        """Bring the merges up to date; the games whose players may be other persons now."""
+        decided = self._decided
+        merging = (change for change in changes if change.do in {Verb.MERGE, Verb.PART})
+        players = sorted({change.player for change in merging if change.player is not None})
+        if not players:
+            return set()
+        before, concerned = dict(decided.merges), set[int]()
+        for player in players:
+            subject = f"person:{player}"
+            merge = corrections.merged(decided.acting([subject]).get(subject, []))
+            decided.merge(player, *((None, 0) if merge is None else (merge.change.into, merge.proposal)))
+            concerned |= corrections.below(before, player) | corrections.below(decided.merges, player)
+        moved = {player for player in concerned if self._has_moved(before, player)}
+        games = self._positions(_GIVEN, (orjson.dumps(sorted(moved)).decode(),)) if moved else set()
+        for span in decided.spans:  # the games of a person who is somebody else now
+            change = span.change
+            if change.do is Verb.ANNUL_GAMES and change.player is not None:
+                for merges in (before, decided.merges):
+                    person = corrections.root(merges, change.player)
+                    games |= self._positions(_OF_PERSON, (person, *corrections.span(change)))
+        return games
+
+    def _has_moved(self, before: Mapping[int, int], player: int) -> bool:
+        """Whether a player is another person than by earlier merges."""
+        return corrections.root(before, player) != corrections.root(self._decided.merges, player)
+
+    def _games_of(self, change: Change) -> Iterator[int]:
+        """The games that a change means, by position."""
+        match change.do:
+            case Verb.ANNUL_GAMES:
+                person = corrections.root(self._decided.merges, change.player or 0)
+                yield from self._positions(_OF_PERSON, (person, *corrections.span(change)))
+            case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
+                pool = self._book.pools.get(change.pool or "")
+                if pool is not None:
+                    tables.index_tournaments(self._connection)
+                    where = (pool.pool, change.tournament, *corrections.span(change))
+                    yield from self._positions(_AT_TOURNAMENT, where)
+            case _ if change.fact is not None and change.fact.startswith(_GAME):
+                for stored in self._journal.find([change.fact]).values():
+                    if self._book.knows(stored.position):
+                        yield stored.position
+            case _:
+                pass
+
+    def _positions(self, query: str, arguments: tuple[Any, ...]) -> set[int]:
+        return {position for (position,) in self._connection.execute(query, arguments)}
+
 
 if TYPE_CHECKING:
     import sqlite3

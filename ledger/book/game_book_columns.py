@@ -15,19 +15,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import tables
-from ledger.book.fresh import Fresh
 from ledger.book.game_book import GameBook
-from ledger.book.game_rows import with_derived
-from ledger.book.judging_columns import judged
+from ledger.book.judging import Fresh, judged
 from ledger.book.kinds import UPDATE_BIRTH_YEAR, begin_anew
 from ledger.book.restand import ADDED, Added, supplement
 from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
+from ledger.book.tables import with_derived
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts import codec_columns
 from ledger.facts.codec import decode
 from ledger.facts.events import BirthYearLearnt, GameRecorded, GameSupplemented, PlayerRegistered, RatingSeeded
-from ledger.facts.instants_columns import instant_ms_column
+from ledger.facts.instants import instant_ms_column
 from ledger.runtime.lazy import pl
 from ledger.runtime.table_writer import insert_rows
 

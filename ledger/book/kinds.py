@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import attrs
 import orjson
 
-from ledger.book import stored_rounds, tables
+from ledger.book import tables, tournament_editions
 from ledger.book.corrections import BEFORE_ALL
-from ledger.book.fresh import Fresh, Played
-from ledger.book.game_rows import row_of
+from ledger.book.judging import Fresh, Played
 from ledger.book.parts import Parts
 from ledger.book.policies import POLICIES
 from ledger.book.policies import row_of as policy_row
 from ledger.book.roster import seed_row
 from ledger.book.stored_pools import add_pool, era_of, era_row, with_announced
+from ledger.book.tables import row_of
 from ledger.book.timeline import Pool
 from ledger.facts import codec
 from ledger.facts.events import (
@@ -30,6 +30,7 @@ from ledger.facts.events import (
     GameRecorded,
     PlayerChanged,
     PlayerRegistered,
+    PolicySet,
     RatingRunClosed,
     RatingSeeded,
     RoundWithoutGame,
@@ -38,7 +39,6 @@ from ledger.facts.events import (
     TournamentOpened,
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.public_events import PolicySet
 from ledger.facts.words import moves_number
 
 if TYPE_CHECKING:
@@ -397,7 +397,7 @@ class _Rounds(Kind):
     correctable = ("tournament", "edition", "round", "player", "brings", "half_points")
 
     def row(self, book: Parts, position: int, fact: RoundWithoutGame) -> Row:
-        stored = stored_rounds.as_stored(fact, position)
+        stored = tournament_editions.as_stored(fact, position)
         return {"pool": book.pool_named(fact.pool, position).pool, **stored._asdict()}
 
 

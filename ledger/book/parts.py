@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 from ledger.book import corrections, tables
 from ledger.book.decided import Decided
-from ledger.book.eras import BEGINNING
-from ledger.book.judging import Judging
+from ledger.book.judging import Fresh, Judging
 from ledger.book.roster import Roster
 from ledger.book.stored_pools import stored_pools
+from ledger.book.timeline import BEGINNING
 from ledger.book.tournament_games import PlayedTournaments
 from ledger.errors import CorruptError, MalformedError
 from ledger.facts.codec import decode
+from ledger.facts.events import Event
 from ledger.facts.periods import OPEN
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from ledger.book.fresh import Fresh
     from ledger.book.timeline import Pool
     from ledger.facts.events import Event
     from ledger.journal import Journal

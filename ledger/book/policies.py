@@ -1,21 +1,25 @@
-"""Policies: which there are, what each takes, and which settings hold at an instant. No I/O.
+"""Policies: which there are, what each takes, and which settings hold at an instant.
 
-What the tables keep of them is in ``stored_policies``; what four eyes make of a decision is in ``four_eyes``.
+``four eyes`` holds from the position of its entry on: whether a decision breaks it follows from the entries before it,
+so the gate of proposals and the game book ask the same function. ``StoredPolicies`` reads what the views keep.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
+import orjson
 
-from ledger.book.eras import BEGINNING
+from ledger.book.decided import Proposal
+from ledger.book.timeline import BEGINNING
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.event_fields import NAME_PATTERN
+from ledger.facts.events import FOUR_EYES, Decision, PolicySet
 from ledger.facts.instants import instant_ms
-from ledger.facts.public_events import FOUR_EYES, PolicySet
+from ledger.facts.person_names import same_person
 from ledger.runtime.nearest import choice_of, did_you_mean
 
 PUBLISHING = "publishing"
@@ -246,4 +250,88 @@ def settings_in(name: str, row: PolicyRow | None) -> dict[str, Value]:
         if taken is None:  # a name that no read model can have
             continue
         found[setting] = value if isinstance(value, int) and taken.takes(value) else taken.default
+    return found
+
+
+RULE = FOUR_EYES  # under which a decision is refused
+UNPROVEN = "unproven-token"  # of a decision whose entry says that a token proved it, where none did
+
+
+class Party(NamedTuple):
+    """Who proposed or decides.
+
+    Attributes:
+        name: the actor of the entry.
+        proven: whether a token named the person, as the journal issued it; else the name is a word.
+    """
+
+    name: str
+    proven: bool
+
+
+class FourEyes(NamedTuple):
+    """The policy as it holds for one entry."""
+
+    on: bool = False
+    tokens: bool = False
+
+
+OFF = FourEyes()
+
+
+def in_force(policies: Policies, position: int) -> FourEyes:
+    """The policy as it holds for the entry at *position*: set before it, never backwards."""
+    settings = policies.before(FOUR_EYES, position)
+    return FourEyes(bool(settings["on"]), bool(settings["tokens"]))
+
+
+def breach(policy: FourEyes, decision: Decision, proposed: Party, decided: Party) -> str | None:
+    """Why a decision breaks the policy; None where it may stand.
+
+    Only what takes effect needs a second person: anybody may reject, and whoever proposed may withdraw.
+
+    Args:
+        policy: as it holds for the decision.
+        decision: what is decided.
+        proposed: who proposed.
+        decided: who decides.
+    """
+    if not policy.on or decision is not Decision.APPROVED:
+        return None
+    if same_person(proposed.name, decided.name):
+        return f"{decided.name!r} proposed it, and who proposed cannot approve"
+    if policy.tokens and not (proposed.proven and decided.proven):
+        unproven = decided if proposed.proven else proposed
+        return f"no token proves that {unproven.name!r} is who they say, and the policy asks for one"
+    if proposed.proven != decided.proven:  # the word may be that of the person whom the token names
+        word, token = (proposed, decided) if decided.proven else (decided, proposed)
+        return f"{token.name!r} is proven by a token and {word.name!r} is a word alone, which may be the same person's"
+    return None
+
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+def broken_by(
+    connection: sqlite3.Connection, position: int, proposal: Proposal, decision: Decision, decided: Party
+) -> str | None:
+    """Why a decision at a position of the journal breaks the four eyes in force there; None where it may stand."""
+    proposed = Party(proposal.proposed_by, bool(proposal.proposed_proven))
+    return breach(in_force(stored_policies(connection), position), decision, proposed, decided)
+
+
+def stored_policies(connection: sqlite3.Connection) -> Policies:
+    """All policies that were set."""
+    query = "SELECT policy, number, since_ms, since, settings, position FROM policies"
+    return Policies(
+        PolicyRow(policy, number, since_ms, since, _settings(settings), position)
+        for policy, number, since_ms, since, settings, position in connection.execute(query).fetchall()
+    )
+
+
+def _settings(text: str) -> dict[str, int | bool | str]:
+    found = orjson.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError(f"settings of a policy are no object: {text!r}")  # noqa: TRY004  # a row, not an argument
     return found

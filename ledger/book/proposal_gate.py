@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ledger.book import corrections
 from ledger.book.conflicts import PLACES, meetings
-from ledger.book.contradictory_games import RULE as IMPOSSIBLE
-from ledger.book.contradictory_games import contradictory, ending_faults
 from ledger.book.decided import Decided, Proposal
-from ledger.book.hypothetical_facts import NOT_YET, Fact, HypotheticalFacts
+from ledger.book.hypothetical_facts import NOT_YET, Fact, HypotheticalFacts, contradictory, ending_faults
+from ledger.book.hypothetical_facts import RULE as IMPOSSIBLE
 from ledger.book.kinds import KINDS, correctable_fields, is_annullable
 from ledger.book.policies import check_settings
 from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import Event, GameRecorded, SchemeAdopted
-from ledger.facts.public_events import FOUR_EYES, PolicySet
+from ledger.facts.events import FOUR_EYES, Decision, Event, GameRecorded, PolicySet, SchemeAdopted
 from ledger.journal import Journal, rules
 from ledger.journal.past_reach import next_number
 

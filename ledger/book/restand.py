@@ -15,10 +15,9 @@ import orjson
 from ledger.book import corrections
 from ledger.book.corrections import Acting, Standing
 from ledger.book.decided import Decided
-from ledger.book.fresh import Fresh
-from ledger.book.game_rows import DERIVED, FACTS, PLACED, facts_of, row_of
-from ledger.book.judging import JUDGED
+from ledger.book.judging import JUDGED, Fresh
 from ledger.book.parts import Parts
+from ledger.book.tables import DERIVED, FACTS, PLACED, facts_of, row_of
 from ledger.errors import CorruptError, MalformedError
 from ledger.facts import codec
 from ledger.facts.changes import Verb

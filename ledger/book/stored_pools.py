@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import orjson
 
-from ledger.book.eras import BEGINNING, Era
-from ledger.book.timeline import Pool
+from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.facts.events import ConversionRange, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry

@@ -13,9 +13,8 @@ import attrs
 import orjson
 
 from ledger.book.decided import Decided, Proposal
-from ledger.book.four_eyes import Party
+from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
-from ledger.book.stored_policies import broken_by
 from ledger.correcting import entries
 from ledger.correcting.drafts import Drafts
 from ledger.correcting.previews import Impact, Previews
@@ -23,9 +22,7 @@ from ledger.correcting.verbs import Verbs
 from ledger.errors import ProposalError, Refusal, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
-from ledger.facts.correction_events import CorrectionDecided, Decision
-from ledger.facts.events import Event
-from ledger.facts.token_events import ROLES_OF, Role
+from ledger.facts.events import ROLES_OF, CorrectionDecided, Decision, Event, Role
 from ledger.facts.words import Receipt
 from ledger.journal import Writer
 from ledger.journal.tokens import VERBS_OF

@@ -15,10 +15,9 @@ from ledger.book.hypothetical_facts import Fact, HypotheticalFacts
 from ledger.errors import UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb, Which
-from ledger.facts.endings import becomes_drawn_by_time, result_fault
 from ledger.facts.events import Event, GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.facts.instants import instant_ms
-from ledger.facts.words import Outcome, Standing, Termination
+from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_time, result_fault
 from ledger.journal.game_keys import game_found
 from ledger.ratings import pasts
 from ledger.ratings.open_ledger import OpenLedger

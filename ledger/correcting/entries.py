@@ -10,8 +10,7 @@ from ledger.book.decided import Decided
 from ledger.errors import MalformedError
 from ledger.facts import codec
 from ledger.facts.changes import MOST_CHANGES, Change, Verb
-from ledger.facts.correction_events import CorrectionProposed
-from ledger.facts.events import Event
+from ledger.facts.events import CorrectionProposed, Event
 
 MOST_BYTES = 40_000  # of the changes in one part, far from what a body may hold
 

@@ -16,7 +16,7 @@ import orjson
 from ledger.book import corrections
 from ledger.book.restand import recorded_facts, rows_at
 from ledger.facts.changes import Change, Verb, Which, change_of
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
+from ledger.facts.events import CorrectionDecided, CorrectionProposed
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome
 from ledger.journal import listing

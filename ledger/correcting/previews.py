@@ -14,27 +14,23 @@ from typing import NamedTuple, cast
 import attrs
 
 from ledger.book.decided import Decided, Proposal
-from ledger.book.four_eyes import Party
+from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
-from ledger.book.stored_policies import broken_by
 from ledger.correcting import entries
 from ledger.errors import MalformedError, ProposalError, Refusal
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry
-from ledger.facts.correction_events import CorrectionDecided, Decision
 from ledger.facts.event_fields import MAX_WHOLE
-from ledger.facts.events import Event
+from ledger.facts.events import CorrectionDecided, Decision, Event, Role, TokenIssued
 from ledger.facts.person_names import same_person
-from ledger.facts.token_events import Role, TokenIssued
 from ledger.journal import Journal
 from ledger.journal.issued_tokens import IssuedTokens
 from ledger.journal.scratch import ScratchJournal
 from ledger.players.people import Person
 from ledger.publishing.publications import Publications
 from ledger.ratings import previews, trials
-from ledger.ratings.list_previews import ListMove
 from ledger.ratings.open_ledger import OpenLedger
-from ledger.ratings.previews import Figures, Preview
+from ledger.ratings.previews import Figures, ListMove, Preview
 from ledger.ratings.views import Views
 
 _WHEN = "2000-01-01T00:00:00.000Z"  # when an entry was recorded never influences a rating

@@ -1,12 +1,14 @@
 """Events to canonical bytes and back. The only module that knows JSON and cattrs; no coercion either way.
 
 A body is the whole entry as JSON canonicalised by RFC 8785, restricted to what has one spelling everywhere: ASCII
-keys in order, NFC text, whole numbers below 2^53, no floats, no nulls, at most 65,535 bytes.
+keys in order, NFC text, whole numbers below 2^53, no floats, no nulls, at most 65,535 bytes. Events pass the checks of
+their classes and lie in that subset; ``canonical`` holds any plain values to it.
 """
 
 from __future__ import annotations
 
 import types
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache, partial
@@ -18,12 +20,19 @@ import orjson
 
 from ledger.errors import MalformedError
 from ledger.facts.changes import Change
-from ledger.facts.correction_events import CorrectionProposed
 from ledger.facts.event_fields import MAX_WHOLE, is_plain_text
-from ledger.facts.events import BY_KIND, EVENTS, OLD_KINDS, ConversionRange, Event, SchemeAdopted
+from ledger.facts.events import (
+    BY_KIND,
+    EVENTS,
+    OLD_KINDS,
+    ConversionRange,
+    CorrectionProposed,
+    Event,
+    PolicySet,
+    SchemeAdopted,
+)
 from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms, without_zero_fraction
 from ledger.facts.person_names import actor_faults, without_tokens
-from ledger.facts.public_events import PolicySet
 from ledger.runtime.lazy import cattrs, cattrs_gen
 
 MAX_BODY = 65_535
@@ -66,29 +75,6 @@ class Entry:
     event: Event
 
 
-def _exactly(expected: type) -> Callable[[Any, Any], Any]:
-    def structure(value: Any, _: Any) -> Any:
-        if type(value) is not expected:
-            raise ValueError(f"expected {expected.__name__}, got {value!r}")
-        return value
-
-    return structure
-
-
-def _member(value: Any, cls: type[StrEnum]) -> StrEnum:
-    if type(value) is not str or value not in cls._value2member_map_:
-        raise ValueError(f"expected one of {[c.value for c in cls]}, got {value!r}")
-    return cls(value)
-
-
-def _is_optional(kind: Any) -> bool:
-    return get_origin(kind) in {Union, types.UnionType} and type(None) in get_args(kind)
-
-
-def _is_mapping(kind: Any) -> bool:
-    return get_origin(kind) is Mapping
-
-
 def _objects(value: Any, kind: Any) -> tuple[Any, ...]:
     """A list of objects of one class; every fault names the place in the list."""
     if type(value) is not list:
@@ -110,8 +96,8 @@ def _object(item: Any, cls: type) -> Any:
     fields = attrs.fields_dict(cls)
     needed = {name for name, field in fields.items() if field.default is attrs.NOTHING}
     if not isinstance(item, dict) or not needed <= item.keys() <= fields.keys():
-        wanted = f"{', '.join(sorted(needed))} and perhaps {', '.join(sorted(fields.keys() - needed))}"
-        raise ValueError(f"expected an object of {wanted}, got {item!r}")
+        expected = f"{', '.join(sorted(needed))} and perhaps {', '.join(sorted(fields.keys() - needed))}"
+        raise ValueError(f"expected an object of {expected}, got {item!r}")
     for name, value in item.items():
         if value is None:
             raise ValueError(f"null is not written: leave {name} out")
@@ -124,8 +110,23 @@ def _object(item: Any, cls: type) -> Any:
 def _converter() -> cattrs.Converter:
     """Structures the fields of an event, exactly as they are written."""
     converter = cattrs.Converter(forbid_extra_keys=True)
-    for exact in (str, int, bool):
-        converter.register_structure_hook(exact, _exactly(exact))
+
+    # cattrs coerces (``int("7")`` is 7): one fact would have several spellings
+    def exactly(value: Any, kind: type) -> Any:
+        if type(value) is not kind:
+            raise ValueError(f"expected {kind.__name__}, got {value!r}")
+        return value
+
+    def member(value: Any, kind: type[StrEnum]) -> StrEnum:
+        if type(value) is not str or value not in kind._value2member_map_:
+            raise ValueError(f"expected one of {[c.value for c in kind]}, got {value!r}")
+        return kind(value)
+
+    def is_optional(kind: Any) -> bool:
+        return get_origin(kind) in {Union, types.UnionType} and type(None) in get_args(kind)
+
+    def is_mapping(kind: Any) -> bool:
+        return get_origin(kind) is Mapping
 
     def present(value: Any, kind: Any) -> Any:
         if value is None:
@@ -133,10 +134,12 @@ def _converter() -> cattrs.Converter:
         inner = next(part for part in get_args(kind) if part is not type(None))
         return converter.structure(value, inner)
 
-    converter.register_structure_hook_func(_is_optional, present)
-    converter.register_structure_hook(StrEnum, _member)
+    for exact in (str, int, bool):
+        converter.register_structure_hook(exact, exactly)
+    converter.register_structure_hook_func(is_optional, present)
+    converter.register_structure_hook(StrEnum, member)
     # A mapping is taken as it is: the class's own validator looks inside.
-    converter.register_structure_hook_func(_is_mapping, lambda value, _: value)
+    converter.register_structure_hook_func(is_mapping, lambda value, _: value)
     converter.register_structure_hook_func(lambda kind: kind in _LISTS, _objects)
     return converter
 
@@ -178,14 +181,11 @@ def _stored(event: Event) -> dict[str, Any]:
     written = _WRITTEN[type(event)]
     plain = {name: value for name, value in zip(written.names, written.read(event), strict=True) if value is not None}
     if type(event) is SchemeAdopted and event.conversion is not None:
-        plain["conversion"] = _plain_ranges(event.conversion)
+        ranges = [attrs.asdict(conversion) for conversion in event.conversion]
+        plain["conversion"] = [{k: v for k, v in numbers.items() if v is not None} for numbers in ranges]
     elif type(event) is CorrectionProposed:
         plain["changes"] = [change.plain() for change in event.changes]
     return plain
-
-
-def _plain_ranges(ranges: tuple[ConversionRange, ...]) -> list[dict[str, str]]:
-    return [attrs.asdict(conversion, filter=lambda _, value: value is not None) for conversion in ranges]
 
 
 def facts(event: Event) -> bytes:
@@ -370,3 +370,37 @@ def decode(body: bytes) -> Entry:
     if orjson.dumps(plain, option=orjson.OPT_SORT_KEYS) != body:
         raise MalformedError(["not canonical: a repeated field, another order, other blanks or escapes @ $"])
     return Entry(position=plain["position"], recorded_at=plain["recorded_at"], actor=plain["actor"], event=event)
+
+
+def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
+    if isinstance(value, str):
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            problems.append(f"text must not hold lone surrogates, got {value!r} @ {path}")
+        elif not unicodedata.is_normalized("NFC", value):
+            problems.append(f"text must be in Unicode form NFC, got {value!r} @ {path}")
+    elif isinstance(value, int):
+        if abs(value) > MAX_WHOLE:  # beyond it readers that know floats alone round
+            problems.append(f"whole numbers must stay below 2^53, got {value} @ {path}")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if not (isinstance(key, str) and key.isascii()):
+                problems.append(f"keys must be ASCII text, got {key!r} @ {path}")
+            _check_canonical(item, f"{path}.{key}", problems)
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            _check_canonical(item, f"{path}[{place}]", problems)
+    else:
+        problems.append(f"{type(value).__name__} has no place in an entry, got {value!r} @ {path}")
+
+
+def canonical(value: Mapping[str, Any]) -> bytes:
+    """The one spelling of *value* in bytes (RFC 8785 within the subset above).
+
+    Raises:
+        MalformedError: something in it lies outside the subset; every fault is listed.
+    """
+    problems: list[str] = []
+    _check_canonical(value, "$", problems)
+    if problems:
+        raise MalformedError(problems)
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=dict)  # any other Mapping becomes a dict

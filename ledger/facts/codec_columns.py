@@ -1,6 +1,7 @@
-"""``game-recorded/1`` for whole columns: which rows the event class must look at, and canonical bytes of many rows.
+"""Events as whole columns: which rows the event class must look at, and canonical bytes of many rows.
 
-The bytes are exactly those of ``codec.facts`` and ``codec.assemble``; a test compares them row by row.
+Of games (``game-recorded/1``), and of players with their seeds and years of birth, whose values must be what the event
+classes take. The bytes are exactly those of ``codec.facts`` and ``codec.assemble``; a test compares them row by row.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import attrs
 
 from ledger.facts.codec import seal_actor
 from ledger.facts.event_fields import MAX_HALF_MOVES, is_plain_text
-from ledger.facts.events import GameRecorded
-from ledger.facts.instants_columns import instant_ms_column
+from ledger.facts.events import BirthYearLearnt, Event, GameRecorded, PlayerRegistered, RatingSeeded
+from ledger.facts.instants import instant_ms_column
 from ledger.facts.words import Outcome, Termination
 from ledger.runtime.lazy import pl
 
@@ -110,7 +111,9 @@ def _parts(frame: DataFrame, head: str, tail: str) -> list[Expr]:
             continue
         comma = "," if parts else ""  # the first field of all is never missing
         quote = '"' if name in _QUOTED else ""
-        value = _escaped(name) if name in _FREE_TEXT else pl.col(name).cast(pl.String)
+        value = pl.col(name).cast(pl.String)
+        if name in _FREE_TEXT:  # of what an event may hold, JSON escapes these two characters alone
+            value = value.str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
         if missing:
             member = pl.concat_str(pl.lit(f'{comma}"{name}":{quote}'), value, pl.lit(quote)).fill_null("")
             parts += [pl.lit(written), member]
@@ -119,11 +122,6 @@ def _parts(frame: DataFrame, head: str, tail: str) -> list[Expr]:
             parts += [pl.lit(f'{written}{comma}"{name}":{quote}'), value]
             written = quote
     return [*parts, pl.lit(written + tail)]
-
-
-def _escaped(name: str) -> Expr:
-    """Each text as it stands in JSON. Of what an event may hold, only these two characters are escaped."""
-    return pl.col(name).str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
 
 
 def bodies(frame: DataFrame, first: int, recorded_at: str, actor: str) -> list[bytes]:
@@ -139,3 +137,59 @@ def bodies(frame: DataFrame, first: int, recorded_at: str, actor: str) -> list[b
 
 
 assert MAX_HALF_MOVES < 2**31
+
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Expr, Series
+
+_NUMBERS = {"birth_year", "games", "player"}
+_KEYS: Mapping[type[Event], str] = {
+    PlayerRegistered: "player:{player}",
+    BirthYearLearnt: "born:{player}",
+    RatingSeeded: "seed:{pool}:{player}@{since}",
+}
+
+
+def player_keys(frame: DataFrame, kind: type[Event]) -> Series:
+    """The key of each row's event."""
+    since = pl.col("effective_at").fill_null("start") if kind is RatingSeeded else pl.lit("")
+    parts = _KEYS[kind].replace("{pool}", "{}").replace("{player}", "{}").replace("{since}", "{}")
+    columns = [pl.col("pool"), pl.col("player"), since] if kind is RatingSeeded else [pl.col("player")]
+    return frame.select(pl.format(parts, *columns).alias("key"))["key"]
+
+
+def player_facts(frame: DataFrame, kind: type[Event]) -> Series:
+    """The canonical bytes of each row's facts, as text; columns that the frame lacks are absent."""
+    return frame.select(pl.concat_str(pl.lit("{"), *_members(frame, kind), pl.lit("}")).alias("facts"))["facts"]
+
+
+def _members(frame: DataFrame, kind: type[Event]) -> list[Expr]:
+    names = sorted(field.name for field in attrs.fields(kind))
+    present = [name for name in names if name in frame.columns and frame[name].null_count() < len(frame)]
+    always = [name for name in present if not frame[name].null_count()]
+    first = next(name for name in present if name in always)
+    members: list[Expr] = []
+    for name in present:
+        quote = "" if name in _NUMBERS else '"'
+        # before the first field that every row has stands a comma behind each value, after it one before each
+        before, after = ("", ",") if name < first else ("", "") if name == first else (",", "")
+        value = pl.col(name).cast(pl.String)
+        if name == "source":
+            value = value.str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
+        member = pl.concat_str(pl.lit(f'{before}"{name}":{quote}'), value, pl.lit(quote + after))
+        members.append(member if name in always else member.fill_null(""))
+    return members
+
+
+def player_bodies(frame: DataFrame, kind: type[Event], first: int, recorded_at: str, actor: str) -> list[bytes]:
+    """Whole entries of one kind, at positions from *first* on, in order."""
+    body = pl.concat_str(
+        pl.lit(f'{{"actor":{seal_actor(actor)},"facts":{{'),
+        *_members(frame, kind),
+        pl.lit('},"key":"'),
+        player_keys(frame, kind),
+        pl.lit(f'","kind":"{kind.KIND}","position":'),
+        pl.int_range(first, first + len(frame), dtype=pl.Int64).cast(pl.String),
+        pl.lit(f',"recorded_at":"{recorded_at}"}}'),
+    )
+    return frame.select(body.cast(pl.Binary).alias("body"))["body"].to_list()

@@ -8,6 +8,7 @@ The functions of ``event_fields`` give each field its check, its words and its J
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from hashlib import sha256
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -15,7 +16,7 @@ from urllib.parse import quote
 import attrs
 
 from ledger.errors import MalformedError
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
+from ledger.facts.changes import Change, changes_field
 from ledger.facts.event_fields import (
     DECIMAL_PATTERN,
     KEY_PATTERN,
@@ -36,8 +37,6 @@ from ledger.facts.event_fields import (
     settings_field,
     text_field,
 )
-from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
-from ledger.facts.token_events import TokenIssued, TokenRevoked
 from ledger.facts.words import USUALLY_BRINGS, Brings, Carry, Format, Outcome, Standing, Termination
 
 
@@ -371,6 +370,207 @@ class ClockAccepted:
     def key(self) -> str:
         """``clock:POSITION``."""
         return f"clock:{self.entry}"
+
+
+# -- corrections -----------------------------------------------------------------------------------------------------
+
+# What a change may be is said in ``changes``. Reasons are free text that may name people: it stands beside the journal,
+# and its salted digest here.
+
+
+class Decision(StrEnum):
+    """What becomes of a proposal."""
+
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    WITHDRAWN = "withdrawn"  # by who proposed
+
+
+@attrs.frozen(kw_only=True)
+class CorrectionProposed:
+    """Somebody proposes to correct what the journal says; it takes effect if it is approved, and from there on.
+
+    A proposal of many changes is recorded in parts that follow each other in one transaction.
+    """
+
+    KIND: ClassVar[str] = "correction-proposed/2"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    proposal: int = integer_field("number of the proposal, from 1", 1, MAX_WHOLE)
+    part: int = integer_field("which part of it this is, from 1", 1, MAX_WHOLE)
+    parts: int = integer_field("how many parts it has", 1, MAX_WHOLE)
+    changes: tuple[Change, ...] = changes_field("what is to be changed, in this order")
+    reason: str = pattern_field("HMAC-SHA256 of the reason under a salt of its own", SHA256_PATTERN)
+    proven: bool = flag_field("whether a token named the person who proposes; else the name is a word")
+    by_token: int | None = integer_field(
+        "position of the entry that issued the token of who proposes",
+        1,
+        MAX_WHOLE,
+        optional=True,
+        absent="no token was shown, or none had an entry yet",
+    )
+
+    @property
+    def key(self) -> str:
+        """``proposal:NUMBER@PART``."""
+        return f"proposal:{self.proposal}@{self.part}"
+
+
+@attrs.frozen(kw_only=True)
+class CorrectionDecided:
+    """Somebody approves a proposal, rejects it, or takes it back."""
+
+    KIND: ClassVar[str] = "correction-decided/2"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    proposal: int = integer_field("number of the proposal", 1, MAX_WHOLE)
+    decision: Decision = one_of_field("what becomes of it", Decision)
+    reason: str | None = pattern_field(
+        "HMAC-SHA256 of the reason under a salt of its own", SHA256_PATTERN, optional=True
+    )
+    proven: bool = flag_field("whether a token named the person who decides; else the name is a word")
+    by_token: int | None = integer_field(
+        "position of the entry that issued the token of who decides",
+        1,
+        MAX_WHOLE,
+        optional=True,
+        absent="no token was shown, or none had an entry yet",
+    )
+
+    @property
+    def key(self) -> str:
+        """``decision:NUMBER``."""
+        return f"decision:{self.proposal}"
+
+
+# -- what a ledger tells the world, and the rules it gives itself ----------------------------------------------------
+
+FOUR_EYES = "four-eyes"  # the policy that corrections, and what reaches into the past, need two people
+
+
+@attrs.frozen(kw_only=True)
+class PolicySet:
+    """A rule of the house from an instant on: four eyes, limits before a list is published, margins of marks."""
+
+    KIND: ClassVar[str] = "policy-set/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    policy: str = pattern_field("name of the policy", NAME_PATTERN)
+    number: int = integer_field("place among the settings of this policy, from 1", 1, MAX_WHOLE)
+    settings: Mapping[str, int | bool | str] = settings_field("what the policy says, by name; decimals as text")
+    effective_from: str | None = instant_field(
+        "first instant at which it holds; four eyes hold from the entry on", optional=True, absent="from the beginning"
+    )
+
+    @property
+    def key(self) -> str:
+        """``policy:NAME@NUMBER``."""
+        return f"policy:{self.policy}@{self.number}"
+
+
+@attrs.frozen(kw_only=True)
+class ListPublished:
+    """A rating list was shown to the world: its numbers are kept beside the journal, by their digest."""
+
+    KIND: ClassVar[str] = "list-published/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    pool: str = pattern_field("rating pool", NAME_PATTERN)
+    as_of: str = instant_field("the ratings in force at the end of this instant")
+    edition: int = integer_field("place among the lists of this pool and instant, from 1", 1, MAX_WHOLE)
+    head: int = integer_field("how many entries of the journal it follows from", 1, MAX_WHOLE)
+    root: str = pattern_field("Merkle root of these entries, in hexadecimal", SHA256_PATTERN)
+    digest: str = pattern_field("SHA-256 of the rows as they are kept", SHA256_PATTERN)
+    players: int = integer_field("how many players are listed", 0, MAX_PLAYER)
+    scheme: str = pattern_field("name of the scheme that rated them", NAME_PATTERN)
+    scheme_version: int = integer_field("version of that scheme", 1, MAX_WHOLE)
+    arithmetic: int = integer_field("version of the arithmetic", 1, MAX_WHOLE)
+
+    @property
+    def key(self) -> str:
+        """``list:POOL@INSTANT/EDITION``."""
+        return f"list:{self.pool}@{self.as_of}/{self.edition}"
+
+
+@attrs.frozen(kw_only=True)
+class PersonErased:
+    """Somebody was forgotten: identity, name and salt are gone. Games and ratings stay under the number."""
+
+    KIND: ClassVar[str] = "person-erased/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    player: int = integer_field("number of the player", 1, MAX_PLAYER)
+
+    @property
+    def key(self) -> str:
+        """``erased:NUMBER``."""
+        return f"erased:{self.player}"
+
+
+# -- tokens ----------------------------------------------------------------------------------------------------------
+
+# A token is 256 random bits, so that its salted digest lets nobody find it by trying. The names of its person and of
+# who issues it stand here as actors do, and are never erased: whoever does not want that is given a token under another
+# name.
+KEYS, AFTER_KEYS = "token:", "token;"  # all keys of these events are from the first on and before the other
+
+
+class Role(StrEnum):
+    """What a token lets its person do."""
+
+    RECORDER = "recorder"  # record facts; asked for where somebody holds it
+    CORRECTOR = "corrector"  # propose corrections, and take one's own back
+    APPROVER = "approver"  # approve and reject proposals, set policies, publish lists, issue and revoke tokens
+    AUDITOR = "auditor"  # nothing but being named: whoever may read the files may audit
+
+
+ROLES_OF: Mapping[Decision, Role] = {
+    Decision.APPROVED: Role.APPROVER,
+    Decision.REJECTED: Role.APPROVER,
+    Decision.WITHDRAWN: Role.CORRECTOR,
+}
+_ROLE = f"(?:{'|'.join(Role)})"
+_WHO = "position of the entry that issued the token of who does this"
+
+
+@attrs.frozen(kw_only=True)
+class TokenIssued:
+    """A person gets a token. Once somebody is an approver, an approver's token issues it; a lost one is reset."""
+
+    KIND: ClassVar[str] = "token-issued/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    number: int = integer_field("number of the token in this ledger, from 1", 1, MAX_WHOLE)
+    person: str = text_field("whom it names: the actor of what is done by it", 128)
+    roles: str = pattern_field("what the person may do by it, words divided by blanks", f"{_ROLE}(?: {_ROLE}){{0,3}}")
+    salt: str = pattern_field("salt of the digest, 32 random bytes in hexadecimal", SHA256_PATTERN)
+    digest: str = pattern_field("HMAC-SHA256 of the token under its salt", SHA256_PATTERN)
+    expires_at: str | None = instant_field(
+        "the last instant at which it is taken; no replay looks at it", optional=True, absent="it does not expire"
+    )
+    by_token: int | None = integer_field(_WHO, 1, MAX_WHOLE, optional=True, absent="no token was shown")
+    reset: bool = flag_field("whether it takes the place of the person's tokens, lost, without an approver's token")
+
+    @property
+    def key(self) -> str:
+        """``token:NUMBER``."""
+        return f"{KEYS}{self.number}"
+
+
+@attrs.frozen(kw_only=True)
+class TokenRevoked:
+    """A token proves nothing from this entry on."""
+
+    KIND: ClassVar[str] = "token-revoked/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    number: int = integer_field("number of the token", 1, MAX_WHOLE)
+    by_token: int | None = integer_field(_WHO, 1, MAX_WHOLE, optional=True, absent="no token was shown")
+
+    @property
+    def key(self) -> str:
+        """``token:NUMBER/revoked``."""
+        return f"{KEYS}{self.number}/revoked"
 
 
 Event = (

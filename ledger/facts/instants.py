@@ -1,7 +1,7 @@
 """Instants as text: a date in an old score may be only a year, so an instant says how much of it is known. No I/O.
 
 The forms: ``2013``, ``2013-06``, ``2013-06-04``, ``2013-06-04T19:30:00Z`` or ``2013-06-04T19:30:00.250Z``, always
-UTC, one spelling for each. Whole columns are in ``instants_columns``.
+UTC, one spelling for each. Whole columns of instants and rounds have the same meaning; a test compares them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ import re
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
+from ledger.runtime.lazy import pl
 
 
 class Precision(StrEnum):
@@ -107,3 +109,40 @@ def is_before(ended: str, started: str) -> bool:
         return instant_ms(ended) < instant_ms(started)
     shared = min(len(ended), len(started), 19)
     return ended[:shared] < started[:shared]
+
+
+if TYPE_CHECKING:
+    from polars import Series
+
+# What completes a text of this many characters to its first millisecond.
+_REST = {4: "-01-01T00:00:00.000", 7: "-01T00:00:00.000", 10: "T00:00:00.000"}
+
+
+def instant_ms_column(texts: Series) -> Series:
+    """Milliseconds since 1970 of each well-formed instant (Int64); null for null and for days that do not exist."""
+    if texts.null_count() == len(texts):
+        return pl.Series("text", [None], pl.Int64).new_from_index(0, len(texts))
+    text = pl.col("text")
+    length = text.str.len_bytes()
+    whole = pl.when(length == 20).then(text.str.slice(0, 19) + ".000").otherwise(text.str.slice(0, 23))
+    for characters, rest in _REST.items():
+        whole = pl.when(length == characters).then(text + rest).otherwise(whole)
+    moment = whole.str.to_datetime("%Y-%m-%dT%H:%M:%S%.3f", time_unit="ms", strict=False)
+    # The parser takes second 60 and the year 0; the calendar of ``facts.instants`` has neither.
+    exists = (text.str.slice(17, 2) != "60") & (moment.dt.year() > 0)
+    return texts.to_frame("text").select(pl.when(exists).then(moment.dt.epoch("ms")))["text"]
+
+
+def round_order_column(rounds: Series) -> Series:
+    """``words.round_order`` of each round (Int64)."""
+    # Games share their rounds: each is read once.
+    parts = pl.col("round").str.extract_groups(r"^([0-9]{1,6})(?:\.([0-9]{1,6}))?(?:\.([0-9]{1,6}))?$")
+    numbers = [parts.struct.field(str(i)).cast(pl.Int64).fill_null(0) for i in (1, 2, 3)]
+    order = numbers[0] * 10**12 + numbers[1] * 10**6 + numbers[2]
+    distinct = rounds.to_frame("round").unique()
+    orders = distinct.with_columns(order=order)
+    return (
+        rounds.to_frame("round")
+        .join(orders, on="round", how="left", nulls_equal=True, maintain_order="left")["order"]
+        .fill_null(0)
+    )

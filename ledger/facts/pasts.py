@@ -6,7 +6,7 @@ import attrs
 
 from ledger.facts.event_fields import text_faults
 from ledger.facts.events import RatingSeeded
-from ledger.facts.identities import number_fault
+from ledger.facts.person_names import number_fault
 
 MAX_NAME = 128  # characters of a name
 MAX_IDENTITY = 256  # characters of an identity

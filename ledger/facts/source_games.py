@@ -1,4 +1,4 @@
-"""What every importer hands on: one game as its source tells it, and what was not taken and why.
+"""What every importer hands on: games and players as their sources tell of them, and what was not taken and why.
 
 Players are still *identities* (``lichess:ann``, ``fide:1503014``, ``name:carlsen,m``); the ledger gives numbers.
 No I/O.
@@ -7,7 +7,8 @@ No I/O.
 from __future__ import annotations
 
 import reprlib
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -120,3 +121,16 @@ def shown(value: object) -> str:
 def bounded(message: str) -> str:
     """*message*, cut where it is longer than anybody reads."""
     return message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}..."
+
+
+TEXTS = ("identity", "name", "standing", "since", "rating", "deviation", "volatility", "highest", "k_factor")
+
+
+def player_schema() -> Mapping[str, Any]:
+    """The columns of a frame of source players, as Polars types.
+
+    ``line`` of the file; ``identity`` and ``name``, never null; ``standing`` (null: full), ``birth_year``; ``since``,
+    an instant; ``rating``, decimals as text, null for who has none; and with a rating ``games``, ``deviation``,
+    ``volatility``, ``highest``, ``k_factor``.
+    """
+    return {"line": pl.Int64, **dict.fromkeys(TEXTS, pl.String), "birth_year": pl.Int32, "games": pl.Int32}

@@ -107,14 +107,11 @@ def _end(stored: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
         return second
     if (also_began == second and not is_before(first, second)) or (also_began is None and _is_day_of(began, second)):
         return first
-    if began is not None and began == also_began and all(_is_soon(began, end) for end in (first, second)):
-        return first if is_before(first, second) else second
+    if began is not None and began == also_began and len(began) >= _SECOND <= min(len(first), len(second)):
+        lengths = [instant_ms(end) - instant_ms(began) for end in (first, second)]
+        if all(0 <= length <= LONGEST_MS for length in lengths):  # a game on clocks may last so long
+            return first if is_before(first, second) else second
     return _CONFLICT
-
-
-def _is_soon(began: str, end: str) -> bool:
-    """Whether an end, and the beginning, are known to the second, and a game on clocks may last so long."""
-    return min(len(began), len(end)) >= _SECOND and 0 <= instant_ms(end) - instant_ms(began) <= LONGEST_MS
 
 
 def _is_day_of(began: str | None, date: str) -> bool:

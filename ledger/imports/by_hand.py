@@ -1,4 +1,4 @@
-"""A game as a person tells it in words, one value at a time: the words understood, every fault at once.
+"""A game as a person tells it, one value at a time: the words understood, every fault at once.
 
 The words are those of a table's cells (``csv.values``), and the moves are played through on a board, for what is typed
 is mistyped. Who the players are is settled by the caller.
@@ -14,11 +14,11 @@ from typing import Any
 
 import attrs
 
-from ledger.board.replaying import moves_of, replayed
+from ledger.board.playing import moves_of, replayed
 from ledger.errors import MalformedError
-from ledger.facts.endings import length_fault, result_fault
 from ledger.facts.event_fields import KEY_PATTERN
 from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, shown
+from ledger.facts.words import length_fault, result_fault
 from ledger.imports.csv import values
 from ledger.imports.lichess import with_clocks
 from ledger.imports.reading import MAX_TEXT
@@ -42,7 +42,7 @@ class Told:
         moves: movetext.
         key: the game's own key; made of the facts where there is none.
         rated: whether it was to be rated.
-        dates: which number of ``04/05/2024`` comes first, one of ``days.ORDERS``.
+        dates: which number of ``04/05/2024`` comes first, one of ``times.ORDERS``.
     """
 
     result: str
@@ -63,10 +63,10 @@ def made_key(day: str, white: str, black: str) -> str:
 
 
 def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) -> SourceGame:
-    """The game that was words.
+    """The game that somebody tells.
 
     Args:
-        words: what was words.
+        words: what is said.
         white: identity and name of White.
         black: identity and name of Black.
 
@@ -86,19 +86,22 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
     moves = _moves(problems, words.moves)
     outcome = (outcome or "").lstrip("+")
     if termination in {values.NORMAL, None}:
-        termination = "unplayed" if forfeited else _by_mate(problems, moves, outcome)
+        termination = "unplayed" if forfeited else "unknown"
+        if not forfeited and moves and moves[-1].endswith("#"):  # nobody says it, but the last move
+            termination, winner = "checkmate", "white" if len(moves) % 2 else "black"
+            if outcome and outcome != winner:
+                problems.append(f"--result: the last move {moves[-1]} is mate by {winner}; correct one of the two")
     if half_moves is not None and moves and half_moves != len(moves):
         problems.append(f"--half-moves {half_moves}: the moves are {len(moves)} half-moves; leave one of them out")
     if words.key is not None and not _KEY.fullmatch(words.key):
         problems.append(f"--key {shown(words.key)}: a key matches {KEY_PATTERN}")
     if white[0] == black[0]:
         problems.append(f"--white and --black are both {shown(white[0])}: nobody plays himself")
-    ending = termination or "unknown"
     length = len(moves) if moves else half_moves
-    faults = [length_fault(ending, length)]
+    faults = [length_fault(termination, length)]
     if outcome in {"white", "black", "draw"}:
-        faults.insert(0, result_fault(outcome, ending))
-    problems += [f"--termination {ending}: {fault}; correct one of the two" for fault in faults if fault]
+        faults.insert(0, result_fault(outcome, termination))
+    problems += [f"--termination {termination}: {fault}; correct one of the two" for fault in faults if fault]
     if termination == values.UNTERMINATED:
         problems.append("--termination unterminated: a game is recorded when it is over")
     if problems or ended is None:
@@ -111,7 +114,7 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
         black_id=black[0],
         black_name=black[1],
         outcome=outcome,
-        termination=str(termination),
+        termination=termination,
         half_moves=length,
         started_at=None,
         ended_at=ended,
@@ -153,13 +156,3 @@ def _moves(problems: list[str], text: str | None) -> list[str]:
     if not moves:
         problems.append("--moves: there is no move in it; leave it out")
     return moves
-
-
-def _by_mate(problems: list[str], moves: list[str], outcome: str) -> str:
-    """How a game ended of which nobody says it: by its last move, if that gives mate."""
-    if not moves or not moves[-1].endswith("#"):
-        return "unknown"
-    winner = "white" if len(moves) % 2 else "black"
-    if outcome and outcome != winner:
-        problems.append(f"--result: the last move {moves[-1]} is mate by {winner}; correct one of the two")
-    return "checkmate"

@@ -13,13 +13,11 @@ from typing import Any
 
 from ledger.facts.instants import instant_text, is_before
 from ledger.facts.source_games import SourceGame, shown
-from ledger.imports.addresses import chesscom_key
-from ledger.imports.json_games import RawGame, raw_games
-from ledger.imports.json_lines import read_object
-from ledger.imports.lichess import MAX_EVENT
+from ledger.imports.json_reading import raw_games, read_object
+from ledger.imports.lichess import MAX_EVENT, BadGameError, needed_field, optional_field
 from ledger.imports.pgn import games as pgn
-from ledger.imports.pgn.times import clock_of
-from ledger.imports.reading import VARIANT, Reading
+from ledger.imports.reading import VARIANT, Reading, chesscom_key
+from ledger.imports.times import clock_of
 
 # By the word of the side that did not win. Of two that did not win, the game is drawn.
 _LOST = {
@@ -50,11 +48,6 @@ _UUID = re.compile(r"[0-9a-fA-F-]{8,36}", re.ASCII)
 _CONTEST = re.compile(r"chess\.com/(?:pub/)?(?:tournament|match)/(?:live/)?([A-Za-z0-9_-]{1,100})/?\Z", re.ASCII)
 _LAST_SECOND = 253_402_300_799  # of the year 9999
 _MAX_RATING = 5000
-_WORDS = {str: "text", int: "a whole number", bool: "true or false", dict: "an object"}
-
-
-class _BadGameError(ValueError):
-    """What is wrong with one game; never leaves this module."""
 
 
 def games(chunks: Iterable[bytes], reading: Reading, *, by_clock: bool = False) -> Iterator[SourceGame]:
@@ -69,51 +62,32 @@ def games(chunks: Iterable[bytes], reading: Reading, *, by_clock: bool = False) 
     """
     for raw in raw_games(chunks, reading):
         try:
-            yield _game(raw, reading, by_clock=by_clock)
-        except _BadGameError as error:
+            given, twice = read_object(raw.json)
+            if twice:
+                words = f"the key is given twice: {', '.join(twice)}"
+                reading.fault(raw.line, f"{words} @ $.games[{raw.number}]")
+                continue
+            yield _game(raw.line, given, reading, by_clock=by_clock)
+        except BadGameError as error:
             reading.fault(raw.line, f"{error} @ $.games[{raw.number}]")
+        except ValueError as error:  # no JSON
+            reading.fault(raw.line, f"{error}: download the file again @ $.games[{raw.number}]")
 
 
-def _given(raw: RawGame) -> dict[str, Any]:
-    try:
-        given, twice = read_object(raw.json)
-    except ValueError as error:
-        raise _BadGameError(f"{error}: download the file again") from None
-    if twice:
-        raise _BadGameError(f"the key is given twice: {', '.join(twice)}")
-    return dict(given)
-
-
-def _field(given: Mapping[str, Any], name: str, kind: type) -> Any:
-    """A field of exactly this type; None where it is absent or null."""
-    value = given.get(name)
-    if value is not None and type(value) is not kind:
-        raise _BadGameError(f"{name} must be {_WORDS[kind]}, got {shown(value)}")
-    return value
-
-
-def _needed(given: Mapping[str, Any], name: str, kind: type) -> Any:
-    value = _field(given, name, kind)
-    if value is None:
-        raise _BadGameError(f"{name} is missing: a game needs {_WORDS[kind]} there")
-    return value
-
-
-def _game(raw: RawGame, reading: Reading, *, by_clock: bool) -> SourceGame:
-    given = _given(raw)
+def _game(line: int, given: Mapping[str, Any], reading: Reading, *, by_clock: bool) -> SourceGame:
     key = _key(given)
-    sides = [_needed(given, colour, dict) for colour in ("white", "black")]
+    sides = [needed_field(given, colour, dict) for colour in ("white", "black")]
     (white_id, white), (black_id, black) = _player(sides[0], "white"), _player(sides[1], "black")
     if white_id == black_id:
-        raise _BadGameError(f"white and black are both {white!r}")
-    outcome, termination = _result(*(_needed(side, "result", str) for side in sides))
+        raise BadGameError(f"white and black are both {white!r}")
+    outcome, termination = _result(*(needed_field(side, "result", str) for side in sides))
     played = _played(given, reading.name)
     ended = _instant(given, "end_time")
     if ended is None:
-        raise _BadGameError("end_time is missing: a game needs a whole number of seconds there")
+        raise BadGameError("end_time is missing: a game needs a whole number of seconds there")
     started = _instant(given, "start_time") or (played.started_at if played else None)
     return SourceGame(
-        line=raw.line,
+        line=line,
         key=key,
         white_id=white_id,
         white_name=white,
@@ -126,7 +100,7 @@ def _game(raw: RawGame, reading: Reading, *, by_clock: bool) -> SourceGame:
         ended_at=ended,
         tournament=_tournament(given, played),
         round=played.round if played else None,
-        rated=_field(given, "rated", bool) is not False,
+        rated=optional_field(given, "rated", bool) is not False,
         white_rating=_rating(sides[0], "white"),
         black_rating=_rating(sides[1], "black"),
         speed=_speed(given, by_clock=by_clock),
@@ -137,19 +111,19 @@ def _game(raw: RawGame, reading: Reading, *, by_clock: bool) -> SourceGame:
 
 def _key(given: Mapping[str, Any]) -> str:
     """``chesscom:`` and the number of the game, as its PGN has it; without an address, its uuid."""
-    address, uuid = _field(given, "url", str), _field(given, "uuid", str)
+    address, uuid = optional_field(given, "url", str), optional_field(given, "uuid", str)
     key = chesscom_key(address) if address else None
     if key is not None:
         return key
     if uuid is not None and _UUID.fullmatch(uuid):
         return f"chesscom:{uuid.lower()}"
-    raise _BadGameError(f"url must be the address of a game on chess.com, got {shown(address)}")
+    raise BadGameError(f"url must be the address of a game on chess.com, got {shown(address)}")
 
 
 def _player(side: Mapping[str, Any], colour: str) -> tuple[str, str]:
-    name = _needed(side, "username", str)
+    name = needed_field(side, "username", str)
     if not _USER.fullmatch(name):
-        raise _BadGameError(f"{colour}.username must be that of a member of chess.com, got {shown(name)}")
+        raise BadGameError(f"{colour}.username must be that of a member of chess.com, got {shown(name)}")
     return f"chesscom:{name.lower()}", name
 
 
@@ -157,48 +131,48 @@ def _result(white: str, black: str) -> tuple[str, str]:
     """Who won, and how the game ended."""
     for colour, word in (("white", white), ("black", black)):
         if word not in _RESULTS:
-            raise _BadGameError(f"{colour}.result {shown(word)} is not known, expected one of {sorted(_RESULTS)}")
+            raise BadGameError(f"{colour}.result {shown(word)} is not known, expected one of {sorted(_RESULTS)}")
     if white == _WON and black in _LOST:
         return "white", _LOST[black]
     if black == _WON and white in _LOST:
         return "black", _LOST[white]
     if white == black and white in _DRAWN:
         return "draw", _DRAWN[white]
-    raise _BadGameError(f"the results {white!r} of White and {black!r} of Black do not go together")
+    raise BadGameError(f"the results {white!r} of White and {black!r} of Black do not go together")
 
 
 def _instant(given: Mapping[str, Any], name: str) -> str | None:
-    seconds = _field(given, name, int)
+    seconds = optional_field(given, name, int)
     if seconds is None:
         return None
     if not 0 <= seconds <= _LAST_SECOND:
-        raise _BadGameError(f"{name} must be seconds since 1970, got {seconds}")
+        raise BadGameError(f"{name} must be seconds since 1970, got {seconds}")
     return instant_text(seconds * 1000)
 
 
 def _rating(side: Mapping[str, Any], colour: str) -> int | None:
     """The rating shown. The API calls it that of the beginning; members report that it is the one after the game."""
-    rating = _field(side, "rating", int)
+    rating = optional_field(side, "rating", int)
     if rating is not None and not 0 <= rating <= _MAX_RATING:
-        raise _BadGameError(f"{colour}.rating must be from 0 to {_MAX_RATING}, got {rating}")
+        raise BadGameError(f"{colour}.rating must be from 0 to {_MAX_RATING}, got {rating}")
     return rating or None
 
 
 def _speed(given: Mapping[str, Any], *, by_clock: bool) -> str | None:
     """The speed class in chess.com's word, or by the clock as that of its PGN is."""
     if by_clock:
-        return clock_of((_field(given, "time_control", str) or "").strip()[:128], "chesscom")[2]
-    word = _field(given, "time_class", str)
+        return clock_of((optional_field(given, "time_control", str) or "").strip()[:128], "chesscom")[2]
+    word = optional_field(given, "time_class", str)
     if word is not None and word not in _SPEEDS:
-        raise _BadGameError(f"time_class {shown(word)} is not known, expected one of {sorted(_SPEEDS)}")
+        raise BadGameError(f"time_class {shown(word)} is not known, expected one of {sorted(_SPEEDS)}")
     return _SPEEDS[word] if word else None
 
 
 def _variant(given: Mapping[str, Any], played: SourceGame | None) -> str:
-    rules = _field(given, "rules", str) or "chess"
+    rules = optional_field(given, "rules", str) or "chess"
     variant = _VARIANTS.get(rules, rules)
     if not VARIANT.fullmatch(variant):
-        raise _BadGameError(f"rules must be a word such as chess960, got {shown(rules)}")
+        raise BadGameError(f"rules must be a word such as chess960, got {shown(rules)}")
     begins_elsewhere = variant == "standard" and played is not None and played.variant == "fromPosition"
     return "fromPosition" if begins_elsewhere else variant
 
@@ -208,7 +182,7 @@ def _tournament(given: Mapping[str, Any], played: SourceGame | None) -> str | No
     if played is not None and played.tournament:
         return played.tournament
     for name in ("tournament", "match"):
-        contest = _CONTEST.search((_field(given, name, str) or "")[-200:])
+        contest = _CONTEST.search((optional_field(given, name, str) or "")[-200:])
         if contest:
             return f"chesscom:{contest[1]}"[:MAX_EVENT]
     return None
@@ -216,12 +190,12 @@ def _tournament(given: Mapping[str, Any], played: SourceGame | None) -> str | No
 
 def _played(given: Mapping[str, Any], name: str) -> SourceGame | None:
     """What the embedded PGN tells: moves, their number, the beginning; None where there is none."""
-    text = _field(given, "pgn", str)
+    text = optional_field(given, "pgn", str)
     if not text or not text.strip():
         return None
     aside = Reading(name)
-    found = list(pgn.games(text.encode(errors="replace").splitlines(keepends=True), aside))
-    if aside.fault_count or len(found) > 1:
-        why = aside.faults[0].message if aside.fault_count else f"it holds {len(found)} games"
-        raise _BadGameError(f"pgn cannot be read: {why}")
-    return found[0] if found else None
+    games_in_it = list(pgn.games(text.encode(errors="replace").splitlines(keepends=True), aside))
+    if aside.fault_count or len(games_in_it) > 1:
+        why = aside.faults[0].message if aside.fault_count else f"it holds {len(games_in_it)} games"
+        raise BadGameError(f"pgn cannot be read: {why}")
+    return games_in_it[0] if games_in_it else None

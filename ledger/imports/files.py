@@ -1,17 +1,20 @@
 """A file or standard input as bytes or lines, unpacked by content, and what format its first bytes are in.
 
-Nothing here reads a game. What is wrong with a stream that could be opened becomes a fault of its
-``Reading``.
+Nothing here reads a game. What is wrong with a stream that could be opened becomes a fault of its ``Reading``. Text in
+other encodings (what Excel saves as Unicode text, and what somebody names) comes in UTF-8; bytes of no known encoding
+pass as they are, for readers of lines take a line that is not UTF-8 for Windows-1252. Files that people give and that
+hold no games in a format that is read are told by their first bytes, too, with what to do with them.
 """
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,9 +22,76 @@ import attrs
 import orjson
 
 from ledger.errors import StorageError
-from ledger.imports.encodings import recoded
 from ledger.imports.reading import Reading
 from ledger.imports.unpack import unpacked
+
+_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_MARK = 2  # bytes of a byte-order mark
+
+
+def text_encoding(name: str) -> str:
+    """The usual name of an encoding that somebody names.
+
+    Raises:
+        ValueError: there is no such encoding of text.
+    """
+    try:
+        codec = codecs.lookup(name)
+        # base64 and rot13 are codecs, too: only an encoding of text decodes bytes to text
+        codecs.getincrementaldecoder(codec.name)().decode(b"", final=True).encode()
+    except (LookupError, ValueError, TypeError, AttributeError):
+        raise ValueError(
+            f"there is no encoding {name[:40]!r}: give a name such as latin-1, windows-1250 or utf-16"
+        ) from None
+    return codec.name
+
+
+def recoded(chunks: Iterator[bytes], encoding: str | None, reading: Reading) -> Iterator[bytes]:
+    """The same text in UTF-8.
+
+    Bytes that are nothing in the encoding are a fault, and the rest is not read.
+
+    Args:
+        chunks: bytes in pieces of any size.
+        encoding: what the text is written in, None where a byte-order mark says that it is UTF-16, or nothing does.
+        reading: receives the fault.
+    """
+    first = b""
+    for chunk in chunks:
+        first += chunk
+        if len(first) >= _MARK:
+            break
+    marked = _MARKS.get(first[:_MARK])
+    if encoding is None and marked is None:
+        yield from (part for part in (first,) if part)
+        yield from chunks
+        return
+    name = marked if encoding is None or (encoding.startswith("utf-16") and marked) else encoding
+    assert name is not None
+    yield from _decoded(first[_MARK if marked == name else 0 :], chunks, name, reading)
+
+
+def _decoded(first: bytes, chunks: Iterator[bytes], name: str, reading: Reading) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(name)()
+    line = 1
+    rest: bytes | None = first
+    while True:
+        try:
+            text = decoder.decode(rest or b"", final=rest is None)
+        except UnicodeDecodeError as error:
+            good = error.object[: error.start].decode(name, "ignore")
+            yield good.encode(errors="replace")
+            odd = error.object[error.start : error.start + 8]
+            words = f"the bytes {odd!r} are no text in {name} ({error.reason}); the rest is not read"
+            reading.cut(line + good.count("\n"), f"{words}: name the right --encoding")
+            return
+        if text:
+            line += text.count("\n")
+            yield text.encode(errors="replace")
+        if rest is None:
+            return
+        rest = next(chunks, None)
+
 
 PEEK = 2**16  # bytes looked at to tell the format
 CHUNK = 2**16  # stored bytes read at once
@@ -70,26 +140,26 @@ class Source:
         Raises:
             StorageError: the system cannot read on.
         """
-        held: list[bytes] = []  # the pieces of a line whose end is still to come
+        pieces: list[bytes] = []  # of a line whose end is still to come
         size = count = 0
         old_mac = b"\n" not in self.first and b"\r" in self.first
         for chunk in self.chunks():
             block = chunk.replace(b"\r", b"\n") if old_mac else chunk
-            held.append(block)
+            pieces.append(block)
             size += len(block)
             if b"\n" in block:
-                lines = io.BytesIO(b"".join(held)).readlines()
+                lines = io.BytesIO(b"".join(pieces)).readlines()
                 if len(lines[0]) > MAX_LINE:
                     break
-                held = [] if block.endswith(b"\n") else [lines.pop()]
-                size = len(held[0]) if held else 0
+                pieces = [] if block.endswith(b"\n") else [lines.pop()]
+                size = len(pieces[0]) if pieces else 0
                 count += len(lines)
                 yield from lines
             if size > MAX_LINE:
                 break
         else:
-            if held:
-                yield b"".join(held)
+            if pieces:
+                yield b"".join(pieces)
             return
         self.reading.cut(count + 1, f"a line of more than {MAX_LINE} bytes, the limit of a line: this is no text")
 
@@ -151,17 +221,16 @@ def source_of(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
     """
     reading = Reading(name)
     stored = _stored(file, reading)
-    head, ended = _gathered(stored, 16)
+    head = _gathered(stored, 16)
     for magic, kind in _ARCHIVES.items():
         if head.startswith(magic):
             start = head + b"".join(islice(stored, 1))
             if any(word in start for word in _SHEETS):
                 raise StorageError(name, "is a spreadsheet: save the sheet with the games as CSV and give that")
             raise StorageError(name, f"is a {kind} archive: unpack it and give the file inside")
-    plain = unpacked(head, _joined(head, stored if not ended else iter(())), reading)
+    plain = unpacked(head, chain(filter(None, (head,)), stored), reading)
     whole = _without_floods(recoded(plain, encoding, reading), reading)
-    first, _ = _gathered(whole, PEEK)
-    return Source(reading, first, whole)
+    return Source(reading, _gathered(whole, PEEK), whole)
 
 
 @contextmanager
@@ -202,23 +271,14 @@ def _stored(file: BinaryIO, reading: Reading) -> Iterator[bytes]:
         yield chunk
 
 
-def _gathered(chunks: Iterator[bytes], size: int) -> tuple[bytes, bool]:
-    """At least *size* bytes where there are so many, and whether the end was met."""
+def _gathered(chunks: Iterator[bytes], size: int) -> bytes:
+    """At least *size* bytes where there are so many."""
     gathered: list[bytes] = []
     total = 0
-    while total < size:
-        chunk = next(chunks, None)
-        if chunk is None:
-            return b"".join(gathered), True
+    while total < size and (chunk := next(chunks, None)) is not None:
         gathered.append(chunk)
         total += len(chunk)
-    return b"".join(gathered), False
-
-
-def _joined(head: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    if head:
-        yield head
-    yield from rest
+    return b"".join(gathered)
 
 
 def _without_floods(chunks: Iterator[bytes], reading: Reading) -> Iterator[bytes]:
@@ -282,3 +342,38 @@ def _is_object(line: bytes) -> bool:
         return isinstance(orjson.loads(line), dict)
     except orjson.JSONDecodeError:
         return re.match(rb'\{\s*"[^"]*"\s*:', line) is not None
+
+
+_BY_MAGIC = {
+    b"PAR1": "a Parquet file: write its games as CSV first, with a header",
+    b"ARROW1": "an Arrow file: write its games as CSV first, with a header",
+    b"SQLite format 3\x00": "a database: write its games as CSV first, with a header; a ledger is not imported, but "
+    "copied by 'backup'",
+    b"%PDF-": "a PDF document: ask for the games as PGN or CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word document: save it as CSV",
+    b"Scid.": "a Scid database: export its games as PGN",
+}
+_HTML = re.compile(rb"<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
+_JSON = (
+    "a JSON document, not JSON lines: write each game on a line of its own as the README shows, such as by "
+    "\"jq -c '.[]'\""
+)
+
+
+def foreign(first: bytes) -> str | None:
+    """What a file is and what to do with it, where its games cannot be read; None where some format may be.
+
+    Args:
+        first: the beginning of the file, unpacked; 64 KiB are plenty.
+    """
+    for magic, words in _BY_MAGIC.items():
+        if first.startswith(magic):
+            return words
+    text = first.removeprefix(_BOM).lstrip()
+    if _HTML.match(text):
+        return "a web page: download the games themselves, as PGN or CSV"
+    if text.startswith(b"<?xml"):
+        return "an XML document: ask for the games as PGN or CSV"
+    # JSON that is no line of it: a list, an object over several lines, or a list of games in one object
+    is_document = re.match(rb'\[\s*[\[{\]]|\{\s*\n|\{\s*"games"\s*:\s*\[', text) is not None
+    return _JSON if is_document and not is_chess_com(text) else None

@@ -12,12 +12,11 @@ import attrs
 
 from ledger.facts.source_games import SourceGame
 from ledger.imports import chess_com, jsonl, lichess
-from ledger.imports.byes import without_byes
 from ledger.imports.csv import games as csv_games
-from ledger.imports.csv.said import Table
+from ledger.imports.csv.games import Table
 from ledger.imports.files import FORMATS, Source
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import Reading, frames
+from ledger.imports.reading import Reading, frames, without_byes
 from ledger.imports.trf import games as trf
 
 if TYPE_CHECKING:
@@ -39,9 +38,9 @@ class SaidOfFile:
     Attributes:
         source: the site whose player names and game ids CSV files and tournament reports carry; None for neither.
         day: when the games of a tournament report were played that names no day.
-        dates: which number of ``04/05/2024`` comes first, one of ``days.ORDERS``.
+        dates: which number of ``04/05/2024`` comes first, one of ``times.ORDERS``.
         speeds_by_clock: whether speed classes go by Lichess's rule in archives of chess.com, too, which have their own.
-        headings, results: of CSV files, as of ``csv.said.Table``.
+        headings, results: of CSV files, as of ``csv.games.Table``.
     """
 
     source: str | None = None

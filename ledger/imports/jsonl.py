@@ -18,11 +18,10 @@ from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_ROUND, is
 from ledger.facts.instants import instant_ms, without_zero_fraction
 from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, SourceRound, shown
 from ledger.facts.words import Brings, Outcome, Termination
-from ledger.imports.json_lines import json_objects, member
-from ledger.imports.reading import MAX_TEXT, VARIANT, Reading
+from ledger.imports.json_reading import json_objects, member
+from ledger.imports.reading import MAX_TEXT, SPEEDS, VARIANT, Reading
 
 MAX_NAME = 256  # characters of an identity or a name
-SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")
 _KEY = re.compile(KEY_PATTERN, re.ASCII)
 _OUR_PLAIN = re.compile(OUR_PLAIN_KEY, re.ASCII)
 _TOLD = 20  # faults of a line that are named one by one
@@ -32,27 +31,23 @@ Check = Callable[[object], str | None]
 
 
 def _matching(pattern: re.Pattern[str]) -> Check:
-    wanted = f"text matching {pattern.pattern}"
-    return lambda value: None if type(value) is str and pattern.fullmatch(value) else wanted
+    expected = f"text matching {pattern.pattern}"
+    return lambda value: None if type(value) is str and pattern.fullmatch(value) else expected
 
 
 def _plain(limit: int) -> Check:
-    wanted = f"1 to {limit} characters of NFC text without controls or outer blanks"
-    return lambda value: None if type(value) is str and is_plain_text(value, limit) else wanted
+    expected = f"1 to {limit} characters of NFC text without controls or outer blanks"
+    return lambda value: None if type(value) is str and is_plain_text(value, limit) else expected
 
 
 def _whole(high: int, low: int = 0) -> Check:
-    wanted = f"a whole number from {low} to {high}"
-    return lambda value: None if type(value) is int and low <= value <= high else wanted
+    expected = f"a whole number from {low} to {high}"
+    return lambda value: None if type(value) is int and low <= value <= high else expected
 
 
 def _among(choices: Iterable[str]) -> Check:
-    known = tuple(choices)
-    return lambda value: None if type(value) is str and value in known else f"one of {list(known)}"
-
-
-def _flag(value: object) -> str | None:
-    return None if type(value) is bool else "true or false"
+    words = tuple(choices)
+    return lambda value: None if type(value) is str and value in words else f"one of {list(words)}"
 
 
 def _instant(value: object) -> str | None:
@@ -61,11 +56,6 @@ def _instant(value: object) -> str | None:
     except ValueError:
         return "an instant in UTC such as 2013, 2013-06-04 or 2013-06-04T19:30:00Z"
     return None
-
-
-def _text(value: object) -> str | None:
-    fits = type(value) is str and 0 < len(value) <= MAX_TEXT
-    return None if fits else f"1 to {MAX_TEXT} characters of movetext"
 
 
 def _identity(value: object) -> str | None:
@@ -78,8 +68,11 @@ _CHECKS: Mapping[str, Check] = {
     "key": _matching(_KEY), "outcome": _among(Outcome), "termination": _among(Termination),
     "half_moves": _whole(MAX_HALF_MOVES), "started_at": _instant, "ended_at": _instant,
     "tournament": _plain(128), "round": _plain(32),
-    "rated": _flag, "white_rating": _whole(5000), "black_rating": _whole(5000),
-    "speed": _among(SPEEDS), "variant": _matching(VARIANT), "text": _text,
+    "rated": lambda value: None if type(value) is bool else "true or false",
+    "white_rating": _whole(5000), "black_rating": _whole(5000), "speed": _among(SPEEDS), "variant": _matching(VARIANT),
+    "text": lambda value: (
+        None if type(value) is str and 0 < len(value) <= MAX_TEXT else f"1 to {MAX_TEXT} characters of movetext"
+    ),
 }  # fmt: skip
 _PLAYERS = ("white", "black")
 _PLAYER_CHECKS: Mapping[str, Check] = {"id": _identity, "name": _plain(MAX_NAME)}
@@ -156,8 +149,8 @@ def _unknown_or_missing(
 def _wrong(value: object, check: Check, path: str) -> Iterator[str]:
     if value is None:
         yield f"null is not written: leave the field out @ {path}"
-    elif wanted := check(value):
-        yield f"expected {wanted}, got {shown(value)} @ {path}"
+    elif expected := check(value):
+        yield f"expected {expected}, got {shown(value)} @ {path}"
 
 
 def _game(line: int, given: dict[str, Any]) -> SourceGame:

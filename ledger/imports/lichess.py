@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import Any
@@ -16,8 +16,8 @@ from typing import Any
 from ledger.facts.event_fields import MAX_HALF_MOVES
 from ledger.facts.instants import instant_text
 from ledger.facts.source_games import SourceGame, shown
-from ledger.imports.json_lines import json_objects
-from ledger.imports.reading import MAX_TEXT, VARIANT, Reading
+from ledger.imports.json_reading import json_objects
+from ledger.imports.reading import MAX_TEXT, SPEEDS, VARIANT, Reading
 
 MAX_NAME = 128  # characters of a display name; a longer one is a broken file
 MAX_EVENT = 128
@@ -27,7 +27,6 @@ _MACHINE = re.compile(r"lichess AI level (\d{1,2})", re.ASCII | re.IGNORECASE)
 _GAME_ID = re.compile(r"[A-Za-z0-9]{8}", re.ASCII)
 _TOURNAMENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_SPEEDS = frozenset({"ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"})
 _LAST_MS = 253_402_300_799_999  # the end of the year 9999, the last an instant can name
 
 # GameJson.yaml of lichess-org/api, as in RULES 7; "timeout" is leaving the game, "outoftime" the flag.
@@ -40,8 +39,8 @@ _UNFINISHED = frozenset({"created", "started", "aborted"})
 _WON_ONLY = frozenset({"mate", "resign", "cheat", "noStart"})  # these ends have a winner
 
 
-class _BadGameError(ValueError):
-    """What is wrong with one game; never leaves this module."""
+class BadGameError(ValueError):
+    """What is wrong with one game of a server; its reader makes a fault of it."""
 
 
 def one_line(text: str) -> str:
@@ -96,51 +95,65 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     for number, given in json_objects(lines, reading, "give one whole game object a line"):
         try:
             game = _game(number, given, reading)
-        except _BadGameError as error:
+        except BadGameError as error:
             reading.fault(number, str(error))
             continue
         if game is not None:
             yield game
 
 
-def _field(given: dict[str, Any], name: str, kind: type, default: Any = None) -> Any:
-    """A field of exactly this type, or *default* where it is absent or null (Lichess's way to say so)."""
-    value = given.get(name)
+def optional_field(fields: Mapping[str, Any], name: str, kind: type, default: Any = None) -> Any:
+    """A field of exactly this type, or *default* where it is absent or null (the servers' way to say so).
+
+    Raises:
+        BadGameError: it is of another type.
+    """
+    value = fields.get(name)
     if value is None:
         return default
     if type(value) is not kind:
-        raise _BadGameError(f"{name} must be {_WORDS[kind]}, got {shown(value)}")
+        raise BadGameError(f"{name} must be {_WORDS[kind]}, got {shown(value)}")
     return value
 
 
 _WORDS = {str: "text", int: "a whole number", bool: "true or false", dict: "an object", list: "a list"}
 
 
-def _needed(given: dict[str, Any], name: str, kind: type) -> Any:
-    value = _field(given, name, kind)
+def needed_field(fields: Mapping[str, Any], name: str, kind: type) -> Any:
+    """A field without which there is no game.
+
+    Raises:
+        BadGameError: it is missing, or of another type.
+    """
+    value = optional_field(fields, name, kind)
     if value is None:
-        raise _BadGameError(f"{name} is missing: a game needs {_WORDS[kind]} there")
+        raise BadGameError(f"{name} is missing: a game needs {_WORDS[kind]} there")
     return value
 
 
 def _game(line: int, given: object, reading: Reading) -> SourceGame | None:
     if type(given) is not dict:
-        raise _BadGameError(f"expected a game object, got {shown(given)}")
-    identifier, status = _needed(given, "id", str), _needed(given, "status", str)
+        raise BadGameError(f"expected a game object, got {shown(given)}")
+    identifier, status = needed_field(given, "id", str), needed_field(given, "status", str)
     if not _GAME_ID.match(identifier):
-        raise _BadGameError(f"id must begin with 8 letters or digits, got {shown(identifier)}")
+        raise BadGameError(f"id must begin with 8 letters or digits, got {shown(identifier)}")
     if status in _UNFINISHED:
         reading.skipped["unfinished"] += 1
         return None
     if status not in _STATUS:
-        raise _BadGameError(f"status {shown(status)} is not known, expected one of {sorted(_STATUS)}")
-    players = _needed(given, "players", dict)
+        raise BadGameError(f"status {shown(status)} is not known, expected one of {sorted(_STATUS)}")
+    players = needed_field(given, "players", dict)
     white, black = _player(players, "white"), _player(players, "black")
     if white is None or black is None:
         reading.skipped["anonymous"] += 1
         return None
     half_moves, text = _movetext(given)
     created = _instant(given, "createdAt")
+    events = (optional_field(given, name, str) for name in ("tournament", "swiss"))
+    speed = optional_field(given, "speed", str)
+    variant = optional_field(given, "variant", str, "standard")
+    if not VARIANT.fullmatch(variant):
+        raise BadGameError(f"variant must be a word such as crazyhouse, got {shown(variant)}")
     return SourceGame(
         line=line,
         key=f"lichess:{identifier[:8]}",
@@ -153,63 +166,63 @@ def _game(line: int, given: object, reading: Reading) -> SourceGame | None:
         half_moves=half_moves,
         started_at=instant_text(created),
         ended_at=instant_text(max(created, _instant(given, "lastMoveAt", created))),
-        tournament=_tournament(given),
+        tournament=next((f"lichess:{event}" for event in events if event and _TOURNAMENT_ID.fullmatch(event)), None),
         round=None,
-        rated=_field(given, "rated", bool, default=True),
+        rated=optional_field(given, "rated", bool, default=True),
         white_rating=_rating(players["white"]),
         black_rating=_rating(players["black"]),
-        speed=_speed(given),
-        variant=_variant(given),
+        speed=speed if speed in SPEEDS else None,
+        variant=variant,
         text=text,
     )
 
 
 def _player(players: dict[str, Any], colour: str) -> tuple[str, str] | None:
     """Identity and name, or None for an anonymous player."""
-    player = _needed(players, colour, dict)
-    level = _field(player, "aiLevel", int)
+    player = needed_field(players, colour, dict)
+    level = optional_field(player, "aiLevel", int)
     if level is not None:
         if not 0 < level < 100:
-            raise _BadGameError(f"players.{colour}.aiLevel must be from 1 to 99, got {level}")
+            raise BadGameError(f"players.{colour}.aiLevel must be from 1 to 99, got {level}")
         return f"lichess:ai-level-{level}", f"lichess AI level {level}"
-    user = _field(player, "user", dict)
+    user = optional_field(player, "user", dict)
     if user is None:
         return None
-    identifier = _field(user, "id", str)
-    shown_name = _field(user, "name", str, identifier or "")
+    identifier = optional_field(user, "id", str)
+    shown_name = optional_field(user, "name", str, identifier or "")
     name = one_line(shown_name) if len(shown_name) <= MAX_UNTIDY else ""
     known = lichess_player(identifier or name)
     if known is None or not 0 < len(name) <= MAX_NAME:
-        raise _BadGameError(f"players.{colour}.user must name a Lichess user, got {shown(user)}")
+        raise BadGameError(f"players.{colour}.user must name a Lichess user, got {shown(user)}")
     return known[0], name
 
 
 def _outcome(given: dict[str, Any], status: str) -> str:
-    winner = _field(given, "winner", str)
+    winner = optional_field(given, "winner", str)
     if winner in {"white", "black"}:
         return str(winner)
     if winner is not None:
-        raise _BadGameError(f"winner must be 'white' or 'black', got {shown(winner)}")
+        raise BadGameError(f"winner must be 'white' or 'black', got {shown(winner)}")
     if status in _WON_ONLY:
-        raise _BadGameError(f"winner is missing: a game with status {status!r} has one")
+        raise BadGameError(f"winner is missing: a game with status {status!r} has one")
     return "draw"
 
 
 def _movetext(given: dict[str, Any]) -> tuple[int | None, str | None]:
     """Half-moves and kept text; (None, None) where the export left the moves out."""
-    given_moves = _field(given, "moves", str)
+    given_moves = optional_field(given, "moves", str)
     if given_moves is None:
         return None, None
     moves = given_moves.split()
     if len(moves) > MAX_HALF_MOVES:
-        raise _BadGameError(f"moves has {len(moves)} half-moves, more than the {MAX_HALF_MOVES} of any game")
-    clocks = _field(given, "clocks", list, [])[: len(moves)]
+        raise BadGameError(f"moves has {len(moves)} half-moves, more than the {MAX_HALF_MOVES} of any game")
+    clocks = optional_field(given, "clocks", list, [])[: len(moves)]
     written = [_clock(c) if type(c) is int and c >= 0 else "" for c in clocks]
     if any(written):
         written += [""] * (len(moves) - len(written))
     text = with_clocks(moves, written if any(written) else [])
     if text is not None and len(text) > MAX_TEXT:
-        raise _BadGameError(f"moves and clocks have {len(text)} characters, more than the {MAX_TEXT} of any game")
+        raise BadGameError(f"moves and clocks have {len(text)} characters, more than the {MAX_TEXT} of any game")
     return len(moves), text
 
 
@@ -221,34 +234,14 @@ def _clock(centiseconds: int) -> str:
 
 
 def _instant(given: dict[str, Any], name: str, default: int | None = None) -> int:
-    value: int = _needed(given, name, int) if default is None else _field(given, name, int, default)
+    value: int = needed_field(given, name, int) if default is None else optional_field(given, name, int, default)
     if not 0 <= value <= _LAST_MS:
-        raise _BadGameError(f"{name} must be milliseconds since 1970, got {value}")
+        raise BadGameError(f"{name} must be milliseconds since 1970, got {value}")
     return value
 
 
-def _tournament(given: dict[str, Any]) -> str | None:
-    for name in ("tournament", "swiss"):
-        identifier = _field(given, name, str)
-        if identifier and _TOURNAMENT_ID.fullmatch(identifier):
-            return f"lichess:{identifier}"
-    return None
-
-
 def _rating(player: dict[str, Any]) -> int | None:
-    rating: int | None = _field(player, "rating", int)
+    rating: int | None = optional_field(player, "rating", int)
     if rating is not None and not 0 <= rating <= 5000:
-        raise _BadGameError(f"rating must be from 0 to 5000, got {rating}")
+        raise BadGameError(f"rating must be from 0 to 5000, got {rating}")
     return rating or None
-
-
-def _variant(given: dict[str, Any]) -> str:
-    variant: str = _field(given, "variant", str, "standard")
-    if not VARIANT.fullmatch(variant):
-        raise _BadGameError(f"variant must be a word such as crazyhouse, got {shown(variant)}")
-    return variant
-
-
-def _speed(given: dict[str, Any]) -> str | None:
-    speed = _field(given, "speed", str)
-    return speed if speed in _SPEEDS else None

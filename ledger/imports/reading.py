@@ -1,6 +1,8 @@
-"""The running account of one file that is read, and what importers share: frames of games, identities, speeds.
+"""The running account of one file that is read, and what importers share: frames, identities, speeds, byes, addresses.
 
-No format is parsed here.
+No format is parsed here. Byes are names that mean nobody where an opponent would stand; a player of such a name who has
+an identity of another kind than the name (a FIDE number, a number of a site) is a person. Addresses are those of games
+on servers, with the keys that games of those servers have.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
+from ledger.facts.event_fields import MAX_ROUND
 from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, SourceGame, SourceRound, bounded, frame_schema
+from ledger.facts.words import Brings, Outcome, round_order
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -25,6 +29,7 @@ BATCH_TEXT = 2**25  # characters of movetext a frame: 20,000 games with clocks h
 MAX_TEXT = 2**20  # characters of movetext
 MAX_TOURNAMENTS = 1_000  # of one file that are kept beside their games
 MAX_ROUNDS = 1_000_000  # without a game, of one file
+SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # Lichess's, from the fastest
 VARIANT = re.compile(r"[a-z0-9][A-Za-z0-9]{0,31}", re.ASCII)  # what may be a variant, and so may name a pool
 
 
@@ -126,17 +131,15 @@ class Reading(FaultsFound):
 def frames(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame]:
     """Gather games into frames of at most *size* rows, fewer where their movetext is long."""
     source = iter(games)
-    while rows := _gathered(source, size):
+    while True:
+        rows: list[SourceGame] = []
+        length = 0
+        while length < BATCH_TEXT and (few := list(islice(source, min(8, size - len(rows))))):
+            rows += few
+            length += sum([len(game.text) for game in few if game.text])
+        if not rows:
+            return
         yield pl.DataFrame(rows, schema=frame_schema(), orient="row")
-
-
-def _gathered(source: Iterator[SourceGame], size: int) -> list[SourceGame]:
-    rows: list[SourceGame] = []
-    length = 0
-    while length < BATCH_TEXT and (games := list(islice(source, min(8, size - len(rows))))):
-        rows += games
-        length += sum([len(game.text) for game in games if game.text])
-    return rows
 
 
 def name_identity(name: str, namespace: str | None = None) -> str:
@@ -157,3 +160,105 @@ def speed_class(base_seconds: float, increment_seconds: float) -> str:
         if estimate < limit:
             return name
     return "classical"
+
+
+NOBODY = frozenset({"bye", "spielfrei", "freilos", "exempt", "-", "–", "—"})  # in small letters
+OF_NO_TOURNAMENT = "byes of no tournament"
+_A_ROUND = 10**12  # in ``round_order``
+_DAY = 10  # characters of an instant that names a day
+
+
+def is_nobody(name: str | None) -> bool:
+    """Whether a name says that there is no opponent."""
+    return name is not None and " ".join(name.split()).casefold() in NOBODY
+
+
+def brings(outcome: str, *, is_white: bool) -> Brings:
+    """What a result against nobody brings the player who stands on the other side."""
+    if outcome == Outcome.DRAW:
+        return Brings.HALF
+    return Brings.ALLOTTED if outcome == (Outcome.WHITE if is_white else Outcome.BLACK) else Brings.ZERO
+
+
+def round_number(text: str | None) -> int | None:
+    """The number of a round as the source wrote it; None where it has none."""
+    number = round_order(text) // _A_ROUND
+    return number if 0 < number <= MAX_ROUND else None
+
+
+def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | None = None) -> Iterator[SourceGame]:
+    """The games in which two people met; one against nobody is a round without a game, and goes to *reading*.
+
+    Args:
+        games: of a source that knows its players by name.
+        reading: takes the rounds.
+        edition: a day of their tournament; None for the day of each game.
+    """
+    for game in games:
+        is_white = game.black_id.startswith("name:") and is_nobody(game.black_name)
+        is_black = game.white_id.startswith("name:") and is_nobody(game.white_name)
+        if not (is_white or is_black):
+            yield game
+        elif is_white and is_black:
+            reading.skipped["rows without a game"] += 1
+        elif game.tournament is None:
+            reading.skipped[OF_NO_TOURNAMENT] += 1
+        else:
+            reading.without_game(
+                SourceRound(
+                    game.line,
+                    game.white_id if is_white else game.black_id,
+                    game.white_name if is_white else game.black_name,
+                    game.tournament,
+                    edition or game.ended_at[:_DAY],
+                    round_number(game.round),
+                    brings(game.outcome, is_white=is_white),
+                    None,
+                    game.speed,
+                    game.variant,
+                )
+            )
+
+
+_LICHESS = re.compile(
+    r"lichess\.org/(?!training|analysis|practice)([A-Za-z0-9]{8})(?:[A-Za-z0-9]{4})?(?:[/?#]|$)", re.ASCII
+)
+_CHESSCOM = re.compile(r"chess\.com/\S*?(\d{4,20})(?!\S*/)", re.ASCII)
+_FICS = re.compile(r"ficsgames\.org/\S*[?&;]ID=(\d{1,20})", re.ASCII | re.IGNORECASE)
+_ADDRESSES = {  # by what stands before the colon of a key
+    "lichess": ((re.compile(r"[A-Za-z0-9]{8}"), "https://lichess.org/{}"),),
+    "chesscom": (
+        (re.compile(r"[0-9]{4,20}"), "https://www.chess.com/game/live/{}"),
+        (re.compile(r"daily/[0-9]{4,20}"), "https://www.chess.com/game/{}"),
+    ),
+    "fics": ((re.compile(r"[0-9]{1,20}"), "https://www.ficsgames.org/cgi-bin/show.cgi?ID={};action=show"),),
+}
+LONGEST = 300  # characters of an address that are looked at
+
+
+def lichess_key(address: str) -> str | None:
+    """``lichess:`` and the eight characters of a game on lichess.org; None for any other text."""
+    found = _LICHESS.search(address[:LONGEST])
+    return f"lichess:{found[1]}" if found else None
+
+
+def chesscom_key(address: str) -> str | None:
+    """``chesscom:`` and the number of a game on chess.com; daily games are numbered apart from live ones."""
+    link = address[:LONGEST]
+    found = _CHESSCOM.search(link)
+    return f"chesscom:{'daily/' if 'daily' in link else ''}{found[1]}" if found else None
+
+
+def game_key_at(address: str) -> str | None:
+    """The key of the game at a web address of lichess.org, chess.com or ficsgames.org; None for any other text."""
+    fics = _FICS.search(address[:LONGEST])
+    return lichess_key(address) or chesscom_key(address) or (f"fics:{fics[1]}" if fics else None)
+
+
+def address_of(key: str) -> str | None:
+    """The web address of a game of those servers, from its key; None for any other key."""
+    server, _, number = key.partition(":")
+    for pattern, address in _ADDRESSES.get(server, ()):
+        if pattern.fullmatch(number):
+            return address.format(number)
+    return None

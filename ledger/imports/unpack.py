@@ -10,6 +10,7 @@ import bz2
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ledger.imports.reading import Reading
@@ -113,16 +114,15 @@ class _Zstd:
                 return
 
 
-def _zstd() -> Callable[[], Unpacker]:
-    shared = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW)
-    return lambda: _Zstd(shared)
-
-
 # First bytes -> name and what gives the unpackers of a file; the second zstd magic is a skippable frame (0x50 to 0x5f).
 _PACKINGS: tuple[tuple[re.Pattern[bytes], str, Callable[[], Callable[[], Unpacker]]], ...] = (
     (re.compile(rb"\x1f\x8b\x08"), "gzip", lambda: _Gzip),
     (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), "bzip2", lambda: _Bzip2),
-    (re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), "zstd", _zstd),
+    (
+        re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
+        "zstd",
+        lambda: partial(_Zstd, zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW)),
+    ),
 )
 _COMMANDS = {"gzip": "gzip -dc", "bzip2": "bzip2 -dc", "zstd": "zstd -dc"}
 
@@ -162,7 +162,9 @@ def _unpacked(stored: Iterator[bytes], kind: str, make: Callable[[], Unpacker], 
                 line += piece.count(b"\n")
                 yield piece
                 if total > RATIO_FROM and total > MAX_RATIO * reading.bytes_read:
-                    reading.cut(line, _bomb(kind))
+                    words = f"{kind} data that unpacks to more than {MAX_RATIO} times its size, the limit of the ratio"
+                    way = f"if it is a file of games, unpack it by '{_COMMANDS[kind]}' and import that"
+                    reading.cut(line, f"{words}; the rest is not read: {way}")
                     return
             data = member.unused_data if member.eof else b""
             member = None if member.eof else member
@@ -177,10 +179,3 @@ def _damage(kind: str, error: str) -> str:
             "unpack the file by 'zstd -d --long=31' and import that"
         )
     return f"damaged {kind} data ({error}), the rest is lost: fetch the file again"
-
-
-def _bomb(kind: str) -> str:
-    return (
-        f"{kind} data that unpacks to more than {MAX_RATIO} times its size, the limit of the ratio; the rest is not "
-        f"read: if it is a file of games, unpack it by '{_COMMANDS[kind]}' and import that"
-    )

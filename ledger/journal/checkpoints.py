@@ -29,8 +29,7 @@ from ledger.journal.note_keys import NoteKey, make_key, read_key
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.people import People
 from ledger.runtime.lazy import filelock, tomllib
-from ledger.runtime.ledger_files import kept_with
-from ledger.runtime.whole_files import replace_file
+from ledger.runtime.ledger_files import kept_with, replace_file
 
 WAIT_SECONDS = 60.0  # for another process that makes a checkpoint
 SETTINGS = ("checkpoints", "key")  # of ``club.toml``: where they are kept

@@ -13,7 +13,7 @@ from heapq import merge
 
 import orjson
 
-from ledger.facts.identities import spelt
+from ledger.facts.person_names import spelt
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal, KeyTakenError, Stored
 from ledger.players.people import People, Person

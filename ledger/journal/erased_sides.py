@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ledger.facts.identities import spelt
+from ledger.facts.person_names import spelt
 from ledger.journal import rules
 from ledger.journal.alike import Alike, looks_like, may_be_one
 from ledger.journal.made_keys import MadeKeys

@@ -12,7 +12,7 @@ import orjson
 
 from ledger.errors import UnknownNameError
 from ledger.facts.events import GameRecorded
-from ledger.imports.addresses import game_key_at
+from ledger.imports.reading import game_key_at
 from ledger.journal import Journal, Stored
 
 _GAME, _AFTER_GAMES = "game:", "game;"

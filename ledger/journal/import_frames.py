@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ledger.facts.source_games import SourceRound
 from ledger.journal import Journal
 from ledger.journal.recorder_columns import GameImport
-from ledger.runtime.prefetch import ahead
+from ledger.runtime.long_work import ahead
 
 if TYPE_CHECKING:
     from polars import DataFrame

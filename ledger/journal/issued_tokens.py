@@ -15,8 +15,8 @@ from collections.abc import Iterable
 import attrs
 
 from ledger.facts.codec import Entry, decode
+from ledger.facts.events import AFTER_KEYS, KEYS, Role, TokenIssued, TokenRevoked
 from ledger.facts.instants import without_zero_fraction
-from ledger.facts.token_events import AFTER_KEYS, KEYS, Role, TokenIssued, TokenRevoked
 from ledger.journal import Journal
 
 

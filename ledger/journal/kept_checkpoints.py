@@ -16,7 +16,7 @@ import attrs
 
 from ledger.errors import StorageError
 from ledger.facts.words import TreeHead
-from ledger.runtime.whole_files import replace_file
+from ledger.runtime.ledger_files import replace_file
 
 TAIL_BYTES = 65_536  # read to find the last checkpoint, which other people's signatures may make long
 _NOTE = re.compile(

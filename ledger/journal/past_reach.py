@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ledger.errors import RejectedError
 from ledger.facts.events import (
+    FOUR_EYES,
     BirthYearLearnt,
     Event,
     PlayerChanged,
@@ -23,7 +24,6 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS
-from ledger.facts.public_events import FOUR_EYES
 from ledger.journal import Stored, rules
 
 KEYS_LOOKED_UP = 64  # at one time; settings of a policy are numbered without gaps

@@ -25,7 +25,7 @@ from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, past_reach, rules
 from ledger.journal.supplements import KnownGame, known_games
 from ledger.journal.told_again import Corrected, told_of
-from ledger.runtime.collector import collector_paused
+from ledger.runtime.long_work import collector_paused
 
 STRANGERS_NAMED = 20  # of what is no event, the first are named
 _CLASSES = frozenset(EVENTS)

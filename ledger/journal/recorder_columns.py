@@ -30,8 +30,8 @@ from ledger.journal.made_keys import MOST, MadeKeys
 from ledger.journal.told_again import Difference, Standing, as_recorded, told_again
 from ledger.players.registering_columns import register
 from ledger.players.sealed_names import SealedNames
-from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl, zstandard
+from ledger.runtime.long_work import collector_paused
 
 if TYPE_CHECKING:
     from polars import DataFrame

@@ -14,29 +14,33 @@ import orjson
 
 from ledger import schemes
 from ledger.errors import ConflictError, CorruptError, LedgerError, RejectedError
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
 from ledger.facts.events import (
     BLANKS,
     BirthYearLearnt,
     ClockAccepted,
+    CorrectionDecided,
+    CorrectionProposed,
     Event,
     GameRecorded,
     GameSupplemented,
+    ListPublished,
+    PersonErased,
     PlayerChanged,
     PlayerRegistered,
     PlayerRenamed,
+    PolicySet,
     RatingRunClosed,
     RatingSeeded,
     RoundWithoutGame,
     SchemeAdopted,
+    TokenIssued,
+    TokenRevoked,
     TournamentClosed,
     TournamentOpened,
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text, is_before, precision
 from ledger.facts.periods import DAY_MS
-from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
 from ledger.facts.tellings import compared
-from ledger.facts.token_events import TokenIssued, TokenRevoked
 from ledger.facts.words import Carry
 from ledger.journal import Stored, adoptions
 

@@ -19,11 +19,9 @@ import attrs
 
 from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts import codec
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import Event
+from ledger.facts.events import Decision, Event, Role, TokenIssued, TokenRevoked
 from ledger.facts.instants import instant_end_ms, instant_text
 from ledger.facts.person_names import actor_faults, same_person, without_tokens
-from ledger.facts.token_events import Role, TokenIssued, TokenRevoked
 from ledger.journal import Journal, Writer
 from ledger.journal.issued_tokens import Issued, IssuedTokens, TokenRegister
 from ledger.journal.recorder import Recorder

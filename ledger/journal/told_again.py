@@ -12,9 +12,9 @@ import orjson
 
 from ledger.errors import ConflictError, RejectedError
 from ledger.facts import codec_columns
-from ledger.facts.endings import becomes_drawn_by_time, rules_itself_out
 from ledger.facts.events import GameRecorded, GameSupplemented
 from ledger.facts.tellings import compared, contradictions
+from ledger.facts.words import becomes_drawn_by_time, rules_itself_out
 from ledger.journal import Stored, rules
 from ledger.journal.alike import is_made
 from ledger.journal.supplements import Find, KnownGame, known_games

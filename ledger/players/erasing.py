@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, suppress
 
 from ledger.errors import LedgerError, StorageError
 from ledger.facts import codec
-from ledger.facts.public_events import PersonErased
+from ledger.facts.events import PersonErased
 from ledger.journal import Journal, Writer, rules
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.people import People

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import MalformedError
-from ledger.facts.identities import are_apart, spelt
-from ledger.facts.person_names import PLAIN_LETTERS, folded
+from ledger.facts.person_names import PLAIN_LETTERS, are_apart, folded, spelt
 from ledger.players.people import People
 from ledger.runtime.lazy import pl
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import CorruptError, LedgerError, StorageError
-from ledger.facts.identities import spelt
+from ledger.facts.person_names import spelt
 from ledger.journal.guard import Guard, statements
 from ledger.players import people_layouts, shown_names
 from ledger.players.name_folds import NameFolds, fold

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledger.facts import codec_player_columns
+from ledger.facts import codec_columns
 from ledger.facts.events import Event, PlayerRegistered
 from ledger.facts.instants import instant_text
 from ledger.facts.words import Standing
@@ -85,5 +85,5 @@ def append_rows(writer: Writer, rows: DataFrame, kind: type[Event], stamp: str, 
     """Append an event of one kind for each row, whose columns are its fields; how many there are."""
     if not len(rows):
         return 0
-    bodies = codec_player_columns.bodies(rows, kind, writer.size + 1, stamp, actor)
-    return len(writer.append(repeat(kind.KIND), codec_player_columns.keys(rows, kind).to_list(), bodies))
+    bodies = codec_columns.player_bodies(rows, kind, writer.size + 1, stamp, actor)
+    return len(writer.append(repeat(kind.KIND), codec_columns.player_keys(rows, kind).to_list(), bodies))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ledger.errors import ConflictError, StorageError
 from ledger.facts.codec import decode
 from ledger.facts.events import PlayerRegistered
-from ledger.facts.identities import spelt
+from ledger.facts.person_names import spelt
 from ledger.journal import Journal, Stored
 from ledger.players import erasing
 from ledger.players.people import People, Person

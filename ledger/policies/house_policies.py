@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 import attrs
 
-from ledger.book.eras import BEGINNING
-from ledger.book.four_eyes import in_force
 from ledger.book.policies import (
     READ_MODELS,
     Given,
@@ -19,16 +17,16 @@ from ledger.book.policies import (
     PolicyRow,
     Value,
     check_settings,
+    in_force,
     known_policy,
     row_of,
     settings_in,
+    stored_policies,
 )
-from ledger.book.stored_policies import stored_policies
+from ledger.book.timeline import BEGINNING
 from ledger.errors import RejectedError, UnknownNameError
-from ledger.facts.events import Event
+from ledger.facts.events import FOUR_EYES, Event, PolicySet, Role
 from ledger.facts.instants import instant_ms
-from ledger.facts.public_events import FOUR_EYES, PolicySet
-from ledger.facts.token_events import Role
 from ledger.facts.words import Receipt
 from ledger.journal import Writer, past_reach
 from ledger.journal.past_reach import next_number

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import NamedTuple
 
-from ledger.facts.identities import are_apart
-from ledger.facts.person_names import folded
+from ledger.facts.person_names import are_apart, folded
 from ledger.journal.kept_lists import ListRow
 from ledger.players.people import Person
 

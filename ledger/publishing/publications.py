@@ -1,6 +1,6 @@
 """The lists that a ledger has shown to the world: published, kept, and worked out again from what was known then.
 
-How rows are kept is ``journal.kept_lists``'s business, what stands on a list ``ratings.lists``'s. A list that was
+How rows are kept is ``journal.kept_lists``'s business, what stands on a list ``ratings.standings``'s. A list that was
 published never changes: what the journal says later of the same day is a revised list beside it.
 """
 
@@ -11,29 +11,25 @@ from functools import cached_property
 
 import attrs
 
-from ledger.book.policies import PUBLISHING
-from ledger.book.stored_policies import stored_policies
+from ledger.book.policies import PUBLISHING, stored_policies
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, PublicationError, RejectedError, UnknownNameError
 from ledger.facts.codec import decode
 from ledger.facts.event_fields import MAX_WHOLE
-from ledger.facts.events import Event
+from ledger.facts.events import Event, ListPublished, Role
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.public_events import ListPublished
-from ledger.facts.token_events import Role
 from ledger.journal import Writer, rules
 from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
 from ledger.publishing.list_checks import NAME_SHARED, Complaint, moved, names_twice, open_proposal
 from ledger.ratings import queries
-from ledger.ratings.list_previews import AskedList
-from ledger.ratings.lists import by_player, rows_in_force
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.past_views import known_at
-from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.previews import AskedList
+from ledger.ratings.standings import by_player, list_in_force
 from ledger.runtime import arith
+from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
-from ledger.runtime.progress import Progress, silent
 
 _FIRST, _AFTER = "list:", "list;"  # keys of publications
 
@@ -177,7 +173,7 @@ class Publications:
         at_ms = instant_end_ms(as_of)
         with self.ledger.views.moment() as head:
             connection, rated_by = self.ledger.views.connection, self.ledger.pool(pool)
-            rows = rows_in_force(PlayerStates(connection, rated_by), at_ms)
+            rows = list_in_force(connection, rated_by, at_ms)
             largest_jump = stored_policies(connection).at(PUBLISHING, at_ms)["largest_jump"]
             proposals = tuple(row["proposal"] for row in queries.dictionaries(connection, queries.OPEN_PROPOSALS, ()))
         return Draft(rated_by, at_ms, head, by_player(rows), kept_texts(rows), largest_jump, proposals)
@@ -212,7 +208,7 @@ class Publications:
         found = [open_proposal(proposal) for proposal in draft.open_proposals]
         found += names_twice(draft.rows, self.ledger.people.by_number)
         if before is not None:
-            found += moved(draft.rows, by_player(list(self.rows(before))), before.name, draft.largest_jump)
+            found += moved(draft.rows, by_player(self.rows(before)), before.name, draft.largest_jump)
         return found
 
     # -- what was published ----------------------------------------------------------------------------------------
@@ -294,7 +290,7 @@ class Publications:
         event = publication.event
         with known_at(self.ledger.path, (), self.ledger.journal_of_moment, event.head, progress) as past:
             pool = next(pool for pool in stored_pools(past.connection) if pool.name == event.pool)
-            rows = rows_in_force(PlayerStates(past.connection, pool), publication.at_ms)
+            rows = list_in_force(past.connection, pool, publication.at_ms)
         form = form_of_digest(rows, event.digest)
         kept = kept_texts(in_form(rows, form or FORM), form or FORM)
         if form is None:

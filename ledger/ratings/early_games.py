@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ledger.book.stored_pools import stored_pools
 from ledger.errors import LedgerError
 from ledger.facts.events import Event, GameRecorded
-from ledger.facts.instants import Precision, instant_ms, instant_text
-from ledger.facts.instants_columns import instant_ms_column
+from ledger.facts.instants import Precision, instant_ms, instant_ms_column, instant_text
 from ledger.facts.source_games import Fault
 from ledger.facts.words import Receipt
 from ledger.journal.recorder import Recorded

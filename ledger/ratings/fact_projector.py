@@ -19,9 +19,8 @@ import attrs
 import orjson
 
 from ledger.errors import LedgerError, ProjectionError, one_line
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
 from ledger.facts.event_fields import NAME_PATTERN
-from ledger.facts.events import EVENTS, Event, GameSupplemented
+from ledger.facts.events import EVENTS, CorrectionDecided, CorrectionProposed, Event, GameSupplemented
 from ledger.ratings.projector import Kept, Projector
 
 if TYPE_CHECKING:

@@ -15,16 +15,15 @@ from ledger.book.parts import Parts
 from ledger.book.timeline import Pool
 from ledger.ratings import engine, keeping, views_file
 from ledger.ratings.fact_projector import of_facts
-from ledger.ratings.history import HISTORY
 from ledger.ratings.keeping import AtHand, Plan
 from ledger.ratings.listing import listed_flags
 from ledger.ratings.projector import SIDE_COLUMNS, Projector
 from ledger.ratings.rated_games import codes, restarts
 from ledger.ratings.side_rows import fold
-from ledger.ratings.side_tables import SideTable, facts_wanted
+from ledger.ratings.side_tables import HISTORY, SideTable, facts_wanted
 from ledger.ratings.telling_facts import tell_all
 from ledger.runtime.columns import FEW, MANY, Column, Columns
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, silent
 
 if TYPE_CHECKING:
     import sqlite3

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from ledger.book.policies import READ_MODELS, Given
-from ledger.book.stored_policies import stored_policies
+from ledger.book.policies import READ_MODELS, Given, stored_policies
 from ledger.errors import ProjectionError
 from ledger.facts.codec import decode
-from ledger.facts.public_events import PolicySet
+from ledger.facts.events import PolicySet
 from ledger.journal import Journal
 from ledger.ratings import views_file
 from ledger.ratings.fact_projector import ReadModel, is_of_facts

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ledger.book.eras import Era
-from ledger.book.timeline import Pool
+from ledger.book.timeline import Era, Pool
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import compiled
@@ -35,13 +34,6 @@ WHERE 'closed' = coalesce((
   SELECT standing FROM changes WHERE changes.player = met.player AND effective_ms <= ?1
   ORDER BY effective_ms DESC, effective_at DESC, position DESC LIMIT 1),
   (SELECT standing FROM players WHERE players.player = met.player))
-"""
-# Of these players, ?2, of a pool, ?1: how many the scheme lists; how many of them stand before a rating and player,
-# ?3 and ?4; and how many have that rating or a higher one.
-CLOSED_AMONG = """
-SELECT count(*) AS listed, coalesce(sum(rating > ?3), 0) AS better,
-  coalesce(sum(rating >= ?3), 0) AS not_below
-FROM current WHERE pool = ?1 AND +listed = 1 AND player IN (SELECT value FROM json_each(?2))
 """
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import Self
 
-from ledger.book.fresh import Placed
+from ledger.book.judging import Placed
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
@@ -33,8 +33,8 @@ from ledger.ratings.standing_games import StandingGames, needs_views
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
+from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
-from ledger.runtime.progress import Progress, silent
 
 DEFAULT_ACTOR = "ledger"
 

@@ -19,7 +19,7 @@ from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import beside
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, silent
 
 _WORD = "known-"  # the file of what was known at entry 917: club.known-917.db
 

@@ -14,10 +14,9 @@ import orjson
 
 from ledger.book.timeline import Held, Pool
 from ledger.errors import ProjectionError
-from ledger.ratings.history import HISTORY, begun
 from ledger.ratings.listing import is_listed
 from ledger.ratings.projector import Projector
-from ledger.ratings.side_tables import SideTable, columns_wanted, facts_wanted
+from ledger.ratings.side_tables import HISTORY, SideTable, begun, columns_wanted, facts_wanted
 from ledger.schemes.scheme import Seed
 
 if TYPE_CHECKING:

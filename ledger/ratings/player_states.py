@@ -14,9 +14,8 @@ from functools import cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.book.eras import BEGINNING, Era
 from ledger.book.roster import FROM_THE_BEGINNING, Listed, Roster
-from ledger.book.timeline import ALONE, Held, Pool
+from ledger.book.timeline import ALONE, BEGINNING, Era, Held, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
 from ledger.ratings.listing import closed_at, is_listed
@@ -332,26 +331,6 @@ class PlayerStates:
         pasts = (self._roster.with_past(pool.pool), self._roster.unplayed(pool.pool, OPEN)) if plain else ()
         return plain and all(next(found, None) is None for found in pasts)
 
-    def best_at(
-        self, ms: int, best: int, *, min_games: int = 1, active_from: int = BEGINNING
-    ) -> list[dict[str, Any]] | None:
-        """The best at an instant, best first, by ``queries.BEST_AT``; None where more than rows says who they are.
-
-        Args:
-            ms: the instant, milliseconds since 1970.
-            best: how many at most.
-            min_games: rated games that a player has at least.
-            active_from: an instant after which the last of them ended.
-        """
-        if not self.rows_say_all:
-            return None
-        closed = self.closed_at(ms)
-        few = self._row(queries.MANY_SINCE, self._pool.pool, ms) is None
-        query = queries.BEST_SINCE_FEW if few else queries.BEST_AT
-        arguments = (self._pool.pool, ms, min_games, active_from, best + len(closed))
-        rows = [row for row in queries.dictionaries(self._connection, query, arguments) if row["player"] not in closed]
-        return sorted(rows, key=lambda row: (-row["rating"], row["player"]))[:best]
-
     def moved_since(self) -> Iterator[PlayerState]:
         """``now`` of the players whose last rows lie before ``stands_since_ms``, if they have a rating in force."""
         latest = self.latest_ms
@@ -359,12 +338,6 @@ class PlayerStates:
             arguments = (self._pool.pool, self.stands_since_ms)
             for row in queries.dictionaries(self._connection, queries.ROWS_BEFORE, arguments):
                 yield from _in_force(self._standing(row["player"], row, latest, self.latest_era))
-
-    def in_order(self) -> list[tuple[float, int]]:
-        """``now`` of all who have played and have a rating in force: the rating below zero and the player, sorted."""
-        found = queries.tuples(self._connection, queries.ORDER_SINCE, (self._pool.pool, self.stands_since_ms))
-        found += [(-(state.in_force or 0.0), state.player) for state in self.moved_since()]
-        return sorted(found)
 
     def unplayed(self, today_ms: int, best: int) -> list[PlayerState]:
         """``now`` of those who have a seed and no rated game, if they have a rating in force: the best, best first.

@@ -1,6 +1,7 @@
 """What entries that nobody has recorded would make of the ratings: the same questions asked before and within a trial.
 
-Equality with what comes holds by construction: the games are rated and their rows written as ever (``trials``).
+Equality with what comes holds by construction: the games are rated and their rows written as ever (``trials``). Of
+lists that were shown to the world it says how many rows would differ as revised, and the largest of them.
 """
 
 from __future__ import annotations
@@ -16,13 +17,58 @@ from ledger.book.timeline import Pool
 from ledger.facts.codec import Entry
 from ledger.facts.periods import OPEN
 from ledger.journal import Journal
-from ledger.ratings import places, trials
-from ledger.ratings.history import highest_of
-from ledger.ratings.list_previews import AskedList, ListMove, Standing, compared, standings
+from ledger.ratings import trials
 from ledger.ratings.listing import closed_at
 from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.side_tables import highest_of
+from ledger.ratings.standings import Standings
 from ledger.ratings.trials import Folded, RatedAgain
 from ledger.ratings.views import Views
+
+Said = tuple[float, int, str | None]  # what a list says of a player: rating, games, day of the last one
+
+
+class AskedList(NamedTuple):
+    """A published list: its name, the name of its pool, and its instant, milliseconds since 1970."""
+
+    name: str
+    pool: str
+    at_ms: int
+
+
+class ListMove(NamedTuple):
+    """What would become of a published list, as revised.
+
+    Attributes:
+        name: of the list.
+        pool: name of its pool.
+        players: how many rows would say something else, come or go; who only changes places is not counted.
+        largest: the player whose rating would change most, the lower number first; None where only others change.
+        before: that player's rating, as revised now.
+        after: as it would be.
+    """
+
+    name: str
+    pool: str
+    players: int
+    largest: int | None
+    before: float | None
+    after: float | None
+
+
+def compared(asked: AskedList, before: Mapping[int, Said], after: Mapping[int, Said]) -> ListMove:
+    """How the two answers differ."""
+    differing = sorted(player for player in before.keys() | after.keys() if before.get(player) != after.get(player))
+    sizes = {
+        player: abs(after[player][0] - before[player][0])
+        for player in differing
+        if player in before and player in after
+    }
+    largest = max(sizes, key=lambda player: (sizes[player], -player), default=None)
+    if largest is None or not sizes[largest]:
+        return ListMove(asked.name, asked.pool, len(differing), None, None, None)
+    return ListMove(asked.name, asked.pool, len(differing), largest, before[largest][0], after[largest][0])
+
 
 if TYPE_CHECKING:
     import sqlite3
@@ -198,7 +244,7 @@ def _figures_in(
     rows = connection.execute(LAST_ROWS, (pool.pool, _json(players))).fetchall()
     closed = closed_at(connection, today_ms)
     listed = [(-rating, player) for player, rating, _, is_listed, *_ in rows if is_listed and player not in closed]
-    ranks = places.ranks(connection, pool, sorted(listed), closed)
+    ranks = Standings(connection, pool, now_ms=today_ms, closed=closed).ranks(sorted(listed))
     figures = {
         player: Figures(rating, n, bool(is_listed), player in closed, ranks.get(player), time_losses, hera, game)
         for player, rating, n, is_listed, time_losses, hera, game in rows
@@ -271,8 +317,13 @@ def _come_or_gone(connection: sqlite3.Connection, pool: int, again: RatedAgain) 
     return sorted(come | (again.players - stay))
 
 
-def _lists(connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists) -> list[dict[int, Standing]]:
-    return [standings(connection, pools[known.pool], known.at_ms, players) for known, players in lists.items()]
+def _lists(connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists) -> list[dict[int, Said]]:
+    found = []
+    for known, players in lists.items():
+        standings = Standings(connection, pools[known.pool], known.at_ms)
+        listed = standings.best() if players is None else standings.of(players).values()
+        found.append({player.player: player.said for player in listed})
+    return found
 
 
 def _json(values: Sequence[int]) -> str:

@@ -24,18 +24,19 @@ def _rows(which: str) -> str:
 
 
 RANKING = """
-SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2 AND listed = 1 AND ended_ms > ?4
-ORDER BY rating DESC, player LIMIT ?3
-"""
-RANKING_SINCE = """
-SELECT player, rating, n, game, ended_ms FROM current
+SELECT player, rating, n, ended_ms FROM current
 WHERE pool = ?1 AND n >= ?2 AND listed = 1 AND ended_ms > ?4 AND rated_ms >= ?5
 ORDER BY rating DESC, player LIMIT ?3
 """
 ORDER_SINCE = """
 SELECT -rating, player FROM current WHERE pool = ?1 AND listed = 1 AND rated_ms >= ?2 ORDER BY rating DESC, player
 """
-RANKED = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND listed = 1 AND n >= ?2 AND rating >= ?3"
+# How many there are, and how many of them have a rating of ?5 or more; without some players, ?6 as JSON.
+COUNTED_NOW = """
+SELECT count(*) AS players, coalesce(sum(rating >= ?5), 0) AS not_below FROM current
+WHERE pool = ?1 AND listed = 1 AND rated_ms >= ?2 AND n >= ?3 AND ended_ms > ?4
+  AND player NOT IN (SELECT value FROM json_each(?6))
+"""
 # The last row of each player at an instant, where every game is rated when it ends.
 RATINGS_AT = """
 SELECT h.player, h.rating, h.n, h.ended_ms FROM current CROSS JOIN history AS h
@@ -45,9 +46,9 @@ ON h.pool = current.pool AND h.player = current.player AND h.n = (
 WHERE current.pool = ?1
 """
 BEST_AT = f"SELECT * FROM ({RATINGS_AT}) WHERE n >= ?3 AND ended_ms > ?4 ORDER BY rating DESC, player LIMIT ?5"
-# How many there are then, and how many of them have a rating of ?5 or more; without some players, ?6 as JSON.
+# The same counts of an instant.
 COUNTED_AT = f"""
-SELECT count(*) AS total, coalesce(sum(rating >= ?5), 0) AS not_below FROM ({RATINGS_AT})
+SELECT count(*) AS players, coalesce(sum(rating >= ?5), 0) AS not_below FROM ({RATINGS_AT})
 WHERE n >= ?3 AND ended_ms > ?4 AND player NOT IN (SELECT value FROM json_each(?6))
 """
 # The same where few games were rated since: who has not played has the rating of now, and stands in its order.

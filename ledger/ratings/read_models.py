@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ledger.book.table_docs import BOOK, MS, NUMBER, PLAYER, POINTS, POOL, POSITION, YES_NO, ColumnDoc, TableDoc
+from ledger.book.tables import BOOK, MS, NUMBER, PLAYER, POINTS, POOL, POSITION, YES_NO, ColumnDoc, TableDoc
 from ledger.ratings import tournament_performance
 from ledger.ratings.fact_projector import ReadModel, of_facts
-from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import CHANGES, EACH_GAME, SIDE_COLUMNS, TOURNAMENT, Kept, Projector
 from ledger.ratings.projector import PLAYER as PLAYER_FOLD
-from ledger.ratings.side_tables import side_tables
+from ledger.ratings.side_tables import HISTORY, side_tables
 
 if TYPE_CHECKING:
     import sqlite3

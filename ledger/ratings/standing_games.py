@@ -11,10 +11,10 @@ from functools import partial
 
 import attrs
 
-from ledger.book import conflicts, corrections, stored_merges
+from ledger.book import conflicts, corrections, decided
 from ledger.book.conflicts import may_meet
-from ledger.book.editions import in_edition
 from ledger.book.hypothetical_facts import HypotheticalFacts
+from ledger.book.tournament_editions import in_edition
 from ledger.errors import ConflictError
 from ledger.facts import codec
 from ledger.facts.codec import decode
@@ -184,4 +184,4 @@ class StandingGames:
         if not self.any_corrected():
             return player
         self.views.level()
-        return corrections.root(stored_merges.merges_in(self.views.connection), player)
+        return corrections.root(decided.merges_in(self.views.connection), player)

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ledger.book.fresh import Fresh
-from ledger.book.game_rows import FACTS, facts_of
+from ledger.book.judging import Fresh
 from ledger.book.parts import Parts
+from ledger.book.tables import FACTS, facts_of
 from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded
 from ledger.journal import listing
 from ledger.ratings.fact_projector import FactProjector, FactRows
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.long_work import Progress, silent
 
 _COLUMNS = ("position", "pool", "key", *FACTS)
 _STAND = f"SELECT {', '.join(_COLUMNS)} FROM games WHERE voided_by IS NULL AND white <> black AND "

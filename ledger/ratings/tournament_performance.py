@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ledger.book.table_docs import PLAYER, POINTS, POOL, ColumnDoc, TableDoc
-from ledger.ratings.history import HISTORY
+from ledger.book.tables import PLAYER, POINTS, POOL, ColumnDoc, TableDoc
+from ledger.ratings.side_tables import HISTORY
 
 NAME = "tournament_performance"
 VIEW = f"""CREATE VIEW {NAME} AS

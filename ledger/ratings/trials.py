@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.book.fresh import Fresh
 from ledger.book.game_book import GameBook
+from ledger.book.judging import Fresh
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError
 from ledger.facts.codec import Entry
@@ -25,10 +25,9 @@ from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import telling_facts, views_file
 from ledger.ratings.fact_projector import ReadModel, of_facts
-from ledger.ratings.history import HISTORY
 from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.side_tables import SideTable
+from ledger.ratings.side_tables import HISTORY, SideTable
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 

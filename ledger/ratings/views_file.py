@@ -31,8 +31,7 @@ from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameEr
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import distribution, tournament_performance
 from ledger.ratings.fact_projector import ReadModel, of_facts
-from ledger.ratings.history import HISTORY
-from ledger.ratings.side_tables import side_tables
+from ledger.ratings.side_tables import HISTORY, side_tables
 from ledger.runtime import arith, sqlite
 from ledger.schemes.scheme import Scheme
 

@@ -15,7 +15,7 @@ import orjson
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
 from ledger.errors import RejectedError
-from ledger.facts import codec, codec_player_columns
+from ledger.facts import codec, codec_columns
 from ledger.facts.events import BirthYearLearnt, RatingSeeded
 from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import Fault, FaultsFound
@@ -24,8 +24,8 @@ from ledger.players.namesakes import namesakes
 from ledger.players.registering_columns import append_rows, register
 from ledger.ratings import pasts
 from ledger.ratings.open_ledger import OpenLedger
-from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl
+from ledger.runtime.long_work import collector_paused
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -190,8 +190,8 @@ class ListImport:
                 )
 
     def _look_at_seeds(self, seeds: DataFrame, news: _Known) -> None:
-        keys = codec_player_columns.keys(seeds, RatingSeeded).to_list()
-        facts = codec_player_columns.facts(seeds, RatingSeeded).to_list() if keys else []
+        keys = codec_columns.player_keys(seeds, RatingSeeded).to_list()
+        facts = codec_columns.player_facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
         connection, players = self._ledger.views.connection, seeds["player"].to_list()
         firsts = pasts.first_ends(connection, self._pool, players)

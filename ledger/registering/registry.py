@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.book import stored_merges
+from ledger.book import decided
 from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
@@ -226,7 +226,7 @@ class Registry:
         if next(self.ledger.journal.keys(*DECISIONS), None) is None:  # nobody was ever merged
             return [player]
         self.ledger.level()
-        return stored_merges.numbers_of(self.ledger.views.connection, player)
+        return decided.numbers_of(self.ledger.views.connection, player)
 
     def keys_to_try(self, player: int) -> int:
         """How many games of the person stand under keys against which names can be tried, whoever is erased.

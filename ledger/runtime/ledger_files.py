@@ -1,13 +1,16 @@
-"""Which files a ledger consists of and where they lie: the journal, and beside it the people and the views.
+"""Which files a ledger consists of, where they lie, and what may not be written over them.
 
-Nothing is opened here.
+The journal, and beside it the people and the views. No database is opened here.
 """
 
 from __future__ import annotations
 
+import os
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from ledger.errors import StorageError
+from ledger.runtime import sqlite
 
 RESTORE_PLAN = "plan.json"  # in the folder ``restoring`` while files change places
 
@@ -52,3 +55,56 @@ def refuse_leftovers(path: str | Path) -> None:
     for leftover in (beside(path, "views"), *(kept_with(path, word) for word in ("checkpoints", "key", "toml"))):
         if leftover.exists():
             raise StorageError(str(leftover), "exists already, though the journal does not")
+
+
+_HEADER = 72  # bytes of an SQLite file up to its application id, which is the last four
+_SQLITE, _KEY = b"SQLite format 3", b"PRIVATE+KEY+"
+
+
+def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
+    """Raise StorageError where *path* is a file of a ledger, so that no slip writes an answer over it.
+
+    Args:
+        path: where somebody wants an answer, a picture or a copy.
+        of: the ledger that answers, whose files are known by their names; those of others by how they begin.
+    """
+    if "\0" in str(path):
+        raise StorageError(str(path), "is no name of a file: it holds a NUL character")
+    if of is not None:
+        own = [Path(of), *(beside(of, word) for word in ("people", "views", "tokens"))]
+        own += [kept_with(of, word) for word in ("checkpoints", "key", "toml")]
+        if path.resolve() in {file.resolve() for file in own}:
+            raise StorageError(str(path), "is a file of this ledger: give another name")
+    if not path.is_file():  # a device or a pipe would wait for somebody to write
+        return
+    with suppress(OSError), path.open("rb") as file:
+        head = file.read(_HEADER)
+        if head.startswith(_KEY) or (head.startswith(_SQLITE) and sqlite.is_ours(int.from_bytes(head[-4:], "big"))):
+            raise StorageError(str(path), "is a file of a ledger: give another name")
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Put *content* in the place of a file, durably.
+
+    Whoever reads, and whoever looks after a power cut, sees all of it or what was there before. A missing file is made;
+    one that stands there keeps its permissions.
+
+    Raises:
+        OSError: it cannot be written; what was there stands.
+    """
+    target = path.resolve()
+    making = target.with_name(f"{target.name}.making")
+    with target.open("ab") if target.exists() else nullcontext():  # one that may not be written is not replaced
+        pass
+    try:
+        with making.open("wb") as file:
+            if target.exists():
+                making.chmod(target.stat().st_mode & 0o777)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        making.replace(target)
+    except OSError:
+        making.unlink(missing_ok=True)
+        raise
+    sqlite.sync_folder(target.parent)

@@ -19,9 +19,9 @@ def nearest(word: str, known: Iterable[str]) -> list[str]:
     by_folded: dict[str, list[str]] = {}
     for name in known:
         by_folded.setdefault(name.casefold(), []).append(name)
-    wanted = word.casefold()
-    like = difflib.get_close_matches(wanted, by_folded, n=_MOST, cutoff=_LIKE_ENOUGH)
-    begun = [name for name in by_folded if len(wanted) > 1 and name.startswith(wanted) and name not in like]
+    begin = word.casefold()
+    like = difflib.get_close_matches(begin, by_folded, n=_MOST, cutoff=_LIKE_ENOUGH)
+    begun = [name for name in by_folded if len(begin) > 1 and name.startswith(begin) and name not in like]
     return [name for folded in [*like, *begun] for name in by_folded[folded]][:_MOST]
 
 
@@ -34,8 +34,8 @@ def meant_by(likely: Sequence[str]) -> str:
     """The question whether one of the *likely* names is meant; nothing where there are none."""
     if not likely:
         return ""
-    found = [repr(name) for name in likely]
-    choice = found[0] if len(found) == 1 else f"{', '.join(found[:-1])} or {found[-1]}"
+    names = [repr(name) for name in likely]
+    choice = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
     return f"did you mean {choice}? "
 
 

@@ -29,14 +29,14 @@ def loaded(point: EntryPoint, kind: type | tuple[type, ...] | None = None) -> An
     try:
         offered = point.load()
         if kind is not None and not isinstance(offered, kind):
-            wanted = " or ".join(f"a {each.__name__}" for each in (kind if isinstance(kind, tuple) else (kind,)))
-            raise TypeError(f"{type(offered).__name__}, where {wanted} should stand")  # noqa: TRY301  # named below
+            right = " or ".join(f"a {each.__name__}" for each in (kind if isinstance(kind, tuple) else (kind,)))
+            raise TypeError(f"{type(offered).__name__}, where {right} should stand")  # noqa: TRY301  # named below
     except Exception as error:  # whatever somebody else's module does when it is imported
         package = package_of(point)
-        brought_by = f"package {package!r}" if package else "a package without a name"
+        owner = f"package {package!r}" if package else "a package without a name"
         failure = f"{type(error).__name__}: {one_line(error)}"
         message = (
-            f"the plug-in {point.value!r} of {brought_by} cannot be loaded ({failure}): install the package again, or "
+            f"the plug-in {point.value!r} of {owner} cannot be loaded ({failure}): install the package again, or "
             "remove it"
         )
         raise ProjectionError(point.name, message) from error
@@ -47,7 +47,7 @@ def loadable(
     points: Iterable[EntryPoint], kind: type | tuple[type, ...] | None = None
 ) -> tuple[dict[str, Any], dict[str, ProjectionError]]:
     """What entry points stand for, by their names in alphabetical order, and of those that are broken, why."""
-    found: dict[str, Any] = {}
+    plugins: dict[str, Any] = {}
     failed: dict[str, ProjectionError] = {}
     for point in sorted(points, key=lambda point: (point.name, point.value)):
         try:
@@ -55,8 +55,8 @@ def loadable(
         except ProjectionError as error:
             failed[point.name] = _broken[point.value] = error
             continue
-        found[point.name if point.name not in found else f"{point.name} ({point.value})"] = offered
-    return found, failed
+        plugins[point.name if point.name not in plugins else f"{point.name} ({point.value})"] = offered
+    return plugins, failed
 
 
 def broken() -> tuple[ProjectionError, ...]:

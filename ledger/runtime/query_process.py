@@ -100,13 +100,6 @@ def _limit(connection: sqlite3.Connection, most: int, longest: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most + _BESIDE_SQLITE, most + _BESIDE_SQLITE))
 
 
-def _connected(request: Mapping[str, Any]) -> sqlite3.Connection:
-    connection = sqlite3.connect(request["file"], uri=True, isolation_level=None, timeout=request["patience"])
-    for statement, arguments in request["preparations"]:
-        connection.execute(statement, arguments)
-    return connection
-
-
 def _tables_asked_for(connection: sqlite3.Connection, request: Mapping[str, Any], judge: _Judge) -> set[str]:
     """The tables that the statement reads; what else is wrong with it is told when it is run.
 
@@ -152,7 +145,9 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     request = received(requests)
     judge = _Judge()
     try:
-        connection = _connected(request)
+        connection = sqlite3.connect(request["file"], uri=True, isolation_level=None, timeout=request["patience"])
+        for statement, arguments in request["preparations"]:
+            connection.execute(statement, arguments)
         send(answers, ("tables", _tables_asked_for(connection, request, judge)))
         while filling := received(requests):
             connection.executemany(*filling)

@@ -108,13 +108,15 @@ def _process(path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """The process, which is ended with the block, however that ends."""
     # by its path, not as a module: a package would be imported with it
     words = [sys.executable, "-P", query_process.__file__]
+    driver = str(Path(sqlite.sqlite3.__file__).parent.parent)  # which it is to import as this process did
+    paths = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), driver)))
     try:
         process = subprocess.Popen(  # noqa: S603  # our own code
             words,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_environment(),
+            env={**os.environ, "PYTHONPATH": paths},
         )
     except OSError as error:
         raise StorageError(str(path), f"the process that asks it does not start: {error}") from error
@@ -128,12 +130,6 @@ def _process(path: Path) -> Iterator[subprocess.Popen[bytes]]:
         process.stdout.close()
         with suppress(BrokenPipeError):
             process.stdin.close()
-
-
-def _environment() -> dict[str, str]:
-    """What the process needs to import the driver that is in use here."""
-    beside = str(Path(sqlite.sqlite3.__file__).parent.parent)
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), beside)))}
 
 
 class _Conversation:

@@ -194,10 +194,10 @@ def check_identity(
         StorageError: another program's file, or a later layout.
     """
     with storage_errors(path):
-        found = connection.execute("PRAGMA application_id").fetchone()[0]
+        mark = connection.execute("PRAGMA application_id").fetchone()[0]
         layout = connection.execute("PRAGMA user_version").fetchone()[0]
-    if found != application_id:
-        there = _OURS.get(found, "a database of another program")
+    if mark != application_id:
+        there = _OURS.get(mark, "a database of another program")
         raise StorageError(str(path), f"is not {_OURS[application_id]}, but {there}: check the name")
     if not (version if oldest is None else oldest) <= layout <= version:
         newer = "; it was written by a later version of this program: install that one" if layout > version else ""

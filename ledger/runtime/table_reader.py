@@ -1,6 +1,6 @@
 """Reading many rows of one SQLite file as columns, block by block: by a process of its own, or here.
 
-The process of its own (``reading_process``) reads Arrow columns at a third of the cost of Python's rows, and reads the
+The process of its own (``table_process``) reads Arrow columns at a third of the cost of Python's rows, and reads the
 next block while this one works on the last. Both ways give the same rows, all of one transaction. No table is known
 here.
 """
@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import attrs
 
-from ledger.errors import CorruptError, StorageError
+from ledger.errors import StorageError
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import pl
-from ledger.runtime.own_processes import started
-from ledger.runtime.reading_process import LENGTH
+from ledger.runtime.table_process import LENGTH, started
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 BLOCK = 200_000  # rows that are read at one time
 _PACKAGES = ("adbc_driver_manager", "adbc_driver_sqlite")
-_READING_PROCESS = "ledger.runtime.reading_process"
 _EXAMPLES = {"INTEGER": "0", "REAL": "0.5", "TEXT": "''"}  # a value of each type
 
 
@@ -102,12 +100,12 @@ class OwnConnection:
         rows = rows or BLOCK
         while True:
             with sqlite.storage_errors(self._path):
-                found = self._connection.execute(scan.block(after, rows)).fetchall()
-            if found:
-                frame = pl.DataFrame(found, schema=schema, orient="row")
+                block = self._connection.execute(scan.block(after, rows)).fetchall()
+            if block:
+                frame = pl.DataFrame(block, schema=schema, orient="row")
                 after = _last_key(frame, scan)
                 yield frame
-            if len(found) < rows:
+            if len(block) < rows:
                 return
 
     def close(self) -> None:
@@ -124,7 +122,7 @@ class OwnProcess:
             StorageError: it does not start.
         """
         self._path = path
-        self._process = started(_READING_PROCESS, sqlite.address(path, read_only=True), path=path, work="reads")
+        self._process = started("reads", sqlite.address(path, read_only=True), path=path)
 
     def frames(self, scan: Scan, rows: int | None = None) -> Iterator[DataFrame]:
         """The rows, block by block; the next is asked for before a block is given."""
@@ -164,14 +162,10 @@ class OwnProcess:
         content = self._process.stdout.read(abs(size))
         if size > 0 and len(content) == size:
             return pl.read_ipc_stream(content)
-        raise self._explained(content.decode(errors="replace"))
-
-    def _explained(self, text: str) -> StorageError | CorruptError:
-        """What the process said, or that it is gone, as an error of ours."""
-        if text:
-            return sqlite.explained(self._path, text) or StorageError(str(self._path), f"{text}; {sqlite.RESTORE}")
+        if text := content.decode(errors="replace"):  # what fails is told under a negative length
+            raise sqlite.explained(self._path, text) or StorageError(str(self._path), f"{text}; {sqlite.RESTORE}")
         code = self._process.wait()
-        return StorageError(
+        raise StorageError(
             str(self._path), f"the process that reads it ended (exit code {code}); run the command again"
         )
 

@@ -1,6 +1,6 @@
 """Writing many rows, held as columns, into the tables of one SQLite file: here, or by a process of its own.
 
-The process of its own (``writing_process``) takes Arrow columns at about half the cost of Python's rows, while this one
+The process of its own (``table_process``) takes Arrow columns at about half the cost of Python's rows, while this one
 goes on. Both ways write the same rows. Between two transactions, when everything that was handed over is committed,
 the file is free for this process's own connection. No table is known here.
 """
@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock, pl
-from ledger.runtime.own_processes import started
-from ledger.runtime.writing_process import COMMIT, DONE, HEADER, READY, REFUSED, ROWS, STATEMENT, WAITING_MS
+from ledger.runtime.table_process import COMMIT, DONE, HEADER, READY, REFUSED, ROWS, STATEMENT, WAITING_MS, started
 
 if TYPE_CHECKING:
     import sqlite3
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 MESSAGE = 50_000  # rows that are handed over at one time
 AHEAD = 8  # messages that wait to be written: enough to work on, little enough for memory
 _PACKAGES = ("adbc_driver_manager", "adbc_driver_sqlite")
-_WRITING_PROCESS = "ledger.runtime.writing_process"
 
 
 class TableWriter(Protocol):
@@ -113,7 +111,7 @@ class OwnProcess:
         self._path = Path(path)
         self._waiting: Queue[tuple[bytes, str, DataFrame | None] | None] = Queue(AHEAD)
         self._failure: StorageError | CorruptError | None = None
-        self._process = started(_WRITING_PROCESS, str(path), str(_lock_of(path)), path=path, work="writes")
+        self._process = started("writes", str(path), str(_lock_of(path)), path=path)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._messages, self._answers = self._process.stdin, self._process.stdout

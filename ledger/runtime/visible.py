@@ -39,13 +39,6 @@ def _needs_a_look(char: str) -> bool:
     return is_hidden(char) or unicodedata.category(char) in _MARK_CATEGORIES
 
 
-def _escaped(char: str) -> str:
-    code = ord(char)
-    if code < 0x100:
-        return _SHORT.get(char) or f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
 def visible(text: str, keep: str = "") -> str:
     r"""The text with every character that could deceive written as ``\t``, ``\x1b``, ``\u202e`` or ``\U000e0001``.
 
@@ -72,7 +65,9 @@ def visible(text: str, keep: str = "") -> str:
         elif marks < MOST_MARKS and _belongs(text, place):
             shown.append(char)
         else:
-            shown.append(_escaped(char))
+            code = ord(char)
+            short = _SHORT.get(char) or f"\\x{code:02x}"
+            shown.append(short if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
             marks = MOST_MARKS
     return "".join(shown)
 

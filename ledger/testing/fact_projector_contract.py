@@ -18,9 +18,16 @@ import attrs
 
 from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
 from ledger.facts.event_fields import NAME_PATTERN
-from ledger.facts.events import Event, GameRecorded, PlayerChanged, PlayerRegistered
+from ledger.facts.events import (
+    CorrectionDecided,
+    CorrectionProposed,
+    Decision,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    PlayerRegistered,
+)
 from ledger.facts.words import Outcome, Standing
 from ledger.ratings import queries, views
 from ledger.ratings.fact_projector import FactProjector

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from ledger.facts import codec
-from ledger.facts.canonical import canonical
+from ledger.facts.codec import canonical
 from ledger.journal import Journal, KeyTakenError, Writer
 from ledger.testing.expect import refused
 

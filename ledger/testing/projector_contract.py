@@ -17,8 +17,8 @@ from unittest.mock import patch
 
 import attrs
 
-from ledger.book.fresh import Fresh
 from ledger.book.game_book import GameBook
+from ledger.book.judging import Fresh
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import Event
 from ledger.facts.words import Termination

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from ledger.answers.graphs import mini_boards
-from ledger.board.replaying import replayed
+from ledger.board.playing import replayed
 from tests.kit.commands import Run
 from tools import cli
 

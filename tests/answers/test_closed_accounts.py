@@ -13,8 +13,7 @@ from ledger.answers import opponents, player_games, players, predictions, public
 from ledger.answers.graphs import pages
 from ledger.audit.audit import audit, table_digests
 from ledger.book.roster import STANDING_CODE
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import Event, PlayerChanged, RatingSeeded
+from ledger.facts.events import Decision, Event, PlayerChanged, RatingSeeded
 from ledger.facts.words import Outcome, Standing
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite

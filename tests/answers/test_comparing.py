@@ -17,8 +17,7 @@ from ledger import schemes
 from ledger.answers.comparing import accuracy, replaying
 from ledger.answers.comparing.comparison import Comparison, candidate, compare
 from ledger.answers.comparing.replaying import pool_candidate
-from ledger.book.eras import BEGINNING, Era
-from ledger.book.timeline import Pool
+from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.errors import LedgerError, MalformedError, UnknownNameError
 from ledger.facts.events import RatingRunClosed, TournamentClosed
 from ledger.facts.periods import OPEN

@@ -11,7 +11,7 @@ import pytest
 from ledger.answers import differences, publications
 from ledger.audit.audit import audit
 from ledger.facts.changes import Change
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 from tests.kit.checkpoints import give_key
 from tests.kit.clubs import NAME, NOW, ClubOfTwo, record_game

@@ -11,7 +11,7 @@ import pytest
 from ledger.answers.game_logs import game_log
 from ledger.correcting import entries
 from ledger.facts.changes import Which
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from tests.kit.commands import Run

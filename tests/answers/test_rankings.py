@@ -16,8 +16,8 @@ from ledger.book.policies import CLASSES, Policies
 from ledger.facts.instants import instant_end_ms
 from ledger.ledger import Ledger
 from ledger.ratings import queries
-from ledger.ratings.lists import rows_in_force
 from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.standings import list_in_force
 from ledger.schemes.chessworld import rating_class, strength
 from tests.kit.commands import Run
 from tests.kit.places import SAMPLE
@@ -50,16 +50,23 @@ def test_place_and_percentile_are_those_of_a_count(sample_folder: Path) -> None:
         assert {row["rd"] for row in rows} == {None}
 
 
+def worked_out(states: PlayerStates, at: str) -> list[tuple[float | None, int, int]]:
+    """Rating, player and games of everybody whom a list of that day shows, best first, state by state."""
+    listed = [(state.in_force, state.player, state.games) for state in states.all_at(instant_end_ms(at))]
+    return sorted(listed, key=lambda row: (-(row[0] or 0.0), row[1]))
+
+
 @pytest.mark.parametrize("at", DAYS)
 def test_at_an_instant_it_is_the_list_in_force(sample_folder: Path, at: str) -> None:
     with Ledger.open(sample_folder / "club.db") as ledger:
         rows = ranking_in_full(ledger, Wanted(at=at))
         states = PlayerStates(ledger.views.connection, ledger.pool())
         assert states.rows_say_all
-        listed = rows_in_force(states, instant_end_ms(at))
+        listed = list_in_force(ledger.views.connection, ledger.pool(), instant_end_ms(at))
         assert [(row["rank"], row["player"], row["rating"], row["games"], row["last_game"]) for row in rows] == [
             (row.rank, row.player, row.rating, row.games, row.last_game) for row in listed
         ]
+        assert [(row.rating, row.player, row.games) for row in listed] == worked_out(states, at)
 
 
 def test_only_who_has_played_lately(sample_folder: Path) -> None:
@@ -105,9 +112,7 @@ def test_a_pool_whose_scheme_changes(two_schemes: Path, at: str) -> None:
     with Ledger.open(two_schemes) as ledger:
         states = PlayerStates(ledger.views.connection, ledger.pool())
         rows = ranking_in_full(ledger, Wanted(at=at))
-        assert [(row["player"], row["rating"]) for row in rows] == [
-            (row.player, row.rating) for row in rows_in_force(states, instant_end_ms(at))
-        ]
+        assert [(row["rating"], row["player"], row["games"]) for row in rows] == worked_out(states, at)
         assert all((row["rd"] is not None) == (at > "2006") for row in rows)
         now = ranking_in_full(ledger, Wanted())
         assert [row["rating"] for row in now] == [row["rating"] for row in rankings.ranking(ledger, limit=1000)]

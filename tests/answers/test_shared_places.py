@@ -15,7 +15,7 @@ from ledger.answers import differences, players, rating_lists
 from ledger.answers import publications as published_lists
 from ledger.answers.rankings import Wanted, ranking, ranking_in_full
 from ledger.audit.audit import audit
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 from ledger.journal.kept_lists import ONE_BY_ONE, ListRow, in_form, kept_texts, shared_places
 from ledger.ledger import Ledger
 from ledger.publishing import publications

@@ -11,10 +11,7 @@ import pytest
 from ledger.audit.audit import Verdict, audit
 from ledger.errors import LedgerError, ProposalError, RejectedError, UnknownNameError
 from ledger.facts.changes import Change, Verb
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
-from ledger.facts.events import Event
-from ledger.facts.public_events import PolicySet
-from ledger.facts.token_events import Role, TokenRevoked
+from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision, Event, PolicySet, Role, TokenRevoked
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.tokens import issued, of_an_earlier_release, sealed, team

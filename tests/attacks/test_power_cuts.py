@@ -13,7 +13,7 @@ from random import Random
 import attrs
 import pytest
 
-from ledger.facts.token_events import Role
+from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.attacks import Holds
 from tests.kit.places import ROOT

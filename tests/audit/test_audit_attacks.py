@@ -21,7 +21,7 @@ from ledger.errors import CorruptError
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
-from ledger.runtime.progress import silent
+from ledger.runtime.long_work import silent
 from tests.kit.commands import Run
 from tests.kit.every_table import columns, rows, tables
 from tests.kit.tampering import edit

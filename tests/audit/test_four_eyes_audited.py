@@ -15,10 +15,18 @@ from hypothesis import strategies as st
 from ledger.audit.audit import audit
 from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
-from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, RatingSeeded, SchemeAdopted
+from ledger.facts.events import (
+    BirthYearLearnt,
+    CorrectionDecided,
+    CorrectionProposed,
+    Decision,
+    Event,
+    PlayerChanged,
+    PolicySet,
+    RatingSeeded,
+    SchemeAdopted,
+)
 from ledger.facts.pasts import Past
-from ledger.facts.public_events import PolicySet
 from ledger.facts.words import Standing
 from ledger.journal import past_reach
 from tests.kit.clubs import NOON, ClubOfTwo, new_club_of_two

@@ -13,7 +13,7 @@ import pytest
 
 from ledger.answers import rating_lists
 from ledger.audit.audit import Verdict, audit
-from ledger.facts.public_events import ListPublished
+from ledger.facts.events import ListPublished
 from ledger.journal import Writer
 from ledger.journal.kept_lists import ListRow, kept_texts
 from ledger.ledger import Ledger

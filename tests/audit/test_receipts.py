@@ -14,7 +14,7 @@ from ledger.audit.reader import NotAProofError, VerifierKey, verify_receipt
 from ledger.audit.reader.notes import verified_checkpoint
 from ledger.audit.receipts import receipt_of
 from ledger.errors import CorruptError, StorageError, UnknownNameError
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 from ledger.facts.words import TreeHead
 from ledger.journal.kept_checkpoints import text_of
 from ledger.journal.merkle import leaf_hash

@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 
 from ledger.audit.audit import audit
 from ledger.facts.changes import Change, Verb
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
-from ledger.facts.events import Event
-from ledger.facts.public_events import PolicySet
-from ledger.facts.token_events import Role, TokenRevoked
+from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision, Event, PolicySet, Role, TokenRevoked
 from ledger.journal.issued_tokens import Issued, IssuedTokens
 from tests.kit.clubs import ClubOfTwo, new_club_of_two
 from tests.kit.tokens import issued, sealed

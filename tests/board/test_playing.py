@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ledger.board.playing import final_position, moves_of, replayed
 from ledger.board.position import START
-from ledger.board.replaying import final_position, moves_of, replayed
 from ledger.errors import MalformedError
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledger.board.position import START, Position
-from ledger.board.squares import NUMBERS
+from ledger.board.position import NUMBERS, START, Position
 from ledger.errors import MalformedError
 
 KEPT = (

@@ -16,9 +16,8 @@ from random import Random
 
 import pytest
 
-from ledger.board.playing import IllegalMoveError, play
+from ledger.board.playing import IllegalMoveError, final_position, play, replayed
 from ledger.board.position import START, Position
-from ledger.board.replaying import final_position, replayed
 from tests.kit.places import DATA
 
 EXAMPLES = int(os.environ.get("LEDGER_EXAMPLES", "20"))

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import BirthYearLearnt, Event, PlayerRegistered, RatingSeeded, SchemeAdopted
+from ledger.facts.events import BirthYearLearnt, Decision, Event, PlayerRegistered, RatingSeeded, SchemeAdopted
 from ledger.facts.words import Standing
 from ledger.ratings.queries import tables
 from ledger.ratings.views import Views

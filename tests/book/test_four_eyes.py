@@ -9,16 +9,13 @@ from itertools import product
 import polars as pl
 import pytest
 
-from ledger.book.eras import BEGINNING
-from ledger.book.four_eyes import FourEyes, Party, breach, in_force
-from ledger.book.policies import Policies, PolicyRow
+from ledger.book.policies import FourEyes, Party, Policies, PolicyRow, breach, in_force
+from ledger.book.timeline import BEGINNING
 from ledger.errors import MalformedError, RejectedError
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, RatingSeeded
+from ledger.facts.events import BirthYearLearnt, Decision, Event, PlayerChanged, RatingSeeded, Role
 from ledger.facts.pasts import Past
 from ledger.facts.person_names import same_person
-from ledger.facts.source_players import player_schema
-from ledger.facts.token_events import Role
+from ledger.facts.source_games import player_schema
 from ledger.facts.words import Standing
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger

@@ -10,7 +10,7 @@ import pytest
 
 from ledger.audit.audit import audit
 from ledger.book import judging
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, NOW

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.book.eras import Era
-from ledger.book.timeline import ALONE, Pool
+from ledger.book.timeline import ALONE, Era, Pool
 from ledger.facts import periods
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS, MONTHLY, OPEN

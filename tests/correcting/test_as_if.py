@@ -17,7 +17,7 @@ from ledger.answers.player_games import games
 from ledger.answers.rankings import Wanted, ranking_in_full
 from ledger.errors import MalformedError, ProposalError, StorageError, UnknownNameError
 from ledger.facts.changes import Change
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings.projectors import BUILT_IN

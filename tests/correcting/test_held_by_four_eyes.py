@@ -11,8 +11,7 @@ from ledger.audit.audit import table_digests
 from ledger.correcting.corrections import Proposed
 from ledger.errors import ProposalError, RejectedError
 from ledger.facts.changes import Change
-from ledger.facts.correction_events import CorrectionDecided, Decision
-from ledger.facts.events import SchemeAdopted
+from ledger.facts.events import CorrectionDecided, Decision, SchemeAdopted
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside

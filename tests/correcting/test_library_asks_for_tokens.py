@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from ledger.errors import RejectedError
-from ledger.facts.source_players import player_schema
-from ledger.facts.token_events import Role
+from ledger.facts.events import Role
+from ledger.facts.source_games import player_schema
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from ledger.facts.changes import Change
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import PlayerChanged
+from ledger.facts.events import Decision, PlayerChanged
 from ledger.facts.words import Standing
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger

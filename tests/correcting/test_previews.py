@@ -15,12 +15,12 @@ from ledger.answers import impacts, players
 from ledger.answers.rankings import Wanted, ranking_in_full
 from ledger.errors import ProposalError
 from ledger.facts.changes import Change, Which
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import PlayerChanged, RatingSeeded
+from ledger.facts.events import Decision, PlayerChanged, RatingSeeded
 from ledger.facts.words import Standing
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import places, trials
+from ledger.ratings import standings as standings_now
+from ledger.ratings import trials
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.games import game_recorded, run_closed, scheme_adopted, seeded, source_games
@@ -101,7 +101,7 @@ def test_places_that_are_counted_and_read_are_the_same(
 ) -> None:
     changes = VERBS[verb](many)
     impact = many.preview(changes)
-    monkeypatch.setattr(places, "before", read_before)
+    monkeypatch.setattr(standings_now, "count_before", read_before)
     assert as_plain(many.preview(changes)) == as_plain(impact)
 
 

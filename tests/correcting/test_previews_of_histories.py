@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from ledger.errors import ConflictError, ProposalError, RejectedError
 from ledger.facts.changes import Change
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import Event
+from ledger.facts.events import Decision, Event
 from ledger.ledger import Ledger
 from tests.kit.correction_histories import INSTANTS, Drawing
 from tests.kit.drawn_clubs import CAFE, clubs, games, is_first

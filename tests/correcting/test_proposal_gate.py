@@ -9,8 +9,7 @@ import pytest
 from ledger.book.proposal_gate import RULES
 from ledger.errors import LedgerError, MalformedError, ProposalError
 from ledger.facts.changes import Change, Verb, Which
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import SchemeAdopted
+from ledger.facts.events import Decision, SchemeAdopted
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from tests.kit.corrections import ANN, BOB, CLEO, DAN, approve, ask, by_key, ratings

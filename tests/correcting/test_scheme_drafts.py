@@ -9,8 +9,7 @@ import pytest
 from ledger import schemes
 from ledger.audit.versions import not_reproducible
 from ledger.errors import ProposalError
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import SchemeAdopted
+from ledger.facts.events import Decision, SchemeAdopted
 from ledger.runtime import arith
 from tests.kit.clubs import new_club_of_two
 

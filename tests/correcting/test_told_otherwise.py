@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ledger.correcting.batches import at_lines, proposing, read_batch
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 from ledger.imports.reading import frames
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run

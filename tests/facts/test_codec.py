@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
 from ledger.facts import codec
-from ledger.facts.canonical import canonical
-from ledger.facts.codec import assemble, decode, facts, facts_mapping, structure_event
+from ledger.facts.codec import assemble, canonical, decode, facts, facts_mapping, structure_event
 from ledger.facts.events import (
     EVENTS,
     ConversionRange,

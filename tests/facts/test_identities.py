@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledger.facts.identities import spelt
+from ledger.facts.person_names import spelt
 from ledger.imports.reading import name_identity
 
 

@@ -9,10 +9,9 @@ import pytest
 
 from ledger.facts.source_games import SourceGame, SourceRound
 from ledger.imports import jsonl
-from ledger.imports.byes import NOBODY, brings, is_nobody, round_number, without_byes
 from ledger.imports.csv import games as csv_games
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import Reading
+from ledger.imports.reading import NOBODY, Reading, brings, is_nobody, round_number, without_byes
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.games import source_game

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from ledger.facts.source_games import SourceGame
-from ledger.imports import chess_com, json_games
+from ledger.imports import chess_com, json_reading
 from ledger.imports.files import detect
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
@@ -250,11 +250,11 @@ def test_a_document_that_is_broken_is_a_fault(document: bytes, line: int, words:
 
 
 def test_memory_is_that_of_a_game() -> None:
-    splitter = json_games._Splitter()
+    splitter = json_reading._Splitter()
     rest = b'{"x": [' + b'["y"],' * 100_000 + b'"z"], "games": ['
     for piece in (rest[at : at + 1000] for at in range(0, len(rest), 1000)):
         assert list(splitter.feed(piece)) == []
-        assert len(splitter.held) < 5_000
+        assert len(splitter.rest) < 5_000
     assert len(list(splitter.feed(b'{"a": 1}, {"b": 2}]}'))) == 2
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from ledger.errors import StorageError
 from ledger.imports.csv import values
+from ledger.imports.csv.games import Table
 from ledger.imports.csv.header import headings_given
 from ledger.imports.csv.rows import BATCH_CSV
-from ledger.imports.csv.said import Table
 from ledger.imports.files import detect, open_source
 from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.imports.players.rows import Converter

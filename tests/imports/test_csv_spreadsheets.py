@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from ledger.imports.csv import values
+from ledger.imports.csv.games import Table, results_given
 from ledger.imports.csv.header import headings_given
-from ledger.imports.csv.said import Table, results_given
-from ledger.imports.encodings import text_encoding
-from ledger.imports.files import open_source
+from ledger.imports.files import open_source, text_encoding
 from ledger.imports.formats import game_frames
 from tests.kit.commands import Run
 from tests.kit.csv_files import SIZES, good_game, read_csv

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ledger.facts.source_games import KEPT_FAULTS, MAX_MESSAGE
 from ledger.imports import jsonl, lichess
-from ledger.imports.json_lines import json_objects
+from ledger.imports.json_reading import json_objects
 from ledger.imports.reading import Reading
 from tests.kit.commands import Run
 from tests.kit.source_files import LICHESS_GAME, OUR_GAME

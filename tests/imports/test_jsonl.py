@@ -11,7 +11,7 @@ from ledger.facts.event_fields import is_plain_text
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Outcome, Termination
 from ledger.imports import jsonl
-from ledger.imports.reading import Reading
+from ledger.imports.reading import SPEEDS, Reading
 from tests.kit.games import source_game
 from tests.kit.source_files import OUR_GAME
 
@@ -130,7 +130,7 @@ GAMES = st.builds(
     ended_at=st.sampled_from(["2013", "2013-06-04T19:30:00Z", "2013-06-04T19:30:00.250Z"]),
     tournament=st.none() | plain(128), round=st.none() | plain(32), rated=st.booleans(),
     white_rating=st.none() | st.integers(0, 5000), black_rating=st.none() | st.integers(0, 5000),
-    speed=st.none() | st.sampled_from(jsonl.SPEEDS), variant=st.sampled_from(["standard", "fromPosition"]),
+    speed=st.none() | st.sampled_from(SPEEDS), variant=st.sampled_from(["standard", "fromPosition"]),
     text=st.none() | st.just("e4 {[%clk 0:03:00]} e5"), is_made=st.just(value=False),
 )  # fmt: skip
 

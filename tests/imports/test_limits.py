@@ -22,16 +22,16 @@ from hypothesis import strategies as st
 
 from ledger.facts.source_games import KEPT_FAULTS, SourceGame
 from ledger.imports import lichess, unpack
-from ledger.imports.csv import columns as csv_columns
 from ledger.imports.csv import games as csv_games
 from ledger.imports.csv import rows as csv_rows
+from ledger.imports.csv import values as csv_columns
 from ledger.imports.csv import values as csv_values
-from ledger.imports.csv.repeats import Tally
+from ledger.imports.csv.games import Tally
 from ledger.imports.files import MAX_BLANK, MAX_LINE, PEEK, Source, source_of
 from ledger.imports.pgn import games as pgn
 from ledger.imports.pgn.lines import MAX_GAME
 from ledger.imports.reading import MAX_TEXT, Reading, frames
-from ledger.imports.trf.player_lines import MAX_LENGTH, player_line
+from ledger.imports.trf.lines import MAX_LENGTH, player_line
 from ledger.journal import recorder_columns
 from ledger.ledger import Ledger
 from tests.kit.commands import Run

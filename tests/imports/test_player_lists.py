@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ledger.imports.files import open_source, source_of
-from ledger.imports.players import csv_lists, fide_xml, formats
-from ledger.imports.players.fide_text import NO_DAY
+from ledger.imports.players import fide, formats
+from ledger.imports.players.fide import NO_DAY
 from ledger.imports.reading import Reading
 from tests.kit.player_lists import COMBINED, MADE_UP, OF_SEPTEMBER, combined, of_september, xml
 
@@ -106,9 +106,9 @@ def test_a_bad_xml_list_is_a_fault_with_its_line(text: str, line: int, says: str
 
 def test_an_xml_list_that_is_cut_into_pieces_anywhere_gives_the_same_players() -> None:
     data = xml().encode()
-    whole = [frame.rows() for frame in fide_xml.frames([data], Reading("x"), "rapid", SINCE)]
+    whole = [frame.rows() for frame in fide.xml_frames([data], Reading("x"), "rapid", SINCE)]
     pieces = [data[i : i + 7] for i in range(0, len(data), 7)]
-    assert [frame.rows() for frame in fide_xml.frames(pieces, Reading("x"), "rapid", SINCE)] == whole
+    assert [frame.rows() for frame in fide.xml_frames(pieces, Reading("x"), "rapid", SINCE)] == whole
 
 
 def test_formats_are_told_by_how_a_file_begins() -> None:
@@ -187,7 +187,7 @@ def test_packed_lists_are_unpacked(tmp_path: Path) -> None:
 
 def test_blocks_of_any_size_give_the_same_players() -> None:
     text = "name,rating\n" + "".join(f"Player {i},{1000 + i}\n" for i in range(200))
-    whole = [row for frame in csv_lists.frames(io.BytesIO(text.encode()), Reading("x")) for row in frame.rows()]
-    parts = [row for frame in csv_lists.frames(io.BytesIO(text.encode()), Reading("x"), 100) for row in frame.rows()]
+    whole = [row for frame in formats.csv_frames(io.BytesIO(text.encode()), Reading("x")) for row in frame.rows()]
+    parts = [row for frame in formats.csv_frames(io.BytesIO(text.encode()), Reading("x"), 100) for row in frame.rows()]
     assert parts == whole
     assert len(whole) == 200

@@ -12,7 +12,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.files import detect
 from ledger.imports.reading import Reading
 from ledger.imports.trf import games as trf
-from ledger.imports.trf.player_lines import player_line_of
+from ledger.imports.trf.lines import player_line_of
 from ledger.testing.importer_contract import Importer, ImporterContract
 from tests.kit.commands import Run
 from tests.kit.places import DATA

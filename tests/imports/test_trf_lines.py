@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.imports.trf.player_lines import RESULTS, PlayerLine, Round, player_line
+from ledger.imports.trf.lines import RESULTS, PlayerLine, Round, player_line
 
 EXAMPLE = (
     "001    2 wWGM Polgar, Susan                     2577 USA     2000032 1969/04/19  3.5    1"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledger.errors import UnknownNameError
-from ledger.imports.addresses import game_key_at
+from ledger.imports.reading import game_key_at
 from ledger.journal.game_keys import game_found
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo

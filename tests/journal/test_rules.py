@@ -14,13 +14,13 @@ from ledger.facts.events import (
     ClockAccepted,
     Event,
     GameSupplemented,
+    PersonErased,
     PlayerRegistered,
     PlayerRenamed,
     RatingSeeded,
     SchemeAdopted,
 )
 from ledger.facts.pasts import Past
-from ledger.facts.public_events import PersonErased
 from ledger.facts.words import Carry, Standing
 from ledger.imports.reading import frames
 from ledger.journal import rules

@@ -22,8 +22,7 @@ from ledger.errors import (
     StorageError,
     UnknownNameError,
 )
-from ledger.facts.correction_events import Decision
-from ledger.facts.token_events import Role
+from ledger.facts.events import Decision, Role
 from ledger.journal import tokens_file
 from ledger.journal.tokens import RULES, UNNAMED, Actor, Tokens
 from ledger.ledger import Ledger

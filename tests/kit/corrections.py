@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ledger.facts.changes import Change
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import GameRecorded
+from ledger.facts.events import Decision, GameRecorded
 from ledger.facts.words import Outcome, Receipt, Termination
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded

@@ -19,7 +19,7 @@ from typing import Any
 from ledger.errors import LedgerError
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
-from ledger.ratings import building, pool_build, views
+from ledger.ratings import building, views
 from ledger.runtime import sorted_runs, sqlite
 from tests.kit.clubs import open_ledger
 from tests.kit.games import source_games
@@ -56,9 +56,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Do the steps in order."""
     path = arguments.folder / "club.db"
     views.BUILD_FROM = arguments.build_from
-    sqlite_store.BLOCK = sorted_runs.PIECE = pool_build.SIDES_A_BLOCK = arguments.chunk
+    sqlite_store.BLOCK = sorted_runs.PIECE = building.SIDES_A_BLOCK = arguments.chunk
     building.ENTRIES_A_COMMIT = building.GAMES_A_BLOCK = building.GAMES_A_RUN = 2 * arguments.chunk
-    pool_build.SIDES_A_RUN = 2 * arguments.chunk
+    building.SIDES_A_RUN = 2 * arguments.chunk
     if arguments.own_process:
         building.OWN_PROCESS_FROM = 0
     steps = arguments.steps.split(",") if arguments.steps else []

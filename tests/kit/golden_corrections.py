@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from ledger.facts.changes import Change, Verb, Which
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
-from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
-from ledger.facts.token_events import TokenIssued, TokenRevoked
+from ledger.facts.events import (
+    CorrectionDecided,
+    CorrectionProposed,
+    Decision,
+    ListPublished,
+    PersonErased,
+    PolicySet,
+    TokenIssued,
+    TokenRevoked,
+)
 from tests.kit.golden_shape import SETTINGS_OF_EVERY_SHAPE, Golden
 
 EVERY_CHANGE = (

@@ -12,17 +12,17 @@ from unittest.mock import patch
 
 from ledger.answers.publications import same
 from ledger.answers.rankings import ranking
-from ledger.book.fresh import Fresh
+from ledger.book.judging import Fresh
 from ledger.book.roster import Roster
+from ledger.book.timeline import BEGINNING
 from ledger.correcting.previews import Impact
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
-from ledger.ratings.history import highest_of
-from ledger.ratings.lists import by_player, rows_in_force
-from ledger.ratings.places import Point, is_ranked_by_rows
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.previews import Figures
 from ledger.ratings.projection import PoolProjections
+from ledger.ratings.side_tables import highest_of
+from ledger.ratings.standings import Point, by_player, list_in_force
 
 Standings = dict[tuple[str, int], Figures]  # by pool and player
 
@@ -40,7 +40,7 @@ def standings(ledger: Ledger) -> Standings:
         shown = [row for row in current if row["listed"] and row["player"] not in closed]
         order = sorted((-row["rating"], row["player"]) for row in shown)
         places = {player: 1 + bisect_left(order, (rating, 0)) for rating, player in order}
-        if not is_ranked_by_rows(ledger.pool(name)):
+        if PlayerStates(ledger.views.connection, ledger.pool(name)).stands_since_ms > BEGINNING:
             places = {row["player"]: row["rank"] for row in ranking(ledger, name, limit=len(current))}
         for row in current:
             last = rows[number, row["player"], row["n"]]
@@ -86,13 +86,12 @@ def check(impact: Impact, before: Standings, after: Standings) -> None:
             assert _unranked(stood) == _unranked(stands), who
 
 
-def revised_lists(ledger: Ledger) -> dict[str, dict[int, ListRow]]:
+def revised_lists(ledger: Ledger) -> dict[str, Mapping[int, ListRow]]:
     """By name of each published list that is its instant's last edition, the rows as revised now, by player."""
     ledger.level()
     found = {}
     for asked in ledger.publications.last_editions():
-        states = PlayerStates(ledger.views.connection, ledger.pool(asked.pool))
-        found[asked.name] = by_player(rows_in_force(states, asked.at_ms))
+        found[asked.name] = by_player(list_in_force(ledger.views.connection, ledger.pool(asked.pool), asked.at_ms))
     return found
 
 

@@ -15,14 +15,12 @@ from hypothesis import note
 from hypothesis import strategies as st
 
 from ledger.audit.derived import table_digests
-from ledger.book import stored_rounds
+from ledger.book import tournament_editions
 from ledger.book.stored_pools import stored_pools
 from ledger.errors import ProposalError, RejectedError
 from ledger.facts import codec
 from ledger.facts.changes import Change
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import ClockAccepted, Event, PlayerRenamed
-from ledger.facts.public_events import PersonErased
+from ledger.facts.events import ClockAccepted, Decision, Event, PersonErased, PlayerRenamed
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings.queries import tables
@@ -67,8 +65,8 @@ def byes_of(connection: sqlite3.Connection) -> set[Any]:
     """Whose rounds without a game stand, as persons; of two of one person and round which one counts is not asked."""
     found: set[Any] = set()
     for pool in stored_pools(connection):
-        names = stored_rounds.names_in(connection, pool)
-        for rounds in stored_rounds.rounds_of(connection, pool, names).values():
+        names = tournament_editions.names_in(connection, pool)
+        for rounds in tournament_editions.rounds_of(connection, pool, names).values():
             found |= {(pool.name, bye.tournament, bye.round, bye.player) for bye in rounds}
     return found
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ledger.answers.crosstables.crosstable import crosstable
 from ledger.answers.crosstables.listing import tournaments
-from ledger.imports.trf.player_lines import PlayerLine, player_line_of
+from ledger.imports.trf.lines import PlayerLine, player_line_of
 from ledger.ledger import Ledger
 from tests.kit.places import DATA
 from tests.kit.trf_files import HEADER, player

@@ -6,8 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from ledger.facts.changes import Change, Verb, Which
-from ledger.facts.correction_events import CorrectionProposed
-from ledger.facts.events import Event
+from ledger.facts.events import CorrectionProposed, Event
 from ledger.journal import Writer
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger

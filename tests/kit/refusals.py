@@ -6,22 +6,25 @@ import re
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from ledger.facts.correction_events import CorrectionDecided, Decision
 from ledger.facts.events import (
     BirthYearLearnt,
     ClockAccepted,
     ConversionRange,
+    CorrectionDecided,
+    Decision,
     Event,
     GameSupplemented,
+    PersonErased,
     PlayerChanged,
     PlayerRegistered,
     PlayerRenamed,
+    PolicySet,
     RatingSeeded,
+    Role,
     SchemeAdopted,
+    TokenRevoked,
 )
-from ledger.facts.public_events import PersonErased, PolicySet
 from ledger.facts.source_games import SourceGame
-from ledger.facts.token_events import Role, TokenRevoked
 from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.ledger import Ledger
 from tests.kit.games import (

@@ -12,19 +12,23 @@ import attrs
 
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb, Which
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
 from ledger.facts.events import (
     BirthYearLearnt,
     ClockAccepted,
+    CorrectionDecided,
+    CorrectionProposed,
+    Decision,
     Event,
     GameRecorded,
     GameSupplemented,
+    ListPublished,
+    PersonErased,
     PlayerRegistered,
     PlayerRenamed,
+    PolicySet,
     RoundWithoutGame,
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
 from ledger.journal import Journal
 
 # What the world was told, rules of the house, names, clocks: no rating follows from them.

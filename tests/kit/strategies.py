@@ -15,29 +15,35 @@ from hypothesis import strategies as st
 
 from ledger.facts import event_fields as limits
 from ledger.facts.changes import FIELDS, Change, Verb, Which
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
 from ledger.facts.event_fields import is_plain_text
 from ledger.facts.events import (
     BirthYearLearnt,
     ClockAccepted,
     ConversionRange,
+    CorrectionDecided,
+    CorrectionProposed,
+    Decision,
     Event,
     GameRecorded,
     GameSupplemented,
+    ListPublished,
+    PersonErased,
     PlayerChanged,
     PlayerRegistered,
     PlayerRenamed,
+    PolicySet,
     RatingRunClosed,
     RatingSeeded,
+    Role,
     RoundWithoutGame,
     SchemeAdopted,
+    TokenIssued,
+    TokenRevoked,
     TournamentClosed,
     TournamentOpened,
 )
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.person_names import actor_faults
-from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
-from ledger.facts.token_events import Role, TokenIssued, TokenRevoked
 from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
 
 T = TypeVar("T")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ledger.book.eras import BEGINNING, Era
-from ledger.book.timeline import Pool
+from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.facts.events import ConversionRange
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Carry

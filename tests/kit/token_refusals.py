@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
-from ledger.facts.token_events import Role
+from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.tokens import of_an_earlier_release

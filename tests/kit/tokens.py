@@ -6,8 +6,7 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from ledger.facts.events import Event
-from ledger.facts.token_events import Role, TokenIssued
+from ledger.facts.events import Event, Role, TokenIssued
 from ledger.journal.tokens import PREFIX
 from ledger.ledger import Ledger
 from tests.kit.commands import Run

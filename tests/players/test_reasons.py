@@ -11,7 +11,7 @@ import pytest
 
 from ledger.audit.audit import audit
 from ledger.errors import MalformedError, StorageError, UnknownNameError
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 from ledger.players.people import People
 from ledger.players.people_layouts import LAYOUT

@@ -13,7 +13,7 @@ from ledger.audit.audit import Verdict, audit
 from ledger.backups import backup, restore
 from ledger.errors import RejectedError, StorageError
 from ledger.facts.changes import Change, Verb
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 from ledger.imports.reading import frames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit, table_digests
-from ledger.book.eras import BEGINNING
 from ledger.book.policies import (
     MOST_POINTS,
     POLICIES,
@@ -20,9 +19,10 @@ from ledger.book.policies import (
     check_settings,
     settings_in,
 )
+from ledger.book.timeline import BEGINNING
 from ledger.errors import LedgerError, MalformedError, RejectedError, UnknownNameError
+from ledger.facts.events import PolicySet
 from ledger.facts.instants import instant_ms
-from ledger.facts.public_events import PolicySet
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside

@@ -17,8 +17,15 @@ from ledger.answers import querying
 from ledger.answers.exports import exporting
 from ledger.audit.audit import audit
 from ledger.errors import ProjectionError
-from ledger.facts.correction_events import CorrectionProposed, Decision
-from ledger.facts.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
+from ledger.facts.events import (
+    CorrectionProposed,
+    Decision,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    PlayerRegistered,
+    SchemeAdopted,
+)
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, views

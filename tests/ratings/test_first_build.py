@@ -25,7 +25,7 @@ from ledger.errors import CorruptError, StorageError
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.ratings import building, pool_build
+from ledger.ratings import building
 from ledger.runtime import sorted_runs, sqlite, table_writer
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.sorted_runs import SortedRuns
@@ -234,7 +234,7 @@ def _by_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "OWN_PROCESS_FROM", 0)
     monkeypatch.setattr(building, "ENTRIES_A_COMMIT", 200)
     monkeypatch.setattr(sqlite_store, "BLOCK", 200)
-    monkeypatch.setattr(pool_build, "SIDES_A_BLOCK", 200)
+    monkeypatch.setattr(building, "SIDES_A_BLOCK", 200)
     monkeypatch.setattr(sorted_runs, "PIECE", 50)
 
 
@@ -290,8 +290,8 @@ def test_a_build_never_holds_more_rows_than_a_run_and_a_block(club: Path, monkey
         (sqlite_store, "BLOCK", block),
         (building, "GAMES_A_RUN", run),
         (building, "GAMES_A_BLOCK", block),
-        (pool_build, "SIDES_A_RUN", run),
-        (pool_build, "SIDES_A_BLOCK", block),
+        (building, "SIDES_A_RUN", run),
+        (building, "SIDES_A_BLOCK", block),
         (sorted_runs, "PIECE", piece),
     ):
         monkeypatch.setattr(module, name, size)

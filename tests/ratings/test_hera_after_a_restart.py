@@ -8,8 +8,7 @@ import pytest
 
 from ledger.answers import highest, players
 from ledger.audit.audit import audit
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import Event
+from ledger.facts.events import Decision, Event
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, NOW

@@ -14,8 +14,8 @@ from ledger.errors import ProjectionError
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import engine, installing, projectors
-from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import Kept, Projector
+from ledger.ratings.side_tables import HISTORY
 from ledger.runtime import plugins
 from ledger.runtime.ledger_files import beside
 from ledger.testing.rows import table_rows

@@ -13,10 +13,10 @@ from ledger.answers import querying, streaks
 from ledger.answers.exports import exporting
 from ledger.audit.audit import audit
 from ledger.errors import ProjectionError, UnknownNameError
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import keeping, projectors
+from ledger.ratings import installing, keeping, projectors, views
 from ledger.ratings.keeping import AtHand
 from ledger.ratings.projector import Projector
 from ledger.runtime.ledger_files import beside
@@ -79,6 +79,44 @@ def test_opening_with_one_more_folds_it_beside_and_opening_with_fewer_takes_noth
             assert list(ledger.rows("surpluses"))  # nothing was recorded without it: its rows are right
     with with_plug_ins(kept_club, (SURPLUSES,)) as ledger:
         assert rows(ledger, (SURPLUSES,)) == before
+
+
+def test_a_long_ledger_without_two_tables_is_built_anew_rather_than_folded_twice(
+    kept_club: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "BUILD_FROM", 1)
+    with Ledger.open(kept_club, projectors=()) as ledger:
+        ledger.rebuild()
+        size = ledger.journal.size()
+    told: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(installing, "_make", None)
+        with with_plug_ins(kept_club) as ledger:
+            ledger.level(lambda what, _done, _of: told.append(what))
+            built = rows(ledger)
+            assert ledger.views.position() == size
+    assert told
+    monkeypatch.setattr(views, "BUILD_FROM", 1_000_000)
+    with Ledger.open(kept_club, projectors=()) as ledger:
+        ledger.rebuild()
+    with with_plug_ins(kept_club) as ledger:
+        assert rows(ledger) == built
+
+
+def test_a_long_ledger_whose_other_tables_cannot_be_made_here_is_folded_beside_them(
+    kept_club: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "BUILD_FROM", 1)
+    with Ledger.open(kept_club, projectors=()) as ledger:
+        ledger.rebuild()
+    with with_plug_ins(kept_club, PLUG_INS[:1]) as ledger:
+        ledger.level()
+        others = rows(ledger, PLUG_INS[:1])
+    with Ledger.open(kept_club) as ledger:
+        ledger.level()
+        assert tables(ledger) >= {PLUG_INS[0].name, *BUILT_IN}
+    with with_plug_ins(kept_club, PLUG_INS[:1]) as ledger:
+        assert rows(ledger, PLUG_INS[:1]) == others
 
 
 def live_game(ledger: Ledger) -> None:

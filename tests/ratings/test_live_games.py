@@ -14,8 +14,8 @@ from ledger.facts.events import GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.facts.instants import instant_text
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ledger import Ledger
-from ledger.ratings import live_games
-from ledger.ratings.live_games import LiveGames
+from ledger.ratings import projection
+from ledger.ratings.projection import LiveGames
 from ledger.schemes import built_in_names, named
 from ledger.schemes.scheme import Rhythm
 from tests.kit.derived import all_rows
@@ -154,7 +154,7 @@ def test_another_process_may_take_turns(club_without_games: Ledger, taken: list[
 def test_only_so_many_players_are_remembered(
     club_without_games: Ledger, taken: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_games, "REMEMBERED", 3)
+    monkeypatch.setattr(projection, "REMEMBERED", 3)
     play(club_without_games, games(50))
     assert all(taken)
     assert_as_rebuilt(club_without_games)

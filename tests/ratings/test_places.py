@@ -16,8 +16,9 @@ from ledger.answers.rankings import Wanted, ranking_in_full
 from ledger.facts.events import PlayerChanged
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
-from ledger.ratings import distribution, places, views_file
+from ledger.ratings import distribution, standings, views_file
 from ledger.ratings.player_rows import WRITE_CURRENT
+from ledger.ratings.standings import EVERYBODY
 from ledger.runtime import sqlite
 from tests.kit.clubs import copied
 from tests.kit.corrections import approve
@@ -59,7 +60,7 @@ def distribution_of(connection: Any) -> list[Any]:
 def test_every_writer_of_current_keeps_the_distribution_and_places_are_those_of_the_ranking(
     views: Any, seed: int, few_points: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "FEW_POINTS", few_points)
+    monkeypatch.setattr(standings, "FEW_POINTS", few_points)
     random = Random(seed)
     for _ in range(6):
         views.executemany(WRITE_CURRENT, [row(random, random.randrange(1, 60)) for _ in range(60)])
@@ -71,16 +72,17 @@ def test_every_writer_of_current_keeps_the_distribution_and_places_are_those_of_
         for pool in POOLS:
             held = views.execute("SELECT -rating, player FROM current WHERE pool = ?", (pool,)).fetchall()
             points = sorted({*held, *((-rating, random.randrange(70)) for rating in RATINGS)})
-            assert places.before(views, pool, points) == read_before(views, pool, points)
+            assert standings.count_before(views, pool, points) == read_before(views, pool, points)
             some = sorted(random.sample(points, 3))
-            assert places.before(views, pool, some) == read_before(views, pool, some)
+            assert standings.count_before(views, pool, some) == read_before(views, pool, some)
             listed = [rating for (rating,) in views.execute(LISTED, (pool,))]
-            assert places.listed(views, pool) == len(listed)
+            assert standings.count_listed(views, pool) == len(listed)
             for negative, _ in some:
-                assert places.not_below(views, pool, -negative) == sum(other >= -negative for other in listed)
+                (not_below,) = standings.count_before(views, pool, [(negative, EVERYBODY)]).values()
+                assert not_below == sum(other >= -negative for other in listed)
     views.execute("DELETE FROM current")
     assert distribution_of(views) == []
-    assert places.before(views, 1, []) == {}
+    assert standings.count_before(views, 1, []) == {}
 
 
 def test_a_build_counts_what_the_triggers_would_have_kept(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import places, previews, queries
+from ledger.ratings import previews, queries, standings
 from tests.kit.clubs import NOW
 from tests.kit.corrections import ask
 from tests.kit.games import source_games
@@ -42,15 +42,15 @@ PLANS = {
         ],
     ),
     "closed accounts": (
-        places.OF_CLOSED,
+        standings.OF_CLOSED,
         [BY_PLAYER.format("current"), "LIST SUBQUERY 1", "SCAN json_each VIRTUAL TABLE INDEX 1:"],
     ),
-    "listed": (places.LISTED, ["SEARCH distribution USING PRIMARY KEY (pool=?)"]),
-    "with more points": (places.WITH_MORE, ["SEARCH distribution USING PRIMARY KEY (pool=? AND points>?)"]),
-    "whole distribution": (places.WHOLE, ["SEARCH distribution USING PRIMARY KEY (pool=?)"]),
-    "higher": (places.HIGHER, [LISTED.format(" AND rating>? AND rating<?")]),
-    "beside": (places.BESIDE, [LISTED.format(" AND rating=? AND player<?")]),
-    "part of the ranking": (places.ORDER, [LISTED.format(" AND rating>? AND rating<?")]),
+    "listed": (standings.LISTED, ["SEARCH distribution USING PRIMARY KEY (pool=?)"]),
+    "with more points": (standings.WITH_MORE, ["SEARCH distribution USING PRIMARY KEY (pool=? AND points>?)"]),
+    "whole distribution": (standings.WHOLE, ["SEARCH distribution USING PRIMARY KEY (pool=?)"]),
+    "higher": (standings.HIGHER, [LISTED.format(" AND rating>? AND rating<?")]),
+    "beside": (standings.BESIDE, [LISTED.format(" AND rating=? AND player<?")]),
+    "part of the ranking": (standings.ORDER, [LISTED.format(" AND rating>? AND rating<?")]),
 }
 
 

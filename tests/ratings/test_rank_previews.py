@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from ledger.book.timeline import BEGINNING
 from ledger.facts.changes import Change, Which
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import SchemeAdopted
+from ledger.facts.events import Decision, SchemeAdopted
 from ledger.facts.words import Carry
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings.places import is_ranked_by_rows
+from ledger.ratings.player_states import PlayerStates
 from tests.kit.clubs import NOW
 from tests.kit.games import scheme_adopted, source_games
 from tests.kit.impacts import check, standings
@@ -57,7 +57,7 @@ def _ranked_otherwise(request: pytest.FixtureRequest, tmp_path_factory: pytest.T
 @pytest.mark.parametrize("change", CHANGES)
 def test_places_are_those_of_the_ranking_that_comes(change: str, ranked_otherwise: Ledger) -> None:
     ledger = ranked_otherwise
-    assert not is_ranked_by_rows(ledger.pool())
+    assert PlayerStates(ledger.views.connection, ledger.pool()).stands_since_ms > BEGINNING
     rated = ledger.rows("games", "reason IS NULL ORDER BY rated_ms, position")
     changes = CHANGES[change](ledger, [f"game:{row['key']}" for row in rated])
     before, impact = standings(ledger), ledger.preview(changes)

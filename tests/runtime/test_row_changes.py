@@ -8,8 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.runtime.columns import FEW, MANY, Columns
-from ledger.runtime.row_changes import changes, keyed
+from ledger.runtime.columns import FEW, MANY, Columns, changes, keyed
 
 VALUES = st.sampled_from([0.0, 1.5, -2.0, nan])
 TEXTS = st.sampled_from([None, "", "open"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ledger.errors import StorageError
-from ledger.runtime.own_files import refuse_own_files
+from ledger.runtime.ledger_files import refuse_own_files
 from tests.kit.commands import Run
 from tests.kit.places import ROOT
 from tests.kit.secrets import key_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.book.eras import BEGINNING
+from ledger.book.timeline import BEGINNING
 from ledger.facts.words import TreeHead
 from tests.kit.commands import SAMPLE_ENTRIES, Run
 from tests.kit.source_files import CSV, written

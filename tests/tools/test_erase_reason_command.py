@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 from tests.kit.backups import bytes_of
 from tests.kit.clubs import ClubOfTwo

@@ -13,7 +13,7 @@ import pytest
 
 from ledger.answers.graphs import png
 from ledger.answers.graphs.bars import Page
-from ledger.facts.class_schemas import class_schema
+from ledger.facts.json_schemas import class_schema
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded

@@ -330,8 +330,7 @@ DOORS = {
     "tools.output": PRINTING,
     "tools.running": {"sys.stdout", "sys.stderr"},  # puts something in the place of closed ones
     "tools.progress": {"tqdm", "sys.stderr"},  # bars have their own way
-    "ledger.runtime.writing_process": {"sys.stdout"},  # answers the program that started it
-    "ledger.runtime.reading_process": {"sys.stdout"},  # so does this one
+    "ledger.runtime.table_process": {"sys.stdout"},  # answers the program that started it
     "ledger.runtime.query_process": {"sys.stdout"},  # and this
 }
 

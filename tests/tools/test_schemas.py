@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ledger.answers.export_schemas import EXPORTS
-from ledger.facts.class_schemas import class_schema
+from ledger.facts.json_schemas import class_schema
 from tools.schemas import documents, main
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from ledger.facts.token_events import Role
+from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside

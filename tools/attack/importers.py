@@ -32,7 +32,7 @@ from ledger.imports.formats import game_frames
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
 from ledger.imports.trf import games as trf
-from ledger.imports.trf import player_lines
+from ledger.imports.trf import lines
 from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
 from ledger.testing.importer_contract import check_game
@@ -182,12 +182,12 @@ def attack_trf_lines(data: bytes) -> None:
     """Player lines of tournament reports."""
     for line in data.decode("latin-1").split("\n")[:50]:
         try:
-            read = player_lines.player_line(line)
+            read = lines.player_line(line)
         except ValueError as error:
             _check_words(error, 4 * MAX_MESSAGE)
         else:
             assert read.rank > 0
-            assert all(game.result in player_lines.RESULTS for game in read.rounds)
+            assert all(game.result in lines.RESULTS for game in read.rounds)
 
 
 @attrs.define

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from ledger.facts.changes import Change, Which
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 

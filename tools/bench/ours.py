@@ -31,10 +31,9 @@ from ledger.ledger import Ledger
 from ledger.ratings import engine, views_file
 from ledger.ratings.projector import Projector
 from ledger.ratings.views import Views
-from ledger.runtime.collector import collector_paused
 from ledger.runtime.columns import MANY
 from ledger.runtime.lazy import pl
-from ledger.runtime.prefetch import mapped_ahead
+from ledger.runtime.long_work import collector_paused, mapped_ahead
 from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer
 

@@ -13,7 +13,7 @@ import click
 from ledger.answers import corrections
 from ledger.correcting.batches import at_lines, read_batch
 from ledger.correcting.verbs import VERBS, VerbWords
-from ledger.facts.correction_events import Decision
+from ledger.facts.events import Decision
 from ledger.facts.source_games import Fault
 from ledger.imports.files import open_source
 from ledger.ledger import Ledger

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from ledger.errors import MalformedError
-from ledger.facts.token_events import Role
+from ledger.facts.events import Role
 from ledger.journal.tokens import UNNAMED
 from ledger.ledger import Ledger
 

@@ -13,17 +13,15 @@ import click
 from ledger.answers.import_previews import ImportPreview
 from ledger.errors import RejectedError
 from ledger.facts.instants import instant_ms
-from ledger.imports.csv.games import PREFIX
+from ledger.imports.csv.games import PREFIX, results_given
 from ledger.imports.csv.header import headings_given
-from ledger.imports.csv.said import results_given
-from ledger.imports.days import ORDERS
-from ledger.imports.encodings import text_encoding
-from ledger.imports.files import FORMATS
+from ledger.imports.files import FORMATS, text_encoding
 from ledger.imports.formats import SaidOfFile
+from ledger.imports.times import ORDERS
 from ledger.journal import past_reach
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
-from ledger.runtime.own_files import refuse_own_files
+from ledger.runtime.ledger_files import refuse_own_files
 
 from ..progress import Bars
 from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words

@@ -14,8 +14,7 @@ from ledger.answers.import_previews import SHOWN, ImportPreview
 from ledger.correcting.batches import proposing
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.source_games import Fault
-from ledger.imports.files import Source, detect, open_source
-from ledger.imports.foreign import foreign
+from ledger.imports.files import Source, detect, foreign, open_source
 from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.journal.recorder_columns import ImportReport, PoolChoice
 from ledger.journal.told_again import Difference

@@ -14,7 +14,7 @@ from ledger.audit.reader import NotAProofError, VerifierKey, verified_checkpoint
 from ledger.facts.words import TreeHead
 from ledger.journal.kept_checkpoints import last_checkpoint
 from ledger.ledger import Ledger
-from ledger.runtime.own_files import refuse_own_files
+from ledger.runtime.ledger_files import refuse_own_files
 
 from .. import output
 from ..progress import Bars

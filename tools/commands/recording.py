@@ -17,8 +17,8 @@ from ledger.facts.words import Outcome, Termination
 from ledger.imports.by_hand import Told, game_by_hand
 from ledger.imports.csv import values
 from ledger.imports.csv.values import MAX_NAME
-from ledger.imports.days import ORDERS
 from ledger.imports.reading import MAX_TEXT, frames, name_identity
+from ledger.imports.times import ORDERS
 from ledger.journal.recorder_columns import ImportReport, PoolChoice
 from ledger.ledger import Ledger
 

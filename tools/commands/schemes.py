@@ -10,7 +10,7 @@ import click
 
 from ledger import schemes as known
 from ledger.answers import pools, rating_lists
-from ledger.book.eras import Era
+from ledger.book.timeline import Era
 from ledger.correcting.verbs import conversion_in
 from ledger.facts.events import Event, RatingRunClosed, SchemeAdopted, TournamentClosed, TournamentOpened
 from ledger.facts.instants import instant_ms

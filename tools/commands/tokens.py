@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from ledger.errors import MalformedError
-from ledger.facts.token_events import Role
+from ledger.facts.events import Role
 from ledger.journal.tokens import UNNAMED
 from ledger.ledger import Ledger
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ledger.imports.trf.player_lines import player_line
+from ledger.imports.trf.lines import player_line
 
 Inputs = Mapping[str, Any]
 

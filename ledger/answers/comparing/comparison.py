@@ -16,7 +16,7 @@ from ledger.answers.comparing import accuracy, replaying
 from ledger.answers.comparing.accuracy import Bin
 from ledger.answers.comparing.replaying import Candidate, Replayed, Year, candidate, pool_candidate
 from ledger.answers.wording import day, names
-from ledger.book.eras import BEGINNING
+from ledger.book.timeline import BEGINNING
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS, OPEN

@@ -16,10 +16,9 @@ import attrs
 from ledger import schemes
 from ledger.answers.comparing.forecasts import foresee
 from ledger.answers.pools import chosen
-from ledger.book.eras import BEGINNING, Era
 from ledger.book.roster import Roster
 from ledger.book.tables import IN_ORDER_OF_ENDS
-from ledger.book.timeline import Pool
+from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.book.tournaments import Edition
 from ledger.facts.words import Carry
 from ledger.ratings import engine, views_file

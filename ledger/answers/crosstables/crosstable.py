@@ -36,10 +36,9 @@ from ledger.answers.crosstables.tie_breaks import NOBODY, Result, Results, Unpla
 from ledger.answers.moments import of_one_moment
 from ledger.answers.upsets import margins
 from ledger.answers.wording import names, told_apart
-from ledger.book import stored_rounds
-from ledger.book.editions import editions_of
-from ledger.book.stored_rounds import StoredRound
+from ledger.book import tournament_editions
 from ledger.book.timeline import Pool
+from ledger.book.tournament_editions import StoredRound, editions_of
 from ledger.book.tournaments import Edition
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.words import Format
@@ -116,7 +115,7 @@ def crosstable(
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
     games = event_games.games_of(connection, rated_by, [tournament]).get(tournament, [])
-    byes = stored_rounds.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
+    byes = tournament_editions.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
     if not games and not byes:
         editions.refuse_unknown(connection, rated_by, tournament)
     telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, wanted.quiet_days)

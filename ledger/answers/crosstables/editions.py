@@ -14,9 +14,9 @@ from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import Announced
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import day
-from ledger.book import stored_rounds
-from ledger.book.editions import editions_of
+from ledger.book import tournament_editions
 from ledger.book.timeline import Pool
+from ledger.book.tournament_editions import editions_of
 from ledger.book.tournaments import Edition
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
@@ -98,7 +98,7 @@ def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str, 
     if voided is not None:
         hint = f"they are voided by proposal {voided[0]}: 'correct DB show {voided[0]}' says why"
         raise UnknownNameError("tournament", tournament, hint, where=f"{where} that stand")
-    names = sorted({*event_games.names_in(connection, pool), *stored_rounds.names_in(connection, pool)})
+    names = sorted({*event_games.names_in(connection, pool), *tournament_editions.names_in(connection, pool)})
     inside = sorted(name for name in names if tournament.casefold() in name.casefold())[:3]
     like = did_you_mean(tournament, names) or (f"did you mean {' or '.join(map(repr, inside))}? " if inside else "")
     raise UnknownNameError("tournament", tournament, f"{like}{advice}'tournaments' lists them", where=where)
@@ -120,7 +120,7 @@ def edition_day(ledger: Ledger, pool: str, tournament: str, word: str | None) ->
     """
     rated_by, connection = ledger.pool(pool), ledger.views.connection
     games = event_games.games_of(connection, rated_by, [tournament]).get(tournament, [])
-    byes = stored_rounds.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
+    byes = tournament_editions.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
     telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, None).every
     every = sorted({*telling, *rated_by.announced(tournament).editions()})
     if word is not None and len(word) >= len("2025-08-27"):

@@ -15,9 +15,9 @@ from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import OTHER, Announced
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import EVERY_ROW, rows_up_to
-from ledger.book import stored_rounds
-from ledger.book.editions import Editions, editions_of
+from ledger.book import tournament_editions
 from ledger.book.timeline import Pool
+from ledger.book.tournament_editions import Editions, editions_of
 from ledger.book.tournaments import Edition
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Format
@@ -101,7 +101,9 @@ def _told(edition: Edition, games: Iterable[EventGame], every: Editions) -> Told
 
 def _with_text(connection: sqlite3.Connection, pool: Pool, text: str | None) -> list[str]:
     """The names with a text in them of which rounds without a game are told."""
-    return [name for name in stored_rounds.names_in(connection, pool) if (text or "").casefold() in name.casefold()]
+    return [
+        name for name in tournament_editions.names_in(connection, pool) if (text or "").casefold() in name.casefold()
+    ]
 
 
 def _editions(
@@ -112,7 +114,7 @@ def _editions(
     sought: Sought,
 ) -> dict[str, Editions]:
     """The editions of tournaments, by when their games ended and by their rounds without a game."""
-    byes = stored_rounds.rounds_of(connection, pool, names)
+    byes = tournament_editions.rounds_of(connection, pool, names)
     return {name: editions_of(pool, name, ends.get(name, {}), byes.get(name, []), sought.quiet_days) for name in names}
 
 
@@ -149,7 +151,10 @@ def _late(connection: sqlite3.Connection, pool: Pool, sought: Sought) -> dict[st
 
 def _between(connection: sqlite3.Connection, pool: Pool, sought: Sought, ms: int, until: int) -> dict[str, Editions]:
     """The editions of all tournaments of which a game ended, or a bye is told, from an instant on, to another one."""
-    both = (*event_games.names_since(connection, pool, ms, until), *stored_rounds.names_since(connection, pool, ms))
+    both = (
+        *event_games.names_since(connection, pool, ms, until),
+        *tournament_editions.names_since(connection, pool, ms),
+    )
     games = event_games.games_of(connection, pool, set(both))
     ends = {name: event_games.ends_of(played) for name, played in games.items()}
     return _editions(connection, pool, ends, dict.fromkeys(both), sought)
@@ -231,11 +236,11 @@ def tournaments_of(
     text = (sought.text or "").casefold()
     both = (
         *event_games.names_of(connection, rated_by, person.player),
-        *stored_rounds.names_of(connection, rated_by, person.player),
+        *tournament_editions.names_of(connection, rated_by, person.player),
     )
     names = [name for name in dict.fromkeys(both) if text in name.casefold()]
     games = event_games.games_of(connection, rated_by, names)
-    byes = stored_rounds.rounds_of(connection, rated_by, names)
+    byes = tournament_editions.rounds_of(connection, rated_by, names)
     announcements = editions.announced_by_name(connection, rated_by, names)
     found: list[Told] = []
     for name in names:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import attrs
 
-from ledger.facts.class_schemas import documented
+from ledger.facts.json_schemas import documented
 
 Kinds = Literal["all-play-all", "swiss", "knockout", "match", "arena", "other"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.book.table_docs import ColumnDoc
+from ledger.book.tables import ColumnDoc
 from ledger.runtime.lazy import pl
 from ledger.runtime.table_reader import Scan
 

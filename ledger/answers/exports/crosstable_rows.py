@@ -12,8 +12,8 @@ from ledger.answers.crosstables.crosstable import Wanted, crosstable
 from ledger.answers.crosstables.listing import Sought, tournaments
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.exports.columns import Column, Kind
-from ledger.book import table_docs
-from ledger.book.table_docs import POINTS, ColumnDoc
+from ledger.book import tables
+from ledger.book.tables import POINTS, ColumnDoc
 from ledger.ledger import Ledger
 from ledger.runtime.lazy import pl
 
@@ -35,7 +35,7 @@ def columns(name: Column) -> tuple[Column, ...]:
         _column("edition", Kind.TEXT, "first day of the edition", "ISO 8601"),
         _column("number", Kind.INTEGER, "the row of the table, from 1"),
         _column("place", Kind.TEXT, "the place, such as 1, or 2-4 where it is shared"),
-        Column(name="player", kind=Kind.INTEGER, meaning=table_docs.PLAYER, optional=False),
+        Column(name="player", kind=Kind.INTEGER, meaning=tables.PLAYER, optional=False),
         name,
         _column("enrolment_rating", Kind.NUMBER, "rating before the first game in it", POINTS, optional=True),
         _column("closing_rating", Kind.NUMBER, "rating after the last game in it", POINTS, optional=True),

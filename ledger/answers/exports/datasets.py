@@ -13,16 +13,15 @@ import attrs
 from ledger.answers.exports import crosstable_rows, table_columns
 from ledger.answers.exports.columns import Column, Kind, scan
 from ledger.answers.moments import of_one_moment
-from ledger.book import table_docs
-from ledger.book.table_docs import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
+from ledger.book import tables
+from ledger.book.tables import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import OPEN
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, read_models
-from ledger.ratings.lists import rows_in_force
-from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.standings import list_in_force
 from ledger.runtime.lazy import pl
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.table_reader import Scan, literal
@@ -303,7 +302,7 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
 _LIST_ROW = (
     Column(name="pool", kind=Kind.TEXT, meaning=ColumnDoc("name of the pool"), optional=False),
     Column(name="rank", kind=Kind.INTEGER, meaning=ColumnDoc("place, from 1; equals share one"), optional=False),
-    Column(name="player", kind=Kind.INTEGER, meaning=table_docs.PLAYER, optional=False),
+    Column(name="player", kind=Kind.INTEGER, meaning=tables.PLAYER, optional=False),
     _name("name", "player", "the player's name"),
     Column(name="shown", kind=Kind.INTEGER, meaning=ColumnDoc("rating as lists show it", POINTS), optional=False),
     Column(name="rating", kind=Kind.NUMBER, meaning=ColumnDoc("rating, unrounded", POINTS), optional=False),
@@ -328,7 +327,7 @@ def _rating_rows(ledger: Ledger, asked: Asked) -> Iterator[DataFrame]:
     ms = ledger.now_ms() if asked.at is None else instant_end_ms(asked.at)
     for pool in ledger.pools():
         if asked.pool in {None, pool.pool}:
-            yield _frame(rows_in_force(PlayerStates(ledger.views.connection, pool), ms), {"pool": pool.name})
+            yield _frame(list_in_force(ledger.views.connection, pool, ms), {"pool": pool.name})
 
 
 def _list_rows(ledger: Ledger, asked: Asked) -> Iterator[DataFrame]:

@@ -30,8 +30,8 @@ from ledger.ledger import Ledger
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import pl
-from ledger.runtime.own_files import refuse_own_files
-from ledger.runtime.progress import Progress, silent
+from ledger.runtime.ledger_files import refuse_own_files
+from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.table_reader import OwnConnection, Scan, TableReader, table_reader
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ledger.answers.exports.columns import Column, Kind
-from ledger.book.table_docs import ColumnDoc, TableDoc
+from ledger.book.tables import ColumnDoc, TableDoc
 from ledger.ratings import tournament_performance
-from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import SIDE_COLUMNS
-from ledger.ratings.side_tables import side_tables
+from ledger.ratings.side_tables import HISTORY, side_tables
 from ledger.runtime.lazy import sqlite_utils
 
 if TYPE_CHECKING:

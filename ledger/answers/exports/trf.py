@@ -1,6 +1,6 @@
 """A tournament as a report in FIDE's TRF16: games to lines of players. Read back, it gives the same games.
 
-Columns are those of ``imports.trf.player_lines``. What TRF16 cannot say is left out: moves, times of the day, how a
+Columns are those of ``imports.trf.lines``. What TRF16 cannot say is left out: moves, times of the day, how a
 game ended; a round of several days has no day of its own, and a name ends after 33 characters.
 """
 
@@ -17,10 +17,9 @@ from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.exports.datasets import Asked
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import day
-from ledger.book import stored_rounds
-from ledger.book.editions import editions_of
-from ledger.book.stored_rounds import StoredRound
+from ledger.book import tournament_editions
 from ledger.book.timeline import Pool
+from ledger.book.tournament_editions import StoredRound, editions_of
 from ledger.errors import MalformedError
 from ledger.facts.words import Brings
 from ledger.ledger import Ledger
@@ -90,7 +89,7 @@ def trf16(ledger: Ledger, asked: Asked) -> Iterator[bytes]:
     pool = next(pool for pool in ledger.pools() if pool.pool == number)
     connection = ledger.views.connection
     every = event_games.games_of(connection, pool, [asked.tournament]).get(asked.tournament, [])
-    byes = stored_rounds.rounds_of(connection, pool, [asked.tournament]).get(asked.tournament, [])
+    byes = tournament_editions.rounds_of(connection, pool, [asked.tournament]).get(asked.tournament, [])
     telling = _told(pool, asked, every, byes)
     if telling is None:
         editions.refuse_unknown(connection, pool, asked.tournament)

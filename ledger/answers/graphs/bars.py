@@ -9,7 +9,7 @@ from typing import Literal
 
 import attrs
 
-from ledger.facts.class_schemas import documented
+from ledger.facts.json_schemas import documented
 
 PAGE = 50  # games: the FAQ's "in multiples of 50 games"
 Order = Literal["game", "date"]

@@ -9,8 +9,7 @@ colour around it.
 
 from __future__ import annotations
 
-from ledger.board.position import EMPTY, Position
-from ledger.board.squares import FILES, RANKS
+from ledger.board.position import EMPTY, FILES, RANKS, Position
 from ledger.runtime.visible import in_markup
 
 SQUARE = 45  # units of a square's side in the drawings

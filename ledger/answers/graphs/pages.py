@@ -18,7 +18,7 @@ from ledger.answers.wording import RESULT, day, names, shown
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.periods import OPEN
-from ledger.imports.addresses import address_of
+from ledger.imports.reading import address_of
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import queries

@@ -36,32 +36,110 @@ variant                                         Standard, Chess960, King of the 
 ===================== ========================= ==============================================================
 
 How bytes become rows is in ``csv.rows``, what one field means in ``csv.values``; here the fields of a row are
-put together. Players get no numbers and nothing is written here.
+put together, with what somebody says of a table that it does not say itself (``Table``). Players get no numbers and
+nothing is written here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
+import attrs
+
 from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES
 from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, Fault, SourceRound, frame_schema
-from ledger.facts.words import Brings
-from ledger.imports import byes
-from ledger.imports.csv import facts, values
-from ledger.imports.csv.columns import Column, Meaning, forget_much, plain_instants, plain_numbers, plain_whole
+from ledger.imports.csv import values
 from ledger.imports.csv.header import TITLES, Layout, is_header, read_header
-from ledger.imports.csv.repeats import Tally
 from ledger.imports.csv.rows import BATCH_CSV, RowReader
-from ledger.imports.csv.said import NOTHING_SAID, Table
-from ledger.imports.reading import Faults, Reading, name_identity
-from ledger.runtime.lazy import pl
+from ledger.imports.csv.values import Column, Meaning, forget_much, plain_instants, plain_numbers, plain_whole
+from ledger.imports.reading import NOBODY, OF_NO_TOURNAMENT, Faults, Reading, brings, name_identity, round_number
+from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from polars import DataFrame, Expr, Series
+
+
+@attrs.frozen(kw_only=True)
+class Table:
+    """What somebody says of a CSV file.
+
+    Attributes:
+        headings: by our name of a column, its heading, as of ``header.headings_given``.
+        results: by a word of the file, as of ``values.result_word``, what it means.
+        dates: which number of ``04/05/2024`` comes first, one of ``times.ORDERS``.
+    """
+
+    headings: Mapping[str, str] = attrs.field(factory=dict)
+    results: Mapping[str, str | None] = attrs.field(factory=dict)
+    dates: str | None = None
+
+    def result(self, text: str) -> str | None:
+        """What a cell of the column of results means, as of ``values.result``."""
+        word = values.result_word(text)
+        try:
+            return self.results[word] if word in self.results else values.result(text)
+        except ValueError as error:
+            raise ValueError(f"{error}, or a word that --result gives a meaning, such as --result Sieg=1-0") from None
+
+
+NOTHING_SAID = Table()
+
+
+def results_given(words: Iterable[str]) -> dict[str, str | None]:
+    """What words of a file mean, from such as ``Sieg=1-0``.
+
+    Raises:
+        ValueError: a word of another form, or a result that is none, or a word that has a meaning already.
+    """
+    meanings: dict[str, str | None] = {}
+    for pair in words:
+        said, divided, meaning = pair.rpartition("=")
+        word = values.result_word(said)
+        if not (divided and word and meaning.strip()):
+            raise ValueError(f"takes WORD=RESULT such as remis=1/2-1/2, got {pair!r}")
+        if word in meanings:
+            raise ValueError(f"the word {said!r} is given two meanings")
+        meanings[word] = values.result(meaning)
+    return meanings
+
+
+class Tally:
+    """How often a file tells the same facts: the n-th telling of a game that has no key of its own.
+
+    Counted by a hash of 8 bytes, the same throughout one run. For each facts 12 bytes are kept, so that a file of
+    millions of games without keys fits in memory.
+    """
+
+    def __init__(self) -> None:
+        # Sorted hashes and how often each was met; each pair of arrays is more than twice as long as the next.
+        self._runs: list[tuple[NDArray[np.uint64], NDArray[np.uint32]]] = []
+
+    def numbers(self, met: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """For the hash of each telling, in order: 1 for the first of its facts, 2 for the second, and so on."""
+        order = np.argsort(met, kind="stable")
+        hashes, begins, counts = np.unique(met[order], return_index=True, return_counts=True)
+        before = np.zeros(len(hashes), np.int64)
+        for run, run_counts in self._runs:
+            place = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
+            before += np.where(run[place] == hashes, run_counts[place], np.uint32(0))
+        numbers = np.empty(len(met), np.int64)
+        numbers[order] = np.arange(1, len(met) + 1) + np.repeat(before - begins, counts)
+        sums = counts.astype(np.uint32)
+        while self._runs and len(self._runs[-1][0]) <= 2 * len(hashes):
+            run, run_counts = self._runs.pop()
+            both = np.concatenate((run, hashes))
+            order = np.argsort(both, kind="stable")
+            both, both_sums = both[order], np.concatenate((run_counts, sums))[order]
+            begins = np.flatnonzero(np.concatenate(([True], both[1:] != both[:-1])))
+            hashes, sums = both[begins], np.add.reduceat(both_sums, begins, dtype=np.uint32)
+        self._runs.append((hashes, sums))
+        return numbers
+
 
 PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}", re.ASCII)
 
@@ -109,16 +187,16 @@ def _layout(rows: RowReader, reading: Reading, table: Table) -> Layout | None:
     first, line = "", 1
     try:
         for number in range(TITLES + 1):
-            found = rows.header()
+            header = rows.header()
             if not number:
-                first, line = found, max(1, rows.line - 1)
-            if is_header(found, headings=table.headings):
+                first, line = header, max(1, rows.line - 1)
+            if is_header(header, headings=table.headings):
                 if number:
                     named = f"the columns are named on line {rows.line - 1}; what stands above is passed over"
                     reading.note(line, named)
-                first, line = found, rows.line - 1
+                first, line = header, rows.line - 1
                 break
-            if not found:
+            if not header:
                 break
         return read_header(first, headings=table.headings)
     except ValueError as error:
@@ -206,13 +284,6 @@ def _count(reading: Reading, table: DataFrame, cells: DataFrame, unfinished: Ser
             reading.skipped[reason] += count
 
 
-def _brings(result: str | None, text: str, *, is_white: bool) -> Brings:
-    """What the result of a bye brings the player; a single number is the player's own, for nobody scores nothing."""
-    is_own = "-" not in values.result_word(text)
-    outcome = (result or "").removeprefix("+")
-    return byes.brings(outcome, is_white=True if is_own else is_white)
-
-
 class _Converter:
     """Puts the fields of a file's rows together; remembers the meanings of values from block to block."""
 
@@ -285,7 +356,7 @@ class _Converter:
         """Rows where the name of a side says that there is nobody, and no number says who that is."""
         if side not in self._known:
             return pl.Series([False]).new_from_index(0, cells.height)
-        word = pl.col(side).str.strip_chars().str.to_lowercase().is_in(list(byes.NOBODY))
+        word = pl.col(side).str.strip_chars().str.to_lowercase().is_in(list(NOBODY))
         ids = [name for name in (f"{side}_id", f"{side}_fide_id") if name in self._known]
         unnumbered = [pl.col(name).str.strip_chars(" 0").str.len_bytes().fill_null(0) == 0 for name in ids]
         mask: Series = cells.select(pl.all_horizontal(word.fill_null(value=False), *unnumbered).alias("m"))["m"]
@@ -296,7 +367,7 @@ class _Converter:
         columns = self._columns(cells.with_columns(pl.lit(None, pl.String).alias(other)))
         table = self._table(cells, columns)
         # the word that stands for nobody may stand in the place of a result, too
-        empty = columns["result"].text.str.to_lowercase().is_in(list(byes.NOBODY))
+        empty = columns["result"].text.str.to_lowercase().is_in(list(NOBODY))
         faults: dict[int, str] = {}
         telling = {"tournament", "round", "ended_at", "started_at", side, f"{side}_id", f"{side}_fide_id"}
         for name in (*sorted(telling & self._known), "result"):
@@ -314,9 +385,10 @@ class _Converter:
                 what = f"{side} is missing beside a bye" if identity is None else "the date of the bye is missing"
                 faults[line] = f"{what}; fill it in"
             elif tournament is None:
-                reading.skipped[byes.OF_NO_TOURNAMENT] += 1
+                reading.skipped[OF_NO_TOURNAMENT] += 1
             else:
-                brings = _brings(result, text or "", is_white=side == "white")
+                is_own = "-" not in values.result_word(text or "")  # a single number: nobody scores nothing
+                outcome = (result or "").removeprefix("+")
                 reading.without_game(
                     SourceRound(
                         line,
@@ -324,8 +396,8 @@ class _Converter:
                         name,
                         tournament,
                         ended_at[:10],
-                        byes.round_number(number),
-                        brings,
+                        round_number(number),
+                        brings(outcome, is_white=is_own or side == "white"),
                         None,
                         speed,
                         variant,
@@ -343,9 +415,9 @@ class _Converter:
             if f"{side}_id" in read:
                 read[f"{side}_spaced"] = cells[f"{side}_id"].str.contains(":", literal=True).alias(f"{side}_spaced")
         expressions = [
-            *facts.rest(self._known),
-            *facts.player("white", self._known),
-            *facts.player("black", self._known),
+            *values.rest(self._known),
+            *values.player("white", self._known),
+            *values.player("black", self._known),
         ]
         table = pl.DataFrame([cells["line"], *read.values()]).select(
             "line", *expressions, pl.lit(None, pl.String).alias("text")
@@ -370,15 +442,11 @@ class _Converter:
             return keys, is_made
         parts = [pl.col(name).fill_null("") for name in ("ended_at", "tournament", "round", "white_id", "black_id")]
         same = table.filter(missing).select(pl.concat_str(parts, separator="\x1f")).to_series()
-        made = iter(self._made_keys(same))
-        return pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String), is_made
-
-    def _made_keys(self, rows: Series) -> list[str]:
         # Bad rows and games left out are numbered too, so that mending one never moves the key of another.
-        numbers = pl.Series(self._repeats.numbers(rows.hash().to_numpy()))
-        texts = pl.select(pl.concat_str(pl.lit(rows), pl.lit(numbers), separator="\x1f")).to_series()
-        prefix = self._prefix
-        return [f"{prefix}{sha256(text.encode()).hexdigest()[:24]}" for text in texts.to_list()]
+        numbers = pl.Series(self._repeats.numbers(same.hash().to_numpy()))
+        texts = pl.select(pl.concat_str(pl.lit(same), pl.lit(numbers), separator="\x1f")).to_series()
+        made = (f"{self._prefix}{sha256(text.encode()).hexdigest()[:24]}" for text in texts.to_list())
+        return pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String), is_made
 
     def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[_Complaint]:
         """All that can be wrong with rows: which rows, the text to show, and the words."""
@@ -388,9 +456,9 @@ class _Converter:
         for side in ("white", "black"):
             yield self._missing(table, faulty, f"{side}_id", (side, f"{side}_id", f"{side}_fide_id"), side)
         yield self._missing(table, faulty, "ended_at", ("ended_at", "started_at"), "the date of the game")
-        for wrong, shown, words in facts.contradictions(self._known):
-            found = table.select(wrong.fill_null(value=False).alias("wrong"), shown.alias("shown"))
-            yield found["wrong"], found["shown"], words.format
+        for wrong, shown, words in values.contradictions(self._known):
+            rows = table.select(wrong.fill_null(value=False).alias("wrong"), shown.alias("shown"))
+            yield rows["wrong"], rows["shown"], words.format
         odd = ~table["key"].str.contains(f"^{KEY_PATTERN}$")
         label = self._labels.get("key", "key")
         yield (

@@ -4,25 +4,76 @@ This is RFC 4180 and nothing about chess. A quote opens a quoted field only wher
 a quote is written twice. Two readers give the same rows: one thinks in columns and takes blocks whose quotes
 are all in order; the other walks field by field through a block where one is not, so that a single stray
 quote costs one row and not the rest of the file.
+
+Rows that have a few fields too many or too few, without anything being wrong with them, are mended: programs write
+dividers behind the last column, and leave them out where a row's last cells are empty (Excel does after sixteen such
+rows).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ledger.facts.source_games import KEPT_FAULTS, Fault
 from ledger.imports.csv.header import Layout
-from ledger.imports.csv.mending import whole_row, with_mended_rows
 from ledger.imports.reading import Faults, Reading
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from numpy.typing import NDArray
     from polars import DataFrame
+
+
+def whole_row(fields: Sequence[str], layout: Layout, *, may_be_cut: bool) -> list[str]:
+    """The fields of a row as many as the header names, where nothing is lost by that; otherwise as they are.
+
+    Args:
+        fields: of the row.
+        layout: how many there should be.
+        may_be_cut: the row is the last of a file and has no line end, so that a missing field may have said something.
+    """
+    if len(fields) > layout.width and not any(field.strip() for field in fields[layout.width :]):
+        return list(fields[: layout.width])
+    if layout.least <= len(fields) < layout.width and not may_be_cut:
+        return [*fields, *[""] * (layout.width - len(fields))]
+    return list(fields)
+
+
+def with_mended_rows(block: bytes, rows: _Rows, odd: Sequence[int], layout: Layout, *, is_bare: bool) -> bytes:
+    """A block in which the rows numbered *odd* have the fields of the header, where nothing is lost by that.
+
+    Args:
+        block: some rows, and what comes after them.
+        rows: where they lie.
+        odd: which of them have another number of fields.
+        layout: how many there should be.
+        is_bare: the last byte of the block is a line end that the file does not have.
+    """
+    parts: list[bytes] = []
+    done = 0
+    for row in odd:
+        start, end, fields = int(rows.starts[row]), int(rows.ends[row]), int(rows.fields[row])
+        may_be_cut = is_bare and end == len(block)
+        mended = _mended(block[start:end], fields, layout, may_be_cut=may_be_cut)
+        if mended is not None:
+            parts += (block[done:start], mended)
+            done = end
+    return b"".join((*parts, block[done:])) if parts else block
+
+
+def _mended(row: bytes, fields: int, layout: Layout, *, may_be_cut: bool) -> bytes | None:
+    mark, text = layout.delimiter.encode(), row[:-1]
+    if layout.least <= fields < layout.width and text.strip():
+        return None if may_be_cut else text + mark * (layout.width - fields) + b"\n"
+    for _ in range(fields - layout.width):
+        text = text.rstrip(b" \r")
+        if not text.endswith(mark):
+            return None
+        text = text[:-1]
+    return text + b"\n" if fields > layout.width else None
+
 
 BATCH_CSV = 2 << 20  # bytes a block: some 25,000 games; larger blocks take more memory and are no faster
 MAX_ROW = 1 << 18  # bytes a row; a quote that is still open after so much was never closed
@@ -59,13 +110,13 @@ def _regular(data: NDArray[np.uint8], quotes: NDArray[np.int64], delimiter: int)
 def _find_rows(block: bytes, delimiter: int) -> _Rows | None:
     """Find all whole rows at once; None where a quote is out of place or a row too long."""
     data = np.frombuffer(block, np.uint8)
-    wanted = (data == _NEWLINE) | (data == delimiter)
+    is_mark = (data == _NEWLINE) | (data == delimiter)
     quoted = b'"' in block
     if quoted:
-        wanted |= data == _QUOTE
-    if len(block) > _DENSE and np.count_nonzero(wanted) > _MANY_MARKS:
+        is_mark |= data == _QUOTE
+    if len(block) > _DENSE and np.count_nonzero(is_mark) > _MANY_MARKS:
         return _find_rows(block[:_DENSE], delimiter)
-    marks = np.flatnonzero(wanted)
+    marks = np.flatnonzero(is_mark)
     kinds = data[marks]
     newlines = kinds == _NEWLINE
     within = None  # how many physical lines end at or before each mark, where that is not simply its row
@@ -106,14 +157,6 @@ def decode(row: bytes) -> str:
         return row.decode("cp1252", "replace")
 
 
-def _decode_all(fields: list[bytes]) -> list[str]:
-    """One row, one encoding, as where whole blocks are read."""
-    try:
-        return [field.decode() for field in fields]
-    except UnicodeDecodeError:
-        return [field.decode("cp1252", "replace") for field in fields]
-
-
 def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | str]:
     """The row that begins at *start*: where it ends, and its fields, or what is wrong with it.
 
@@ -137,7 +180,10 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
             message = f"the row is longer than {MAX_ROW} bytes, or a double quote is never closed; close it"
             return block.find(b"\n", start) + 1, message
         if block[place] == _NEWLINE:
-            return place + 1, _decode_all(fields)
+            try:  # one row, one encoding, as where whole blocks are read
+                return place + 1, [field.decode() for field in fields]
+            except UnicodeDecodeError:
+                return place + 1, [field.decode("cp1252", "replace") for field in fields]
         if block[place] != divider:
             closed = decode(fields[-1]).replace("\r\n", "\n")[:40]
             message = f"text follows the double quote that closes {closed!r}; double the quotes inside a field"
@@ -163,14 +209,13 @@ class RowReader:
 
     def _fill(self) -> None:
         """Read on. Windows line ends become plain ones, and the last row gets the line end it may lack."""
-        wanted = self._size - len(self._rest)
-        parts, wanted = [], wanted if wanted > 0 else self._size
-        while wanted > 0 and (part := self._stream.read(wanted)):
+        missing = self._size - len(self._rest)
+        parts, missing = [], missing if missing > 0 else self._size
+        while missing > 0 and (part := self._stream.read(missing)):
             parts.append(part)
-            wanted -= len(part)
-        self._ended = wanted > 0
-        read = b"".join(parts)
-        read = _with_plain_ends(read)
+            missing -= len(part)
+        self._ended = missing > 0
+        read = _with_plain_ends(b"".join(parts))
         if read[:1] == b"\n":  # the carriage return before it may have come in the piece before
             self._rest = self._rest.rstrip(b"\r")
         text = self._rest + read
@@ -239,10 +284,10 @@ class RowReader:
         odd = np.flatnonzero(rows.fields != layout.width)
         if len(odd):
             self._rest = with_mended_rows(self._rest, rows, odd.tolist(), layout, is_bare=self._ended and self._is_bare)
-            found = _find_rows(self._rest, ord(layout.delimiter))
-            if found is None or len(found.ends) != len(rows.ends):
+            mended = _find_rows(self._rest, ord(layout.delimiter))
+            if mended is None or len(mended.ends) != len(rows.ends):
                 return None
-            rows, end = found, int(found.ends[-1])
+            rows, end = mended, int(mended.ends[-1])
             block = self._rest[:end]
             odd = np.flatnonzero(rows.fields != layout.width)
         bad = [  # a blank line is no row
@@ -267,6 +312,7 @@ class RowReader:
     def _walk(self, layout: Layout) -> tuple[DataFrame, Faults]:
         """The rows of a stretch one by one; after it, the faster way may do again."""
         block, place, line = self._rest, 0, self._line
+        is_bare, ends = self._ended and self._is_bare, {0, len(block)}  # of the last row of a file
         rows: list[list[Any]] = []
         faults: list[Fault] = []
         count = 0
@@ -279,7 +325,7 @@ class RowReader:
             wrong: Fault | None = None
             if isinstance(fields, str):
                 wrong = Fault(line, fields)
-            elif len(fields := whole_row(fields, layout, may_be_cut=self._is_last(end, block))) == layout.width:
+            elif len(fields := whole_row(fields, layout, may_be_cut=is_bare and end in ends)) == layout.width:
                 rows.append([*(fields[at] for at in layout.places.values()), line])
             elif block[place:end].strip():
                 wrong = _miscounted(line, len(fields), layout)
@@ -293,9 +339,6 @@ class RowReader:
         self._rest, self._line = block[place:], line
         frame = pl.DataFrame(rows, schema=_empty(layout).schema, orient="row")
         return frame, Faults(faults, count - len(faults))
-
-    def _is_last(self, end: int, block: bytes) -> bool:
-        return self._ended and self._is_bare and end in {0, len(block)}
 
 
 def _miscounted(line: int, fields: int, layout: Layout) -> Fault:

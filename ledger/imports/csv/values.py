@@ -1,20 +1,31 @@
-"""What one field of a CSV file of games means: words to our words, or a ValueError that says what to do.
+"""What the fields of a CSV file of games mean: words to our words, or a ValueError that says what to do.
 
-Pure functions from one text to one value, each used on the distinct values of a column. No columns, no rows.
+First pure functions from one text to one value; then columns of them, fast where the text is plain: a column's few odd
+values are handed to these functions once each, what they refuse is remembered with the reason, and only rows that hold
+such a value are ever looked at. Last what the columns of one row say together: who played, how the game ended, when,
+how fast.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from sys import getsizeof
+from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from ledger.facts.event_fields import MAX_HALF_MOVES, is_plain_text
 from ledger.facts.instants import instant_ms
 from ledger.facts.tellings import tournament_key
 from ledger.facts.words import Termination
-from ledger.imports.days import either, possible_days, with_whole_year, year_last
-from ledger.imports.reading import speed_class
+from ledger.imports.reading import SPEEDS, speed_class
+from ledger.imports.times import either, possible_days, with_whole_year, year_last
+from ledger.runtime.lazy import pl
+
+if TYPE_CHECKING:
+    from polars import Expr, Series
 
 MAX_RATING = 5000
 MAX_NAME = 128
@@ -55,8 +66,7 @@ _VARIANTS = (
     "racingKings", "fromPosition",
 )  # fmt: skip
 _VARIANT = {word.casefold(): word for word in _VARIANTS} | {"chess": "standard", "3check": "threeCheck"}
-_SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")
-_SPEED = {word.casefold(): word for word in _SPEEDS} | {"daily": "correspondence"}
+_SPEED = {word.casefold(): word for word in SPEEDS} | {"daily": "correspondence"}
 _FLAG = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 _DAY = 86_400
 _PERIOD = re.compile(r"(?:(\d{1,4})/)?(\d{1,8}(?:\.\d{1,3})?)(?:\+(\d{1,6}(?:\.\d{1,3})?))?", re.ASCII)
@@ -181,7 +191,7 @@ def instant(text: str, order: str | None = None) -> str | None:
 
     Args:
         text: the cell.
-        order: what ``04/05/2024`` begins with, one of ``days.ORDERS``; None where nobody said.
+        order: what ``04/05/2024`` begins with, one of ``times.ORDERS``; None where nobody said.
     """
     tidy = text.strip()
     if not tidy or tidy[0] == "?":
@@ -282,3 +292,210 @@ def _word(text: str, meanings: Mapping[str, str]) -> str | None:
     if word not in meanings:
         raise ValueError(f"must be empty or one of {', '.join(dict.fromkeys(meanings.values()))}")
     return meanings[word]
+
+
+# -- columns of fields ---------------------------------------------------------------------------------------------
+
+REMEMBERED = 48 * 2**20  # bytes of distinct values kept from block to block, so that memory stays constant
+_OF_EACH = 150  # bytes that a value takes besides its text
+# All days of the calendar but 29 February, which is left to the slow way; to the second or to the day.
+_PLAIN_INSTANT = (
+    r"^[1-9][0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)"
+    r"|(?:0[13578]|1[02])-31)(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)?$"
+)
+
+
+@attrs.frozen
+class Column:
+    """The values of a column, its text, and which texts are bad and why."""
+
+    label: str
+    text: Series
+    values: Series
+    bad: dict[str, str]
+
+    def faulty(self) -> Series:
+        """The rows whose text is bad."""
+        return self.text.is_in(list(self.bad))
+
+    def message(self, text: str) -> str:
+        """What is wrong with *text*."""
+        shown = repr(text if len(text) <= 80 else f"{text[:80]}...")
+        return f"{self.label} {self.bad[text]}; got {shown}"
+
+
+class Meaning:
+    """A function from a text to a value, applied to whole columns."""
+
+    def __init__(self, convert: Callable[[str], Any], kind: Any = None) -> None:
+        self._one = convert
+        self._kind = kind
+        self._known: dict[str, Any] = {}
+        self._bad: dict[str, str] = {}
+        self._words: dict[str, str] = {}  # of what is bad, each once
+        self.size = 0  # bytes, about
+
+    def forget(self) -> None:
+        """Begin anew, without what was learned."""
+        self._known.clear()
+        self._bad.clear()
+        self.size = 0
+
+    def _map(self, text: Series) -> tuple[Series, dict[str, str]]:
+        distinct = text.unique().drop_nulls().to_list()
+        for cell in distinct:
+            if cell not in self._known and cell not in self._bad:
+                self.size += 2 * getsizeof(cell) + _OF_EACH
+                try:
+                    self._known[cell] = self._one(cell)
+                except ValueError as error:
+                    words = str(error)
+                    self._bad[cell] = self._words.setdefault(words, words)
+        kind = self._kind or pl.String
+        if not distinct:
+            return pl.Series(text.name, [None], kind).new_from_index(0, len(text)), {}
+        new = [self._known.get(cell) for cell in distinct]
+        bad = {cell: self._bad[cell] for cell in distinct if cell in self._bad} if self._bad else {}
+        if new == distinct:
+            return text, bad
+        if len(distinct) * 2 < len(text):
+            return text.replace_strict(distinct, new, default=None, return_dtype=kind), bad
+        # So many distinct values make the replacement table dearer than asking for each row.
+        return pl.Series(text.name, [self._known.get(cell) for cell in text.to_list()], kind), bad
+
+    def column(self, label: str, text: Series, plain: Callable[[Series], Series] | None = None) -> Column:
+        """All of *text*; where *plain* gives a value for a row, that is taken unasked."""
+        if plain is None:
+            return Column(label, text, *self._map(text))
+        quick = plain(text)
+        odd = text.is_not_null() & quick.is_null()
+        if not odd.any():
+            return Column(label, text, quick, {})
+        rest = text.to_frame("text").select(pl.when(odd).then("text")).to_series()
+        slow, bad = self._map(rest)
+        return Column(label, text, quick.zip_with(~odd, slow), bad)
+
+
+def forget_much(meanings: Collection[Meaning]) -> None:
+    """Let all of them begin anew when together they remember too much."""
+    if sum(meaning.size for meaning in meanings) > REMEMBERED:
+        for meaning in meanings:
+            meaning.forget()
+
+
+def plain_texts(pattern: str) -> Callable[[Series], Series]:
+    """The texts that match, and so are as they should be."""
+
+    def plain(text: Series) -> Series:
+        return text.to_frame("text").select(pl.when(pl.col("text").str.contains(pattern)).then("text")).to_series()
+
+    return plain
+
+
+plain_instants = plain_texts(_PLAIN_INSTANT)  # written as the ledger writes them
+plain_numbers = plain_texts(r"^[1-9][0-9]{0,9}$")  # FIDE ids without leading zeros
+
+
+def plain_whole(low: int, high: int) -> Callable[[Series], Series]:
+    """Whole numbers within limits."""
+
+    def plain(text: Series) -> Series:
+        number = text.cast(pl.Int32, strict=False)
+        return number.to_frame("n").select(pl.when(pl.col("n").is_between(low, high)).then("n")).to_series()
+
+    return plain
+
+
+# -- rows: expressions over the columns that a file has ------------------------------------------------------------
+
+USUAL_RULES = ("standard", "chess960", "fromPosition")
+
+
+def player(side: str, known: frozenset[str]) -> list[Expr]:
+    """Identity and name of one player: an id with a colon before the FIDE id, a bare id, the name."""
+    ways: list[Expr] = []
+    given = pl.col(f"{side}_id")
+    if f"{side}_id" in known:
+        ways.append(pl.when(pl.col(f"{side}_spaced")).then(given))
+    if f"{side}_fide_id" in known:
+        ways.append(pl.lit("fide:") + pl.col(f"{side}_fide_id"))
+    if f"{side}_id" in known:
+        ways.append(given)
+    if side in known:
+        ways.append(pl.col(f"{side}_named"))
+    identity = pl.coalesce(ways)
+    shown = (
+        pl.when(identity.str.starts_with("fide:"))
+        .then(pl.lit("FIDE ") + identity.str.slice(5))
+        .when(identity.str.starts_with("id:"))
+        .then(identity.str.slice(3))
+        .otherwise(identity)
+    )
+    name = pl.coalesce(pl.col(side), shown) if side in known else shown
+    return [identity.alias(f"{side}_id"), name.alias(f"{side}_name")]
+
+
+def ending(known: frozenset[str]) -> Expr:
+    """How the game ended, from the file's word, the flags of the row and the result."""
+    forfeited = pl.col("result").str.starts_with("+")
+    draw = pl.col("result") == "draw"
+    plain: Expr = pl.lit("unknown")
+    for flag, word, holds in (
+        ("insufficient_material", "insufficient-material", draw),
+        ("stalemate", "stalemate", draw),
+        ("ended_by_checkmate", "checkmate", pl.lit(value=True)),
+    ):
+        if flag in known:
+            plain = pl.when(holds & pl.col(flag)).then(pl.lit(word)).otherwise(plain)
+    termination = plain
+    if "termination" in known:
+        given = pl.col("termination")
+        normal = plain
+        if "ended_by_checkmate" in known:
+            # Normal and won without mate is resigned; but only a file that marks the mates tells the two
+            # apart, and only where the king cannot be lost in another way.
+            usual = pl.col("variant").is_null() | pl.col("variant").is_in(USUAL_RULES)
+            resigned = ~draw & (plain == "unknown") & (usual if "variant" in known else pl.lit(value=True))
+            normal = pl.when(resigned).then(pl.lit("resignation")).otherwise(plain)
+        termination = pl.when(given.is_null()).then(plain).when(given == NORMAL).then(normal).otherwise(given)
+    return pl.when(forfeited).then(pl.lit("unplayed")).otherwise(termination)
+
+
+def rest(known: frozenset[str]) -> list[Expr]:
+    """The columns that may be missing from a file, or be told in more than one way."""
+    present = {name: pl.col(name) for name in known}
+    none = pl.lit(None, pl.String)
+    speeds = [present[name] for name in ("speed", "time_control", "time_increment") if name in known]
+    times = [present[name] for name in ("ended_at", "started_at") if name in known]
+    return [
+        pl.col("result").str.strip_chars_start("+").alias("outcome"),
+        ending(known).alias("termination"),
+        pl.coalesce(*speeds, none).alias("speed"),
+        pl.coalesce(times).alias("ended_at"),
+        present.get("started_at", none).alias("started_at"),
+        present.get("tournament", none).alias("tournament"),
+        present.get("round", none).alias("round"),
+        pl.coalesce(present.get("rated", pl.lit(value=True)), pl.lit(value=True)).alias("rated"),
+        pl.coalesce(present.get("variant", none), pl.lit("standard")).alias("variant"),
+        *(
+            present.get(name, pl.lit(None, pl.Int32)).alias(name)
+            for name in ("half_moves", "white_rating", "black_rating")
+        ),
+    ]
+
+
+def contradictions(known: frozenset[str]) -> list[tuple[Expr, Expr, str]]:
+    """What cannot be true of a finished frame: where, what to show, and the words."""
+    same = pl.col("white_id") == pl.col("black_id")
+    wrong = [(same, pl.col("white_id"), "a player cannot play himself, but both are {!r}; correct one")]
+    if {"started_at", "ended_at"} <= known:
+        times = pl.format("{} before {}", pl.col("ended_at"), pl.col("started_at"))
+        ended, started = (pl.col(name).str.strip_chars_end("Z") for name in ("ended_at", "started_at"))
+        # only the digits that both give are compared: a day is not before a moment of it
+        shorter = pl.min_horizontal(ended.str.len_bytes(), started.str.len_bytes())
+        early = ended.str.head(shorter) < started.str.head(shorter)
+        wrong.append((early, times, "the game ended before it started: {}; correct one of the two"))
+    if known & {"termination", "ended_by_checkmate"}:
+        lost = (pl.col("outcome") == "draw") & pl.col("termination").is_in(["checkmate", "resignation"])
+        wrong.append((lost, pl.col("termination"), "a draw cannot end by {}; correct one of the two"))
+    return wrong

@@ -1,6 +1,6 @@
 """Games in PGN of any dialect (Lichess, FICS, chess.com, TWIC, old ChessBase) as source games, in one pass.
 
-Lines become games in ``pgn.lines``, moves are read in ``pgn.movetext``, dates and clocks in ``pgn.times``; here
+Lines become games in ``pgn.lines``, moves are read in ``pgn.movetext``, dates and clocks in ``times``; here
 tags get their meaning. Moves are counted, never played: no board, no rules of chess. No file is opened here.
 """
 
@@ -17,13 +17,11 @@ import attrs
 from ledger.facts.event_fields import MAX_HALF_MOVES
 from ledger.facts.source_games import SourceGame, shown
 from ledger.facts.tellings import tournament_key
-from ledger.imports.addresses import chesscom_key, lichess_key
 from ledger.imports.lichess import MAX_EVENT, MAX_NAME, lichess_player, one_line
-from ledger.imports.pgn.lines import MAX_GAME, Draft, decoded, drafts
+from ledger.imports.pgn.lines import MAX_GAME, MAX_TAGS, MAX_VALUE, Draft, decoded, drafts, leave_out_long, read_tags
 from ledger.imports.pgn.movetext import RESULTS, Movetext, read_movetext
-from ledger.imports.pgn.tags import MAX_TAGS, MAX_VALUE, leave_out_long, read_tags
-from ledger.imports.pgn.times import clock_of, day_of, seconds_of
-from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, name_identity
+from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, chesscom_key, lichess_key, name_identity
+from ledger.imports.times import clock_of, day_of, seconds_of
 
 _ESSENTIAL = frozenset({"White", "Black", "Result"})
 _KEPT_TAGS = _ESSENTIAL | {"Event", "Site", "Date", "UTCDate", "UTCTime", "Round", "Variant", "Termination"}
@@ -131,7 +129,9 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
             reading.fault(draft.untagged, "moves without tags: put White, Black, Date and Result above them")
         head, text = decoded(draft.head), decoded(draft.moves)
         if draft.size > MAX_GAME or head.count("[") > MAX_TAGS:
-            reading.fault(draft.line, _passed_limit(draft))
+            size = f"{MAX_GAME} bytes" if draft.size > MAX_GAME else f"{MAX_TAGS} tags"
+            advice = "split the file here" if draft.size > MAX_GAME else "leave out what is not needed"
+            reading.fault(draft.line, f"a game of more than {size}, the limit of a game: {advice}")
             continue
         tags, twice = read_tags(head)
         case = _Case(draft, tags, text, read_movetext(text))
@@ -148,7 +148,8 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
             scraps = max(0, scraps - 1)
             yield game
         elif (scraps := scraps + (draft.size < _SCRAP)) > MAX_SCRAPS:
-            reading.cut(draft.line, _flood())
+            words = f"{MAX_SCRAPS:,} more scraps of a few tags than games, the limit of what is no game"
+            reading.cut(draft.line, f"{words}; the rest is not read: take them out")
             return
 
 
@@ -191,19 +192,6 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
         text=moves.kept,
         is_made=key.startswith("pgn:"),
     )
-
-
-def _flood() -> str:
-    return (
-        f"{MAX_SCRAPS:,} more scraps of a few tags than games, the limit of what is no game; the rest is not read: "
-        "take them out"
-    )
-
-
-def _passed_limit(draft: Draft) -> str:
-    if draft.size > MAX_GAME:
-        return f"a game of more than {MAX_GAME} bytes, the limit of a game: split the file here"
-    return f"a game of more than {MAX_TAGS} tags, the limit of a game: leave out what is not needed"
 
 
 def _check_whole(case: _Case, reading: Reading) -> None:

@@ -1,6 +1,7 @@
-"""Lines of a PGN file gathered into the raw text of one game at a time; what it says is not read here.
+"""Lines of a PGN file gathered into the raw text of one game at a time, and the tags above its moves.
 
-Games are parted by their tags, never by what stands within a comment.
+Games are parted by their tags, never by what stands within a comment. Tags are names and values as written, up to
+stated limits; what they mean is in ``pgn.games``.
 """
 
 from __future__ import annotations
@@ -149,3 +150,36 @@ def decoded(parts: list[bytes]) -> str:
         except UnicodeDecodeError:
             continue
     return raw.decode("latin-1")
+
+
+MAX_TAGS = 1000  # of one game; the longest sets in use have some 40
+MAX_VALUE = 1000  # characters; putting accents in order takes their number squared
+
+_TAG = re.compile(r'^\[(\w+) "([^"\\\n]*)"\][ \t\r]*$', re.MULTILINE)
+_TAGS_IN_LINE = re.compile(r'\[\s*(\w+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
+_BROKEN_TAG = re.compile(r"\s*\[\s*(\w+)\s*(.*)")
+_ESCAPED = re.compile(r'\\(["\\])')
+
+
+def read_tags(head: str) -> tuple[dict[str, str], list[str]]:
+    """Tag names and values as written, the first where one stands twice; and names with two values."""
+    pairs = _TAG.findall(head)
+    if len(pairs) != head.count("["):  # something is out of the ordinary: line by line
+        pairs = []
+        for line in head.split("\n"):
+            whole = _TAGS_IN_LINE.findall(line)
+            if whole and not _TAGS_IN_LINE.sub("", line).strip():
+                pairs += [(name, _ESCAPED.sub(r"\1", value)) for name, value in whole]
+            elif broken := _BROKEN_TAG.match(line):
+                value = broken[2].strip().removesuffix("]").strip().removeprefix('"').removesuffix('"')
+                pairs.append((broken[1], _ESCAPED.sub(r"\1", value)))
+    tags = dict(reversed(pairs))
+    twice = [] if len(tags) == len(pairs) else sorted({n for n, v in pairs if tags[n].strip() != v.strip()})
+    return tags, twice
+
+
+def leave_out_long(tags: dict[str, str]) -> dict[str, int]:
+    """Empty the tags whose value is longer than any in use; their names, and how many characters they had."""
+    long = {name: len(value) for name, value in tags.items() if len(value) > MAX_VALUE}
+    tags.update(dict.fromkeys(long, ""))
+    return long

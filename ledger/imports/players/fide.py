@@ -1,14 +1,28 @@
-"""What FIDE's lists have in common: which of three ratings is taken, and what a row gives to ``rows.Converter``.
+"""FIDE's downloadable rating lists: as text in fixed columns, and as XML read as it comes.
 
 A list tells rating, K, year of birth; its games are those of the last period, not those behind the rating, and are not
 taken. Who has no rating comes in without one.
+
+As text, the columns begin where the words of the first line begin. The combined list (``players_list``) has ``SRtng SGm
+SK RRtng RGm Rk BRtng BGm BK``; the list of one kind has the month instead, as in ``SEP26 Gms K``, which tells from when
+it holds. Older lists say ``Games`` and ``Born``.
+
+As XML, ``<playerslist><player><fideid>…</player>…``, it is read by expat; a document type, and so every entity of its
+own, is refused where it begins: nothing is expanded and nothing fetched. A fault names the line on which its player
+begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+from xml.parsers import expat
 
+from ledger.imports.csv.rows import decode
+from ledger.imports.players.rows import Converter
+from ledger.imports.reading import Reading
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -38,3 +52,228 @@ def without_strangers(cells: DataFrame) -> DataFrame:
     """K without a rating tells nothing: lists give one to players of other lists."""
     unrated = pl.col("rating").fill_null("").str.strip_chars().is_in(["", "0"])
     return cells.with_columns(k_factor=pl.when(unrated).then(None).otherwise(pl.col("k_factor")))
+
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+ROWS = 20_000  # players a frame
+_WORD = re.compile(r"ID\s[Nn]umber|\S+")
+_TEXT_RATINGS: Mapping[str, tuple[str, str]] = {
+    "standard": ("srtng", "sk"),
+    "rapid": ("rrtng", "rk"),
+    "blitz": ("brtng", "bk"),
+}
+
+
+class Layout(NamedTuple):
+    """Where the fields of a list stand: by our name first and last column, from 0; and from when the list holds."""
+
+    places: Mapping[str, tuple[int, int | None]]
+    since: str | None
+
+
+def is_text(first: bytes) -> bool:
+    """Whether a file begins as a list does."""
+    return re.match(rb"(?:\xef\xbb\xbf)?ID[ _][Nn]umber\s+Name\b", first) is not None
+
+
+def read_layout(line: str, kind: str) -> Layout:
+    """Understand the first line.
+
+    Args:
+        line: the line.
+        kind: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list.
+
+    Raises:
+        ValueError: a column is missing.
+    """
+    words = [(match[0], match.start()) for match in _WORD.finditer(line.rstrip())]
+    edges = [start for _, start in words]
+    spans: dict[str, tuple[int, int | None]] = {}
+    since = None
+    for (word, start), end in zip(words, [*edges[1:], None], strict=True):
+        name = re.sub(r"\s+", " ", word).lower()
+        month = month_of(word)
+        if month is not None:
+            since, name = month, "list"
+        spans.setdefault(name, (start, end))
+    rating, k = _TEXT_RATINGS[kind]
+    found = {
+        "fide_id": spans.get("id number"),
+        "name": spans.get("name"),
+        "rating": spans.get(rating, spans.get("list")),
+        "k_factor": spans.get(k, spans.get("k")),
+        "birth_year": spans.get("b-day", spans.get("born")),
+    }
+    missing = [LABELS[name] for name in ("fide_id", "name", "rating") if found[name] is None]
+    if missing:
+        raise ValueError(
+            f"nothing was read: the first line of the list has no column for {' and '.join(missing)}; "
+            "it must be that of FIDE's list, as in 'ID Number      Name ... SRtng SGm SK ...'"
+        )
+    return Layout({name: span for name, span in found.items() if span is not None}, since)
+
+
+def text_frames(lines: Iterable[bytes], reading: Reading, kind: str, since: str | None) -> Iterator[DataFrame]:
+    """The good players of a list, in the columns of ``player_schema()``; the bad lines go to *reading*.
+
+    Args:
+        lines: the file.
+        reading: takes the faults.
+        kind: which rating of a combined list.
+        since: from when it holds; None: as its first line tells, and a fault where that does not tell.
+    """
+    source = iter(lines)
+    header = next(source, b"")
+    try:
+        layout = read_layout(decode(header).removeprefix("\ufeff"), kind)
+    except ValueError as error:
+        reading.fault(1, str(error))
+        return
+    if since is None and layout.since is None:
+        reading.fault(1, NO_DAY)
+        return
+    converter = Converter({name: LABELS[name] for name in (*layout.places, "k_factor")})
+    number = 2
+    while block := list(islice(source, ROWS)):
+        text = pl.DataFrame({"text": [decode(line.rstrip(b"\r\n")) for line in block]}).with_columns(
+            line=pl.int_range(number, number + len(block), dtype=pl.Int64)
+        )
+        number += len(block)
+        cells = text.filter(pl.col("text").str.strip_chars() != "").select(
+            "line",
+            *(_field(name, *span) for name, span in layout.places.items()),
+            *([] if "k_factor" in layout.places else [pl.lit(None, pl.String).alias("k_factor")]),
+        )
+        frame, faults = converter.convert(without_strangers(cells))
+        reading.take(faults)
+        if frame.height:
+            yield frame.with_columns(since=pl.lit(since or layout.since))
+
+
+NO_DAY = "the list does not tell from when it holds: say it, by --since 2026-09-01"
+
+
+def _field(name: str, start: int, end: int | None) -> pl.Expr:
+    return pl.col("text").str.slice(start, None if end is None else end - start).str.strip_chars().alias(name)
+
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+MAX_TEXT = 1_000  # characters of a field
+MAX_DEEP = 8  # elements in each other; a list has three
+_XML_FIELDS: Mapping[str, str] = {"fideid": "fide_id", "name": "name", "birthday": "birth_year"}
+_XML_RATINGS: Mapping[str, tuple[str, str]] = {
+    "standard": ("rating", "k"),
+    "rapid": ("rapid_rating", "rapid_k"),
+    "blitz": ("blitz_rating", "blitz_k"),
+}
+
+
+class _Stop(ValueError):  # noqa: N818 (a reason to stop, told as a fault)
+    """What ends the reading of a document."""
+
+
+def is_xml(first: bytes) -> bool:
+    """Whether a file begins as a list does."""
+    return re.match(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|!DOCTYPE|playerslist|player)\b", first) is not None
+
+
+class _Players:
+    """Gathers the fields of players as expat meets them."""
+
+    def __init__(self, kind: str) -> None:
+        rating, k = _XML_RATINGS[kind]
+        # a list of one kind says rating and k
+        self._names = {**_XML_FIELDS, "rating": "rating", "k": "k_factor", rating: "rating", k: "k_factor"}
+        self._own = {rating, k}
+        self.rows: list[tuple[int, dict[str, str]]] = []
+        self._player: dict[str, str] | None = None
+        self._begun = 0
+        self._field: str | None = None
+        self._text: list[str] = []
+        self._size = self._depth = 0
+        self._is_combined = kind != "standard"
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._data
+        self.parser.StartDoctypeDeclHandler = self._refuse
+        self.parser.EntityDeclHandler = self._refuse
+
+    def _refuse(self, *_: object) -> None:
+        raise _Stop("a document type or an entity stands here, which a list of players does not need: take it out")
+
+    def _start(self, name: str, _: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > MAX_DEEP:
+            raise _Stop(f"elements stand more than {MAX_DEEP} deep, the limit: this is no list of players")
+        if name == "player":
+            self._player, self._begun = {}, self.parser.CurrentLineNumber
+        elif self._player is not None:
+            self._field, self._text, self._size = name, [], 0
+
+    def _data(self, data: str) -> None:
+        if self._field is not None:
+            self._size += len(data)
+            if self._size > MAX_TEXT:
+                raise _Stop(f"<{self._field[:60]}> has more than {MAX_TEXT} characters, the limit of a field")
+            self._text.append(data)
+
+    def _end(self, name: str) -> None:
+        self._depth -= 1
+        if name == "player" and self._player is not None:
+            self.rows.append((self._begun, self._player))
+            self._player = None
+        elif self._player is not None and name == self._field:
+            meaning = self._names.get(name)
+            if meaning is not None and (name in self._own or meaning not in self._player):
+                self._player[meaning] = "".join(self._text)
+        self._field = None
+
+
+def xml_frames(chunks: Iterable[bytes], reading: Reading, kind: str, since: str | None) -> Iterator[DataFrame]:
+    """The good players of a list, in the columns of ``player_schema()``; the bad ones go to *reading*.
+
+    Args:
+        chunks: the file.
+        reading: takes the faults; one that ends the reading, too.
+        kind: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list.
+        since: from when the list holds; None is a fault, for the list does not tell.
+    """
+    if since is None:
+        reading.fault(1, NO_DAY)
+        return
+    players, converter = _Players(kind), Converter(LABELS)
+    seen = 0
+    try:
+        for chunk in chunks:
+            players.parser.Parse(chunk, False)  # noqa: FBT003
+            if len(players.rows) >= ROWS:
+                seen += len(players.rows)
+                yield from _frame(players, converter, reading, since)
+        players.parser.Parse(b"", True)  # noqa: FBT003
+    except expat.ExpatError as error:
+        reading.cut(error.lineno, f"this is no well-formed XML ({expat.ErrorString(error.code)}); get the file again")
+    except _Stop as error:
+        reading.cut(players.parser.CurrentLineNumber, str(error))
+    seen += len(players.rows)
+    yield from _frame(players, converter, reading, since)
+    if not seen and not reading.fault_count:
+        reading.fault(1, "there is no <player> in it; give FIDE's list, or say --format")
+
+
+def _frame(players: _Players, converter: Converter, reading: Reading, since: str) -> Iterator[DataFrame]:
+    rows, players.rows = players.rows, []
+    if rows:
+        columns = {name: [fields.get(name) for _, fields in rows] for name in LABELS}
+        cells = pl.DataFrame(columns, schema=dict.fromkeys(LABELS, pl.String)).with_columns(
+            pl.Series("line", [line for line, _ in rows], pl.Int64)
+        )
+        frame, faults = converter.convert(without_strangers(cells))
+        reading.take(faults)
+        if frame.height:
+            yield frame.with_columns(since=pl.lit(since))

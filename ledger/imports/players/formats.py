@@ -1,12 +1,56 @@
-"""Which reader a list of players wants, by how it begins."""
+"""Lists of players: which reader a file wants, by how it begins, and the reader of a CSV of our own columns.
+
+The header of a CSV names columns in any order; unknown ones are passed over.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, BinaryIO
 
+from ledger.imports.csv.header import read_header
+from ledger.imports.csv.rows import BATCH_CSV, RowReader
 from ledger.imports.files import Source
-from ledger.imports.players import csv_lists, fide_text, fide_xml
+from ledger.imports.players import fide
+from ledger.imports.players.rows import Converter
+from ledger.imports.reading import Reading
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+# Our name -> the other names of the same thing. Case, blanks and hyphens do not matter.
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "identity": ("id", "player", "player_id"),
+    "fide_id": ("fideid", "fide"),
+    "name": ("player_name",),
+    "rating": ("elo", "standard_rating"),
+    "games": ("rated_games", "games_played"),
+    "deviation": ("rd", "rating_deviation"),
+    "volatility": (),
+    "highest": ("highest_rating", "peak"),
+    "k_factor": ("k",),
+    "birth_year": ("born", "birthday", "birth_date", "year_of_birth"),
+    "standing": ("status",),
+    "since": ("effective_at", "from", "date"),
+}
+REQUIRED = (("identity", "fide_id", "name"),)
+
+
+def csv_frames(stream: BinaryIO, reading: Reading, size: int = BATCH_CSV) -> Iterator[DataFrame]:
+    """The good players of a file, in the columns of ``player_schema()``; the bad rows go to *reading*."""
+    rows = RowReader(stream, size, reading)
+    try:
+        layout = read_header(rows.header(), COLUMNS, REQUIRED)
+    except ValueError as error:
+        reading.fault(1, str(error))
+        return
+    converter = Converter(layout.labels)
+    for cells, broken in rows.blocks(layout):
+        frame, faults = converter.convert(cells)
+        reading.take(broken, faults)
+        if frame.height:
+            yield frame
+
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -16,9 +60,9 @@ FORMATS = ("csv", "fide-text", "fide-xml")
 
 def detect(first: bytes) -> str:
     """The format that a list begins like: one of ``FORMATS``."""
-    if fide_xml.looks_like(first):
+    if fide.is_xml(first):
         return "fide-xml"
-    return "fide-text" if fide_text.looks_like(first) else "csv"
+    return "fide-text" if fide.is_text(first) else "csv"
 
 
 def list_name(fmt: str, kind: str) -> str | None:
@@ -36,7 +80,7 @@ def frames(source: Source, fmt: str, kind: str, since: str | None) -> Iterator[D
         since: from when the ratings of a list of FIDE hold.
     """
     if fmt == "fide-xml":
-        return fide_xml.frames(source.chunks(), source.reading, kind, since)
+        return fide.xml_frames(source.chunks(), source.reading, kind, since)
     if fmt == "fide-text":
-        return fide_text.frames(source.lines(), source.reading, kind, since)
-    return csv_lists.frames(source.stream(), source.reading)
+        return fide.text_frames(source.lines(), source.reading, kind, since)
+    return csv_frames(source.stream(), source.reading)

@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ledger.facts.event_fields import POSITIVE_PATTERN
-from ledger.facts.identities import spelt
-from ledger.facts.source_games import KEPT_FAULTS, Fault
-from ledger.facts.source_players import player_schema
+from ledger.facts.person_names import spelt
+from ledger.facts.source_games import KEPT_FAULTS, Fault, player_schema
 from ledger.facts.words import Standing
 from ledger.imports.csv import values
-from ledger.imports.csv.columns import Column, Meaning, forget_much, plain_numbers, plain_whole
-from ledger.imports.days import SAY_ORDER
+from ledger.imports.csv.values import Column, Meaning, forget_much, plain_numbers, plain_texts, plain_whole
 from ledger.imports.reading import Faults, name_identity
+from ledger.imports.times import SAY_ORDER
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -89,19 +88,10 @@ def _day(text: str) -> str | None:
         raise ValueError(str(error).removesuffix(SAY_ORDER)) from None
 
 
-def _kept(pattern: str) -> Callable[[Series], Series]:
-    """The texts that match, and so are as they should be."""
-
-    def plain(text: Series) -> Series:
-        return text.to_frame("t").select(pl.when(pl.col("t").str.contains(pattern)).then("t")).to_series()
-
-    return plain
-
-
 # Most names and identities: printable ASCII with single blanks, not too long.
-_plain_names = _kept(r"^[!-,.-~][!-~]{0,40}(?: [!-~]{1,20}){0,4}$")
-_plain_identities = _kept(r"^[a-z0-9]{1,30}:[0-9a-z]{1,60}$")
-_plain_decimals = _kept(r"^[1-9][0-9]{0,4}$")
+_plain_names = plain_texts(r"^[!-,.-~][!-~]{0,40}(?: [!-~]{1,20}){0,4}$")
+_plain_identities = plain_texts(r"^[a-z0-9]{1,30}:[0-9a-z]{1,60}$")
+_plain_decimals = plain_texts(r"^[1-9][0-9]{0,4}$")
 
 
 _Plan = Mapping[str, tuple[Meaning, Callable[["Series"], "Series"] | None]]

@@ -1,7 +1,7 @@
 """FIDE tournament reports (TRF16, TRF26) as source games: one tournament at a time, in memory.
 
-Who a player is and when a game was played is settled here; columns are in ``player_lines``, other lines in ``header``,
-and which letters make a game in ``pairings``. No file is opened here.
+Who a player is and when a game was played is settled here; columns and other lines are in ``trf.lines``, and which
+letters make a game in ``trf.pairings``. No file is opened here.
 
 What a game's key is made from is ``trf:`` and 24 hexadecimal digits of the SHA-256 over: name of the tournament, its
 first day (or else its last, or that of the game), round, identity of White, identity of Black, parted by 0x1f, in
@@ -11,19 +11,18 @@ UTF-8. The result does not count, so that a report that comes again with a corre
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from hashlib import sha256
 
 import attrs
 
 from ledger.facts.source_games import SourceGame, SourceRound
 from ledger.facts.words import USUALLY_BRINGS, Brings
-from ledger.imports.byes import OF_NO_TOURNAMENT, is_nobody, without_byes
+from ledger.imports.csv.rows import decode
 from ledger.imports.lichess import one_line
-from ledger.imports.reading import Reading, ReportedTournament, name_identity
-from ledger.imports.trf.header import PLAYER, UNIQUE, Days, Header, days_of
+from ledger.imports.reading import OF_NO_TOURNAMENT, Reading, ReportedTournament, is_nobody, name_identity, without_byes
+from ledger.imports.times import speed_in_words
+from ledger.imports.trf.lines import PLAYER, UNIQUE, Days, Header, PlayerLine, days_of, player_line_of
 from ledger.imports.trf.pairings import Bye, Entrant, Pairing, Pairings, odd_points, paired
-from ledger.imports.trf.player_lines import PlayerLine, decoded, player_line_of
 
 MAX_ROUNDS = 1_000_000  # rounds of all players of a tournament together: 9,999 players of 100 rounds
 _BOM = b"\xef\xbb\xbf"
@@ -37,7 +36,7 @@ class Options:
 
     Attributes:
         day: when the games were played, where the report names no day: an instant of any precision.
-        dates: one of ``days.ORDERS``.
+        dates: one of ``times.ORDERS``.
         namespace: the site whose user names the report has, such as ``lichess``; None for names of people.
     """
 
@@ -79,7 +78,7 @@ def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()
     is_any = False
     for number, line in enumerate(lines, 1):
         raw = line.removeprefix(_BOM) if number == 1 else line
-        kind = decoded(raw[:3])
+        kind = decode(raw[:3])
         if kind in UNIQUE and tournament.begins_anew(kind):
             yield from _games(tournament, reading, options)
             tournament = _Tournament(Header(number))
@@ -157,7 +156,10 @@ def _games(tournament: _Tournament, reading: Reading, options: Options) -> Itera
     for line, words in sorted(found.faults):
         reading.fault(line, words)
     reading.skipped.update(found.left_out)
-    day_of = partial(_day, days, options.day)
+
+    def day_of(number: int) -> str | None:  # or else the last day of the tournament, which no round outlasted
+        return days.rounds.get(number) or days.last or days.first or options.day
+
     if any(day_of(number) is None for number in found.rounds):
         words = "the report names no day (132, 042 or 052), so its games have no place in time: say when with --day"
         reading.fault_of_file(header.line, f"{words}; no game of this tournament was read")
@@ -196,20 +198,15 @@ def _keep_bye(bye: Bye, name: str | None, day: str, worth: int, speed: str | Non
     )
 
 
-def _day(days: Days, otherwise: str | None, number: int) -> str | None:
-    """When a round was played: its own day, or else the last day of the tournament, which it did not outlast."""
-    return days.rounds.get(number) or days.last or days.first or otherwise
-
-
 def _speed(header: Header, reading: Reading) -> str | None:
     """The speed class of the coded time control (222), or else of the one in words (122)."""
-    for record, speed in (("222", header.speed), ("122", header.speed_in_words)):
+    for record, read in (("222", header.speed), ("122", lambda: speed_in_words(header.text("122")))):
         try:
-            if found := speed():
-                return found
+            if speed := read():
+                return speed
         except ValueError as error:
-            line, given = header.records[record]
-            reading.note(line, f"{record} {error}; got {given.strip()[:80]!r}: not used")
+            line, words = header.records[record]
+            reading.note(line, f"{record} {error}; got {words.strip()[:80]!r}: not used")
     return None
 
 

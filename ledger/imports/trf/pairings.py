@@ -13,7 +13,7 @@ from typing import NamedTuple
 import attrs
 
 from ledger.facts.words import Brings
-from ledger.imports.trf.player_lines import PLAYED, PlayerLine, Round
+from ledger.imports.trf.lines import PLAYED, PlayerLine, Round
 
 # White's and Black's letters of one game: who won, and whether it was played.
 _RESULTS: Mapping[tuple[str, str], tuple[str, bool]] = {
@@ -107,17 +107,11 @@ def paired(entrants: Mapping[int, Entrant], unread: Set[int]) -> Pairings:
             if number <= len(entrant.read.rounds):
                 _take(found, number, entrant, entrants, unread)
         if len(found.games) > before:  # in a round that is still to come a blank says nothing
-            blank = [entrant for entrant in entrants.values() if _is_blank(entrant, number)]
-            found.byes += [Bye(number, entrant, Brings.ABSENT) for entrant in blank]
+            for entrant in entrants.values():
+                cells = entrant.read.rounds[number - 1 : number]
+                if all(not cell.opponent and cell.is_blank for cell in cells):
+                    found.byes.append(Bye(number, entrant, Brings.ABSENT))
     return found
-
-
-def _is_blank(entrant: Entrant, number: int) -> bool:
-    """Whether the line says nothing of a round."""
-    if number > len(entrant.read.rounds):
-        return True
-    cell = entrant.read.rounds[number - 1]
-    return not cell.opponent and cell.is_blank
 
 
 def _take(found: Pairings, number: int, entrant: Entrant, entrants: Mapping[int, Entrant], unread: Set[int]) -> None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
-from ledger.ratings.history import HERA_FROM, counts_for_hera
 from ledger.ratings.projector import CHANGES, Kept, Projector
+from ledger.ratings.side_tables import HERA_FROM, counts_for_hera
 
 ERA, HIGHEST, HIGHEST_N, LOWEST, LOWEST_N = range(5)
 

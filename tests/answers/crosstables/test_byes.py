@@ -14,8 +14,7 @@ from ledger.answers.crosstables.page import Crosstable, Standing
 from ledger.answers.crosstables.tie_breaks import NOBODY, Result, Results, Unplayed, named
 from ledger.errors import ConflictError, ProposalError
 from ledger.facts.changes import Change
-from ledger.facts.correction_events import Decision
-from ledger.facts.events import GameRecorded, RoundWithoutGame, TournamentOpened
+from ledger.facts.events import Decision, GameRecorded, RoundWithoutGame, TournamentOpened
 from ledger.facts.words import Brings, Format, Outcome
 from ledger.facts.words import Standing as Membership
 from ledger.ledger import Ledger

@@ -17,7 +17,7 @@ from ledger.answers.crosstables.crosstable import Wanted, crosstable
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.graphs.json_form import exact
 from ledger.answers.wording import average
-from ledger.facts.class_schemas import class_schema
+from ledger.facts.json_schemas import class_schema
 from ledger.ledger import Ledger
 from tests.kit.places import TESTS
 

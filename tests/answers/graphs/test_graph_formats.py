@@ -21,7 +21,7 @@ from ledger.answers.graphs.bars import Page
 from ledger.answers.graphs.layout import LEFT, TOP, lay_out, scale_of
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.graphs.wording import days_shown, details, games_shown, kind, short, summary
-from ledger.facts.class_schemas import class_schema
+from ledger.facts.json_schemas import class_schema
 from ledger.runtime.visible import visible
 from tests.kit import graph_pages
 from tests.kit.graph_pages import THIEF, bar, page_with, pages_drawn, pinned_page, pinned_pair, player_bars

@@ -1,13 +1,15 @@
-"""Working ahead in other threads: while one block is written, the next is read and decoded.
+"""What work over many rows needs: to go ahead in other threads, to spare the collector, to tell how far it is.
 
-SQLite, Polars and zlib let go of the interpreter while they work, so two of them can run at once. The order of the
-results is that of the input, and an error surfaces where its result would have.
+SQLite, Polars and zlib let go of the interpreter while they work, so two of them can run at once: while one block is
+written, the next is read and decoded.
 """
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from ledger.runtime.lazy import futures
@@ -39,3 +41,24 @@ def mapped_ahead(function: Callable[[Item], Result], items: Iterable[Item]) -> I
                 yield done, coming.result()
         for done, coming in waiting:
             yield done, coming.result()
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """No collection of cycles inside; as it was afterwards."""
+    # A block of fifty thousand rows makes hundreds of thousands of tuples, none of which is part of a cycle; the
+    # collector would look at them again and again and find nothing, at a tenth of the cost of an import.
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+Progress = Callable[[str, int, int], None]  # (what, done, of how many)
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Progress that nobody watches."""

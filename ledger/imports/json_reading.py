@@ -1,0 +1,270 @@
+r"""JSON of other people: lines of it to values, and one document that holds a list of games, game by game.
+
+What is no JSON, or says one thing twice, is a fault; what a game is, is not known here. Of a document only brackets,
+braces and texts are told apart, so that a month of a busy account takes no more memory than its longest game. What may
+stand in its stream: ``{"games": [GAME, ...], ...}`` or ``[GAME, ...]``, one after the other, as when files are joined.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+import attrs
+import orjson
+
+from ledger.imports.reading import Reading
+
+MAX_GAME = 2 * 2**20  # bytes of one game; the longest known have a tenth of it
+_PIECE = 2**16  # bytes looked at at once
+_BETWEEN = 1_000  # bytes between a name and its value: blanks and a colon
+MAX_DEPTH = 250  # lists and objects within each other, as everywhere in JSON
+# A text that is whole, a bracket or a brace, or what may become a text when more bytes come.
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]]|"', re.DOTALL)
+_OPEN = {b"{": b"}", b"[": b"]"}
+_NAME = re.compile(rb"\s*:\s*\Z")
+
+
+class RawGame(NamedTuple):
+    """The bytes of one game of a document.
+
+    Attributes:
+        line: where it begins, from 1.
+        number: its place in its list, from 0.
+        json: its object.
+    """
+
+    line: int
+    number: int
+    json: bytes
+
+
+@attrs.define
+class _Splitter:
+    """Where in a document the stream is."""
+
+    line: int = 1  # of the first byte of the rest
+    rest: bytes = b""  # what is still needed of the bytes so far
+    place: int = 0  # how far it was looked at
+    closing: list[bytes] = attrs.Factory(list)  # what closes each list and object that is open, outermost first
+    name: bytes = b""  # the text before the value that comes, within the outermost object
+    name_ends: int = -1  # where it ended
+    games_at: int = 0  # how many are open within the list of games; 0 outside it
+    began: int = -1  # where the game that is open begins
+    number: int = 0
+    lists: int = 0  # lists of games met
+    ends_line: bool = False  # the bytes so far end with a line end
+
+    def feed(self, chunk: bytes) -> Iterator[RawGame]:
+        """Take more bytes; the games that are whole now.
+
+        Raises:
+            ValueError: this is no such document.
+        """
+        self._drop()
+        self.rest += chunk
+        self.ends_line = chunk.endswith(b"\n")
+        while (token := _TOKEN.search(self.rest, self.place)) is not None:
+            text = token[0]
+            if text == b'"':  # its end is still to come
+                self.place = token.start()
+                break
+            self.place = token.end()
+            if text[:1] == b'"':
+                if len(self.closing) == 1:
+                    self.name, self.name_ends = text, token.end()
+            elif text in _OPEN:
+                self._open(text, token.start())
+            else:
+                game = self._close(text, token.start())
+                if game is not None:
+                    yield game
+        else:
+            self.place = len(self.rest)
+        if len(self.rest) - max(self.began, 0) > MAX_GAME and (self.began >= 0 or self.place < len(self.rest)):
+            raise ValueError(f"a game of more than {MAX_GAME} bytes, the limit of a game")
+
+    def _drop(self) -> None:
+        """Let go of the bytes that no game needs any more."""
+        keep = self.began if self.began >= 0 else self.place
+        if self.name_ends >= 0 and self.began < 0 and not self.games_at and keep - self.name_ends < _BETWEEN:
+            keep = min(keep, self.name_ends)  # what stands between a name and its value
+        self.line += self.rest.count(b"\n", 0, keep)
+        self.rest = self.rest[keep:]
+        self.place -= keep
+        self.began = 0 if self.began >= 0 else -1
+        self.name_ends -= keep if self.name_ends >= 0 else 0
+
+    def _open(self, text: bytes, start: int) -> None:
+        depth = len(self.closing)
+        if depth == MAX_DEPTH:
+            raise ValueError(f"lists or objects nested more than {MAX_DEPTH} deep")
+        if self.games_at and depth == self.games_at and text == b"{":
+            self.began = start
+        elif text == b"[" and not self.games_at and depth < 2:
+            between = self.rest[self.name_ends : start] if self.name_ends >= 0 else b""
+            is_named = self.name == b'"games"' and self.closing == [b"}"] and _NAME.fullmatch(between) is not None
+            if depth == 0 or is_named:
+                self.games_at, self.number = depth + 1, 0
+                self.lists += 1
+        if depth == 1:
+            self.name_ends = -1
+        self.closing.append(_OPEN[text])
+
+    def _close(self, text: bytes, start: int) -> RawGame | None:
+        if not self.closing or self.closing.pop() != text:
+            raise ValueError(f"{text.decode()!r} closes nothing that is open")
+        depth = len(self.closing)
+        if depth == 0:
+            self.name, self.name_ends = b"", -1
+        if depth < self.games_at:
+            self.games_at = 0
+        elif self.games_at and depth == self.games_at and self.began >= 0:
+            line = self.line + self.rest.count(b"\n", 0, self.began)
+            game = RawGame(line, self.number, self.rest[self.began : start + 1])
+            self.number += 1
+            self.began = -1
+            return game
+        return None
+
+    def line_here(self) -> int:
+        """The line up to which the stream was looked at; a line end at its end begins no other one."""
+        ended = self.place == len(self.rest) and self.ends_line
+        return max(1, self.line + self.rest.count(b"\n", 0, self.place) - ended)
+
+
+def _gathered(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces that are not small: a text that is not whole is looked at again with each of them."""
+    pieces: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        pieces.append(chunk)
+        size += len(chunk)
+        if size >= _PIECE:
+            yield b"".join(pieces)
+            pieces, size = [], 0
+    if pieces:
+        yield b"".join(pieces)
+
+
+def raw_games(chunks: Iterable[bytes], reading: Reading) -> Iterator[RawGame]:
+    """The games of a document, each as soon as it is whole.
+
+    A document without a list of games, and one that is broken or cut off, is a fault; the rest is not read then.
+
+    Args:
+        chunks: the bytes, in pieces of any size.
+        reading: receives the fault.
+    """
+    splitter = _Splitter()
+    try:
+        for chunk in _gathered(chunks):
+            yield from splitter.feed(chunk)
+    except ValueError as error:
+        reading.cut(splitter.line_here(), f"{error}; the rest is not read: download the file again")
+        return
+    if splitter.closing or splitter.place < len(splitter.rest):
+        words = "the document ends within a list or an object: it is cut off, download it again"
+        reading.cut(splitter.line_here(), words)
+    elif not splitter.lists:
+        reading.fault_of_file(1, 'no list of games in the whole file: give {"games": [...]} as the server gives it')
+
+
+_BLANKS = b" \t\r"
+_TOLD = 10  # of the keys that a line gives twice
+_PATH = 120  # characters of a JSON path
+_MEMBER = 80  # characters of a name within it
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+class _Twice(dict[str, Any]):
+    """An object of which some keys are given twice."""
+
+    names: list[str]
+
+
+def json_objects(lines: Iterable[bytes], reading: Reading, advice: str) -> Iterator[tuple[int, Any]]:
+    """The JSON value of each line with its number, from 1; blank lines are passed over.
+
+    A line that is not JSON, or nested too deeply, is a fault, which ends in *advice*. Each key that one of its objects
+    gives twice is a fault, at any depth: nobody knows which of the two holds.
+    """
+    for number, line in enumerate(lines, 1):
+        text = line.strip().removeprefix(b"\xef\xbb\xbf")
+        if not text:
+            continue
+        try:
+            value, twice = read_object(text)
+        except ValueError as error:
+            reading.fault(number, f"{error}: {advice}")
+        else:
+            for path in twice:
+                reading.fault(number, f"the key is given twice @ {path}")
+            if not twice:
+                yield number, value
+
+
+def read_object(text: bytes) -> tuple[Any, list[str]]:
+    """A JSON value, and the paths of the keys that one of its objects gives twice.
+
+    Raises:
+        ValueError: it is not JSON, or nested too deeply.
+    """
+    try:
+        value = orjson.loads(text)
+        # orjson keeps the last of two keys without a word. Written the same but for blanks, the value dropped none:
+        # that costs a tenth of looking at each pair, and holds of nearly all games.
+        written = orjson.dumps(value)
+        is_same = written == text or written.translate(None, _BLANKS) == text.translate(None, _BLANKS)
+        return value, [] if is_same else keys_twice(text)
+    except orjson.JSONDecodeError as error:
+        raise ValueError(f"not JSON ({error})") from None
+    except orjson.JSONEncodeError:  # the writer's limit is lower than the reader's
+        raise ValueError("lists or objects nested more than 250 deep") from None
+
+
+def keys_twice(text: bytes) -> list[str]:
+    """The JSON paths of keys that an object gives twice, however they are spelt: the first ones.
+
+    Args:
+        text: what ``orjson`` reads and writes, so that it is JSON and not nested too deeply.
+    """
+    objects: list[_Twice] = []
+
+    def taken(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) == len(pairs):
+            return made
+        counts = Counter(key for key, _ in pairs)
+        objects.append(_Twice(made))
+        objects[-1].names = [key for key, count in counts.items() if count > 1]
+        return objects[-1]
+
+    # numbers stay text: one of a million digits would take minutes to become a number
+    value = json.loads(text, object_pairs_hook=taken, parse_int=str, parse_float=str)
+    return list(islice(_paths(value, "$"), _TOLD)) if objects else []
+
+
+def member(name: str) -> str:
+    """A name as a step of a JSON path: ``.name``, or quoted in brackets where it is no word; cut where it is long."""
+    return f".{name[:_MEMBER]}" if _WORD.fullmatch(name) else f"[{json.dumps(name[:_MEMBER])}]"
+
+
+def _paths(value: object, path: str) -> Iterator[str]:
+    if isinstance(value, _Twice):
+        yield from (_step(path, member(key)) for key in value.names)
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _paths(inner, _step(path, member(key)))
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            yield from _paths(inner, _step(path, f"[{place}]"))
+
+
+def _step(path: str, step: str) -> str:
+    longer = path + step[:_PATH]
+    return longer if len(longer) <= _PATH else longer[:_PATH] + "..."

@@ -1,0 +1,235 @@
+"""Days, clocks and time controls as people and files write them: what a text may mean, and what to do where it is two.
+
+No file is read here. A day of which day and month may change places is never guessed: who imports says the order of
+the file. Time controls are read in PGN's code, and in the free words of a tournament report (122): minutes and moves as
+arbiters write them, ``90+30``, ``15 min + 10 s``, ``100'x40mm + 50'x20mm + 30" from move 1``, ``40/120, 60``, ``G/60``,
+``1h30``, or the class in a word.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from functools import lru_cache
+
+from ledger.facts.instants import instant_ms
+from ledger.imports.reading import speed_class
+
+ORDERS = ("dmy", "mdy")  # the day before the month, or the month before the day
+OPTION = "--dates"
+# Ends what is said of such a day; who cannot be told the order leaves it out.
+SAY_ORDER = f", or say by {OPTION} dmy or {OPTION} mdy whether the day or the month comes first"
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_SEP = r"\s*([/.-])\s*"
+_YEAR_FIRST = re.compile(rf"(\d{{4}})(?:{_SEP}(\d\d?)(?:\s*\2\s*(\d\d?))?)?", re.ASCII)
+_YEAR_LAST = re.compile(rf"(\d\d?){_SEP}(\d\d?)\s*\2\s*(\d{{4}})", re.ASCII)
+_MONTH_NAMED = re.compile(r"([A-Za-z]{3,9})\.? (\d\d?)(?:st|nd|rd|th)?,? (\d{4})", re.ASCII)
+_DAY_FIRST_NAMED = re.compile(r"(\d\d?)(?:st|nd|rd|th|\.)?[ -]([A-Za-z]{3,9})\.?,?[ -](\d{4})", re.ASCII)
+_SHORT_YEAR = re.compile(rf"(\d\d?)(?:{_SEP}(?:\d\d?)\s*\2\s*|[ -][A-Za-z]{{3,9}}[ -])(\d\d)", re.ASCII)
+MAX_LENGTH = 40  # characters of a day
+CENTURY = 70  # a year of two digits from here on is one of 1900
+
+
+def year_last(text: str) -> tuple[int, int, str] | None:
+    """The two numbers and the year of ``04/05/2024``, ``4.5.2024`` or ``4-5-2024``; None for any other text."""
+    match = _YEAR_LAST.fullmatch(text)
+    return (int(match[1]), int(match[3]), match[4]) if match else None
+
+
+def with_whole_year(text: str, order: str | None) -> str:
+    """``13.05.24`` and ``13-May-24`` as ``13.05.2024`` and ``13-May-2024``; any other text as it is.
+
+    Years of two digits are those of 1970 to 2069: a wrong one lies ahead, and no game of the future is recorded.
+
+    Args:
+        text: a day as a spreadsheet shows it.
+        order: one of ``ORDERS``, which somebody has said.
+
+    Raises:
+        ValueError: nobody has: then 05.04.03 may begin with anything.
+    """
+    match = _SHORT_YEAR.fullmatch(text)
+    if match is None:
+        return text
+    if order is None:
+        raise ValueError(f"has a year of two digits: write YYYY-MM-DD{SAY_ORDER}")
+    century = "19" if int(match[3]) >= CENTURY else "20"
+    return f"{text[: match.start(3)]}{century}{match[3]}"
+
+
+def possible_days(text: str, order: str | None = None) -> tuple[str, ...]:
+    """The days that a text may mean, ``YYYY-MM-DD``, each once; of a year or a month alone, that.
+
+    Read are ``2024/05/04``, ``2024-05``, ``2024``, ``4.5.2024``, ``May 4, 2024`` and ``4 May 2024``; a month or day of
+    ``00`` is not known.
+
+    Args:
+        text: a day as a file has it.
+        order: one of ``ORDERS`` where it is known which number comes first; that of the only day otherwise.
+    """
+    tidy = " ".join(text[: MAX_LENGTH + 1].split())
+    if len(tidy) > MAX_LENGTH:
+        return ()
+    if match := _YEAR_FIRST.fullmatch(tidy):
+        parts = [match[1]]
+        for part in (match[3], match[4]):
+            if part is None or not int(part):
+                break
+            parts.append(f"{int(part):02}")
+        return _existing(["-".join(parts)])
+    if numbers := year_last(tidy):
+        first, second, year = numbers
+        days = {"dmy": f"{year}-{second:02}-{first:02}", "mdy": f"{year}-{first:02}-{second:02}"}
+        return _existing(dict.fromkeys([days[order]] if order else days.values()))
+    for pattern, day, month in ((_MONTH_NAMED, 2, 1), (_DAY_FIRST_NAMED, 1, 2)):
+        match = pattern.fullmatch(tidy)
+        if match and match[month][:3].casefold() in _MONTHS:
+            number = _MONTHS.index(match[month][:3].casefold()) + 1
+            return _existing([f"{match[3]}-{number:02}-{int(match[day]):02}"])
+    return ()
+
+
+def _existing(days: list[str] | dict[str, None]) -> tuple[str, ...]:
+    existing = []
+    for day in days:
+        with suppress(ValueError):
+            instant_ms(day)
+            existing.append(day)
+    return tuple(existing)
+
+
+def either(days: tuple[str, ...]) -> str:
+    """What to say of a text that may mean two days."""
+    return f"may be {' or '.join(days)}: write YYYY-MM-DD{SAY_ORDER}"
+
+
+_DATE = re.compile(r"(\d{4})(?:[./-](\d\d?|\?+)(?:[./-](\d\d?|\?+))?)?", re.ASCII)
+_CONTROL = re.compile(r"(?:\d+/)?(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?(?::.*)?", re.ASCII)
+_CORRESPONDENCE = re.compile(r"1/\d{5,}", re.ASCII)  # one move in a day or more
+_SIMPLE_CONTROL = re.compile(r"(\d+)(?:\+(\d+))?", re.ASCII)
+
+
+@lru_cache(maxsize=4096)
+def clock_of(control: str, site: str) -> tuple[int | None, int, str | None]:
+    """Base and increment in seconds where the whole game has one period, else (None, 0); and the speed."""
+    if _CORRESPONDENCE.fullmatch(control) or (control == "-" and site == "lichess"):
+        return None, 0, "correspondence"
+    simple, first = _SIMPLE_CONTROL.fullmatch(control[:32]), _CONTROL.fullmatch(control[:128])
+    speed = speed_class(float(first[1]), float(first[2] or 0)) if first else None
+    return (int(simple[1]), int(simple[2] or 0), speed) if simple else (None, 0, speed)
+
+
+@lru_cache(maxsize=16384)
+def seconds_of(clock: str) -> float:
+    """``0:03:00`` is 180; whatever closes the comment may follow."""
+    total = 0.0
+    for part in clock.removesuffix("]}").split(":"):
+        total = total * 60 + float(part)
+    return total
+
+
+@lru_cache(maxsize=8192)
+def day_of(date: str) -> str | None:
+    """A PGN date with what is known of it: ``2013.??.??`` is 2013; None where not even the year is.
+
+    Raises:
+        ValueError: it is no date, or there is no such day.
+    """
+    if date.startswith("?") or not date:
+        return None
+    match = _DATE.fullmatch(date)
+    if match is None:
+        raise ValueError(f"{date!r} is not YYYY.MM.DD")
+    parts = [match[1]]
+    for part in match.groups()[1:]:
+        if part is None or part[0] == "?" or not int(part):
+            break
+        parts.append(f"{int(part):02}")
+    if parts == ["0000"]:
+        return None
+    day = "-".join(parts)
+    try:
+        instant_ms(day)
+    except ValueError:
+        raise ValueError(f"there is no day {date!r}") from None
+    return day
+
+
+MAX_WORDS = 200  # characters that are looked at
+_WORDS = {
+    "blitz": "blitz",
+    "rapid": "rapid",
+    "rapidplay": "rapid",
+    "schnellschach": "rapid",
+    "bullet": "bullet",
+    "classical": "classical",
+    "standard": "classical",
+    "correspondence": "correspondence",
+}
+_QUOTES = str.maketrans({"’": "'", "′": "'", "‘": "'", "`": "'", "´": "'", "″": '"', "”": '"', "“": '"', "×": "x"})
+_PARTS = re.compile(r"\s*(?:(?:[+,;&]|\b(?:and|plus|then|und|et|puis|y)\b)\s*)+")
+_HOURS = r"(?:h|hrs?|hours?|std|stunden?)(?![a-z])\.?"
+_MINUTES = r"(?:'(?!')|(?:m|mins?|minutes?|minuten|minuti|minutos)\b\.?)"
+_SECONDS = r"(?:\"|''|(?:s|secs?|seconds?|sek|sekunden|secondes?|segundos)\b\.?)"
+_MOVES = r"(?:mm|mv|moves?|züge|zuge|coups|mosse|jugadas|movimientos)\b\.?"
+_REST = r"(?:\s*(?:/|(?:per|for|pro|the|each|all|every|whole|rest|remaining|of|game|player|partie|spieler|moves?)\b))*"
+_FROM = (
+    r"(?:\s*(?:/|per|pro|par|each|every|für|for)?\s*(?:move|zug|coup|mossa|jugada|increment|inc))?"
+    r"(?:\s*from\s+(?:the\s+)?(?:first\s+)?move(?:\s+1)?)?"
+)
+_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("moves", re.compile(rf"\d+\s*(?:{_MOVES})?\s*(?:/|in)\s*(?P<minutes>\d+)\s*(?:{_MINUTES})?{_REST}")),
+    (
+        "moves",
+        re.compile(rf"(?P<minutes>\d+)\s*(?:{_MINUTES})?\s*(?:x\s*\d+\s*(?:{_MOVES})?|(?:/|for)\s*\d+\s*{_MOVES})"),
+    ),
+    ("moves", re.compile(rf"(?P<hours>\d+)\s*{_HOURS}\s*(?:x|/|for)\s*\d+\s*(?:{_MOVES})?")),
+    ("time", re.compile(rf"(?:g|game|sd|k\.?o\.?)\s*(?:/|in)?\s*(?P<minutes>\d+)\s*(?:{_MINUTES})?")),
+    ("time", re.compile(rf"(?P<hours>\d+)\s*{_HOURS}\s*(?:(?P<minutes>\d+)\s*(?:{_MINUTES})?)?{_REST}")),
+    ("time", re.compile(rf"(?P<minutes>\d+)\s*{_MINUTES}{_REST}")),
+    ("increment", re.compile(rf"(?P<seconds>\d+)\s*{_SECONDS}{_FROM}")),
+    ("increment", re.compile(r"(?:d|delay|inc|increment)\s*(?P<seconds>\d+)\s*(?:s|secs?)?")),
+    ("number", re.compile(r"(?P<number>\d+)")),
+)
+_LONGEST = 120  # minutes that a bare number may mean
+_SHARE = 20  # as many increments as would fill the whole time show that it is not told in seconds
+
+
+def speed_in_words(words: str) -> str | None:
+    """The speed class of a time control in words; None where nothing is said.
+
+    Raises:
+        ValueError: what is said cannot be understood, or may be understood in two ways.
+    """
+    text = " ".join(words[:MAX_WORDS].casefold().translate(_QUOTES).split()).strip(" .")
+    if not text:
+        return None
+    if text in _WORDS:
+        return _WORDS[text]
+    base, increment, after_moves, bare = 0, 0, False, None
+    for number, part in enumerate(_PARTS.split(text)):
+        form, times = _understood(part)
+        if form == "number" and number and not after_moves:  # "90+30": the second number is an increment
+            form, times = "increment", {"seconds": times["number"]}
+        if form == "number":
+            times = {"minutes": times["number"]}
+            bare = times["minutes"] if not number else bare
+        base += 3600 * times.get("hours", 0) + 60 * times.get("minutes", 0)
+        increment = max(increment, times.get("seconds", 0))
+        after_moves = form == "moves"
+    if not base:
+        raise ValueError("names no time to begin with")
+    if bare is not None and (bare > _LONGEST or (bare >= 60 and 0 < _SHARE * increment < bare)):
+        raise ValueError("may be minutes or seconds")
+    return speed_class(base, increment)
+
+
+def _understood(part: str) -> tuple[str, dict[str, int]]:
+    """What a part of a time control says: which form it has, and its numbers."""
+    for form, pattern in _FORMS:
+        if match := pattern.fullmatch(part):
+            numbers = {name: text for name, text in match.groupdict().items() if text is not None}
+            if any(len(text) > 4 for text in numbers.values()):
+                break
+            return form, {name: int(text) for name, text in numbers.items()}
+    raise ValueError("is not understood")

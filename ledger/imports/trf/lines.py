@@ -1,0 +1,401 @@
+"""The lines of a FIDE tournament report (TRF16, TRF26): players' to records, or all their faults; and the header.
+
+Which of the games count is not known here. What is wrong with a field of a player's line (``001``) on which no game
+depends is a doubt, not a fault: the games of a player are not lost for a date of birth. The other lines say of the
+whole tournament its name, its days, those of its rounds, its time control; only what games need is read, and lines of
+federations, of teams and of later versions are counted and passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+import attrs
+
+from ledger.facts.words import USUALLY_BRINGS, Brings
+from ledger.imports.csv.rows import decode
+from ledger.imports.csv.values import time_control
+from ledger.imports.lichess import MAX_EVENT, MAX_UNTIDY, one_line
+from ledger.imports.reading import SPEEDS
+from ledger.imports.times import CENTURY, either, possible_days
+
+FIRST_ROUND = 92  # column of the first round, counted from 1 as in FIDE's table
+ROUND_WIDTH = 10
+RESULT = 7  # columns from the start of a round to its result
+NO_OPPONENT = 0
+PLAYED = "1=0"  # results of games at the board; every other letter is a bye, a forfeit or a game under one move
+RESULTS = f"{PLAYED}+-WDLHFUZ"
+MAX_LENGTH = 10_000  # characters of a line: nearly a thousand rounds
+MAX_RATING = 5000
+_NAMED_PROBLEMS = 10  # problems of a line
+
+_BIRTH = r"\d{4}(([/.-])(0\d|1[0-2])(\2([0-2]\d|3[01]))?)?"
+_RESULT_WORDS = "one of 1 = 0 + - W D L H F U Z, or blank"
+# Columns that part two fields; a letter in one of them says that the line is out of step.
+_GAPS = (4, 9, 14, 48, 53, 57, 69, 80, 85, 90, 91)
+# Columns of which no game depends: sex and title, federation, date of birth, points and place.
+_BESIDE_GAMES = (range(10, 14), range(54, 57), range(70, 90))
+
+
+class Round(NamedTuple):
+    """One round of a player.
+
+    Attributes:
+        opponent: starting rank of the opponent, 0 for none.
+        colour: ``w``, ``b``, or ``-`` for none.
+        result: one of ``RESULTS``, in upper case; ``Z`` where the line has a blank.
+        is_blank: whether it has one.
+    """
+
+    opponent: int
+    colour: str
+    result: str
+    is_blank: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class PlayerLine:
+    """One player of a tournament. A text that the line leaves blank is empty, a number is None.
+
+    Attributes:
+        rank: starting rank, from 1: the number by which others refer to the player.
+        sex: ``m``, ``w`` or empty.
+        title: up to three capital letters such as ``GM`` or ``WGM``.
+        name: family name, given name.
+        rating: points at the start of the tournament; most programs write 0 for an unrated player.
+        federation: three capital letters.
+        fide_id: digits.
+        birth: YYYY/MM/DD; month and day may be 00 or absent. Some programs write dots or hyphens.
+        points: by the tournament's own scoring, which may be 3-1-0: rate from results, never from these.
+        place: final place, from 1.
+        rounds: one for each round that the line reaches.
+        doubts: what is wrong with fields that no game needs; such a field is empty or None.
+    """
+
+    rank: int
+    sex: str
+    title: str
+    name: str
+    rating: int | None
+    federation: str
+    fide_id: str
+    birth: str
+    points: float | None
+    place: int | None
+    rounds: tuple[Round, ...]
+    doubts: tuple[str, ...] = ()
+
+
+class _Fields:
+    """The fields of a line by their columns, and what is wrong with them."""
+
+    def __init__(self, line: str) -> None:
+        self.line = line
+        self.problems: list[str] = []
+        self.doubts: list[str] = []
+
+    def blame(self, first: int, last: int, wanted: str) -> None:
+        where = f"columns {first}-{last}" if last > first else f"column {first}"
+        beside = any(first in columns for columns in _BESIDE_GAMES)
+        kind = self.doubts if beside else self.problems
+        kind.append(f"{where}: expected {wanted}, got {self.line[first - 1 : last]!r}")
+
+    def text(self, first: int, last: int, pattern: str, wanted: str) -> str:
+        """A field without its blanks; empty where it is blank or wrong."""
+        value = self.line[first - 1 : last].strip(" ")
+        if value and not re.fullmatch(pattern, value, re.ASCII):
+            self.blame(first, last, f"{wanted} or blank")
+            return ""
+        return value
+
+    def whole(self, first: int, last: int, wanted: str) -> int | None:
+        value = self.text(first, last, r"\d+", wanted)
+        return int(value) if value else None
+
+    def rating(self) -> int | None:
+        value = self.whole(49, 52, "a rating")
+        if value is not None and value > MAX_RATING:
+            self.blame(49, 52, f"a rating of at most {MAX_RATING}")
+        return value
+
+    def rank(self) -> int:
+        value = self.line[4:8].strip(" ")
+        if re.fullmatch(r"\d+", value, re.ASCII) and int(value):
+            return int(value)
+        self.blame(5, 8, "the starting rank, from 1")
+        return 0
+
+    def gap(self, column: int) -> None:
+        if self.line[column - 1 : column].strip(" "):
+            self.blame(column, column, "a blank between two fields")
+
+    def rounds(self, rank: int) -> Iterator[Round]:
+        start = FIRST_ROUND
+        while len(self.line) >= start + RESULT or self.line[start - 1 :].strip(" "):
+            yield self._round(start, rank)
+            start += ROUND_WIDTH
+
+    def _round(self, start: int, rank: int) -> Round:
+        for column in (start + 4, start + 6, start + 8, start + 9):
+            self.gap(column)
+        colour = self.text(start + 5, start + 5, "[wb-]|W|B", "the colour w, b or -").lower()
+        result = self.line[start + RESULT - 1 : start + RESULT].strip(" ").upper()
+        if result not in RESULTS:
+            self.blame(start + RESULT, start + RESULT, _RESULT_WORDS)
+        opponent = self.whole(start, start + 3, "an opponent's starting rank, 0000") or NO_OPPONENT
+        if rank and opponent == rank:
+            self.blame(start, start + 3, "another player than the line's own")
+        return Round(opponent, colour or "-", result or "Z", not result)
+
+
+def player_line(line: str) -> PlayerLine:
+    """Read a ``001`` line of TRF16 or TRF26.
+
+    Source: FIDE Tournament Report Files, TRF16 and TRF26, record 001.
+
+    Args:
+        line: the line as text, with or without its end.
+
+    Raises:
+        ValueError: the line is not such a record; names the wrong fields by their columns, counted from 1.
+    """
+    if len(line) > MAX_LENGTH:
+        raise ValueError(f"a line of {len(line)} characters, more than {MAX_LENGTH}, the limit of a line")
+    fields = _Fields(line.rstrip("\r\n"))
+    if not re.match(r"001( |$)", fields.line):
+        raise ValueError(f"columns 1-3: expected '001', the record of a player, got {fields.line[:4]!r}")
+    for column in _GAPS:
+        fields.gap(column)
+    rank = fields.rank()
+    name, fide_id = fields.line[14:47].strip(" "), fields.text(58, 68, r"\d+", "a FIDE number")
+    if not name and not fields.line[57:68].strip(" "):
+        fields.blame(15, 47, "the player's name, or a FIDE number in columns 58-68")
+    points = fields.text(81, 84, r"\d+(\.\d?)?|\.\d", "points such as 3.5")
+    read = PlayerLine(
+        rank=rank,
+        sex=fields.text(10, 10, "[mwMW]", "m or w").lower(),
+        title=fields.text(11, 13, "[A-Za-z]+", "a title such as GM or WGM").upper(),
+        name=name,
+        rating=fields.rating(),
+        federation=fields.text(54, 56, "[A-Za-z]{3}", "a federation of three letters").upper(),
+        fide_id=fide_id,
+        birth=fields.text(70, 79, _BIRTH, "a date of birth YYYY/MM/DD"),
+        points=float(points) if points else None,
+        place=fields.whole(86, 89, "a place"),
+        rounds=tuple(fields.rounds(rank)),
+        doubts=tuple(fields.doubts[:_NAMED_PROBLEMS]),
+    )
+    if fields.problems:
+        raise ValueError("; ".join(fields.problems[:_NAMED_PROBLEMS]))
+    return read
+
+
+def player_line_of(line: bytes) -> PlayerLine:
+    """Read a ``001`` line as it stands in a file: in UTF-8, or else in Windows-1252.
+
+    FIDE counts columns in characters; some programs count the bytes of UTF-8. A line that is out of step by characters
+    is read by bytes.
+
+    Raises:
+        ValueError: as ``player_line``, of the line by characters.
+    """
+    text = decode(line)
+    try:
+        return player_line(text)
+    except ValueError:
+        if len(text) != len(line):
+            with suppress(ValueError):
+                by_bytes = player_line(line.decode("latin-1"))
+                return attrs.evolve(by_bytes, name=by_bytes.name.encode("latin-1").decode(errors="ignore").strip())
+        raise
+
+
+PLAYER = b"001"
+# Records of which a tournament has one each: met again after the players, they begin the next tournament.
+UNIQUE = ("012", "022", "032", "042", "052", "062", "072", "082", "092", "132")
+_READ = frozenset({"012", "042", "052", "092", "132", "122", "162", "222", "BBU", "XXS"})
+_KNOWN = _READ | {*UNIQUE, "102", "112", "142", "152", "172", "182", "192", "202", "212"}
+_NAMED_KINDS = 8  # kinds of lines that are named
+_FORMATS = (
+    (re.compile(r"swiss", re.IGNORECASE), "swiss"),
+    (re.compile(r"round[ -]?robin|all[ -]play[ -]all|berger", re.IGNORECASE), "all-play-all"),
+    (re.compile(r"knock[ -]?out", re.IGNORECASE), "knockout"),
+)
+_TEAMS = ("013", "310", "320", "330")  # in a report of teams 162 scores matches, not games
+# What an allotted bye brings, in points: TRF26's 162, JaVaFo's XXS, bbpPairings' BBU.
+_ALLOTTED = (
+    ("162", re.compile(r"\bP\s+(\d\.\d)\b")),
+    ("XXS", re.compile(r"\bPAB\s*=\s*(\d\.\d)\b")),
+    ("BBU", re.compile(r"^\s*(\d\.\d)\b")),
+)
+_OTHER_WINS = re.compile(r"\bW\s+(?!1\.0)\d")
+_SHORT_YEAR = re.compile(r"(\d\d)([/.-])(\d\d)\2(\d\d)", re.ASCII)
+_HANDICAP = re.compile(r"W([^-]+)-B(.+)", re.ASCII | re.IGNORECASE)
+
+
+@attrs.define
+class Header:
+    """The records of one tournament that are not players, as far as they were met.
+
+    Attributes:
+        line: where it begins.
+        records: line and text of each record that is read, without its three characters; of several, the first.
+        met: which of ``UNIQUE`` stood there.
+        passed_over: how many lines of each other kind.
+        first_passed_over: the first of these lines, 0 where there is none.
+    """
+
+    line: int
+    records: dict[str, tuple[int, str]] = attrs.Factory(dict)
+    met: set[str] = attrs.Factory(set)
+    passed_over: Counter[str] = attrs.Factory(Counter)
+    first_passed_over: int = 0
+
+    def take(self, number: int, raw: bytes) -> None:
+        """Take one line that is no player's."""
+        text = decode(raw).rstrip("\r\n\x1a")
+        kind = text[:3]
+        if kind in _READ:
+            self.records.setdefault(kind, (number, text[3:]))
+        if kind in UNIQUE:
+            self.met.add(kind)
+        if kind not in _KNOWN and kind != "###":
+            self.first_passed_over = self.first_passed_over or number
+            name = kind if re.fullmatch(r"[0-9A-Z]{3}", kind, re.ASCII) else "other lines"
+            self.passed_over[name if len(self.passed_over) < 100 else "other lines"] += 1
+
+    def text(self, kind: str) -> str:
+        """What a record says, as one line; empty where it is missing."""
+        _, given = self.records.get(kind, (0, ""))
+        return one_line(given[:MAX_UNTIDY])
+
+    def name(self) -> str | None:
+        """The tournament's name (012), cut to what a game may carry; None where there is none."""
+        return self.text("012")[:MAX_EVENT].strip() or None
+
+    def format(self) -> str | None:
+        """How it is paired, by the words of 092."""
+        return next((kind for pattern, kind in _FORMATS if pattern.search(self.text("092"))), None)
+
+    def allotted(self) -> int:
+        """What a bye for want of an opponent brings, half points: what the report says of it, else 2.
+
+        Where a win brings another number than 1 its scoring is not ours, and what it says of byes is not used.
+        """
+        usual = USUALLY_BRINGS[Brings.ALLOTTED]
+        if _OTHER_WINS.search(self.text("162")) or any(self.passed_over[kind] for kind in _TEAMS):
+            return usual
+        for kind, pattern in _ALLOTTED:
+            if match := pattern.search(self.text(kind)):
+                points = 2 * float(match[1])
+                return int(points) if points == int(points) else usual
+        return usual
+
+    def speed(self) -> str | None:
+        """The speed class of the coded time control (222); None where there is none.
+
+        Raises:
+            ValueError: it is not in TRF26's code.
+        """
+        given = self.text("222")
+        handicap = _HANDICAP.fullmatch(given)
+        speeds = [time_control(part) for part in (handicap.groups() if handicap else (given,))]
+        return max((speed for speed in speeds if speed), key=SPEEDS.index, default=None)  # the slower side's
+
+    def words_passed_over(self) -> str:
+        """Which lines were passed over, and how many of each."""
+        kinds = [f"{kind} ({count:,})" for kind, count in sorted(self.passed_over.items())]
+        more = f" and {len(kinds) - _NAMED_KINDS} more kinds" if len(kinds) > _NAMED_KINDS else ""
+        return f"{', '.join(kinds[:_NAMED_KINDS])}{more}"
+
+
+@attrs.frozen
+class Days:
+    """When a tournament was played.
+
+    Attributes:
+        first, last: its days (042, 052), as precise as they are written; None where they are not.
+        rounds: by number of the round, its day (132).
+    """
+
+    first: str | None
+    last: str | None
+    rounds: dict[int, str]
+
+
+def days_of(header: Header, order: str | None) -> tuple[Days | None, list[tuple[int, str]], list[tuple[int, str]]]:
+    """The days of a tournament, what is wrong with them, and what should be looked at, each with its line.
+
+    Args:
+        header: the records.
+        order: one of ``times.ORDERS`` where somebody said which number of ``04/05/2024`` comes first.
+    """
+    given = {kind: header.records[kind] for kind in ("042", "052") if header.text(kind)}
+    pairs: set[tuple[str | None, str | None]]
+    if {"042", "052"} <= given.keys() and order is None:
+        pairs = {
+            (first, last)
+            for form in ("dmy", "mdy")
+            for first in possible_days(given["042"][1], form)
+            for last in possible_days(given["052"][1], form)
+            if first <= last or last.startswith(first) or first.startswith(last)
+        }
+    else:
+        firsts: tuple[str | None, ...] = possible_days(given["042"][1], order) if "042" in given else (None,)
+        lasts: tuple[str | None, ...] = possible_days(given["052"][1], order) if "052" in given else (None,)
+        pairs = {(first, last) for first in firsts for last in lasts if not (first and last and first > last)}
+    if len(pairs) != 1:
+        return None, [_wrong_days(given, order, pairs)], []
+    ((first, last),) = pairs
+    rounds, doubts = _round_days(header, first, last)
+    return Days(first, last, rounds), [], doubts
+
+
+def _wrong_days(
+    given: dict[str, tuple[int, str]], order: str | None, pairs: set[tuple[str | None, str | None]]
+) -> tuple[int, str]:
+    """Why the two days cannot be read."""
+    line, _ = next(iter(given.values()))
+    words = " and ".join(f"{kind} {text.strip()[:40]!r}" for kind, (_, text) in given.items())
+    for kind, (at, text) in given.items():
+        if not possible_days(text, order):
+            return at, f"{kind} {text.strip()[:40]!r} is no day: write YYYY/MM/DD"
+    if pairs:
+        spans = sorted({day for pair in pairs for day in pair if day})
+        return line, f"{words}: {either(tuple(spans[:1] + spans[-1:]))}"
+    return line, f"{words}: the tournament ended before it began; correct one of the two"
+
+
+def _round_days(header: Header, first: str | None, last: str | None) -> tuple[dict[int, str], list[tuple[int, str]]]:
+    line, text = header.records.get("132", (0, ""))
+    whole = f"132{text}"
+    found: dict[int, str] = {}
+    doubts: list[tuple[int, str]] = []
+    for number, start in enumerate(range(FIRST_ROUND - 1, len(whole), ROUND_WIDTH), 1):
+        cell = whole[start : start + ROUND_WIDTH].strip()
+        if not cell:
+            continue
+        day = _round_day(cell, first or last)
+        if day is None:
+            doubts.append((line, f"132: round {number} has {cell!r}, which is no day YY/MM/DD: not used"))
+            continue
+        found[number] = day
+        if (first and day < first) or (last and day > last and not day.startswith(last)):
+            doubts.append((line, f"132: round {number} was played on {day}, outside {first or '?'} to {last or '?'}"))
+    return found, doubts
+
+
+def _round_day(cell: str, near: str | None) -> str | None:
+    """A day of 132, written YY/MM/DD or YYYY/MM/DD; of two digits, the year that is next to the tournament's."""
+    match = _SHORT_YEAR.fullmatch(cell)
+    if match:
+        years = [f"{century}{match[1]}" for century in ("19", "20", "21")]
+        usual = years[0] if int(match[1]) >= CENTURY else years[1]
+        year = min(years, key=lambda year: abs(int(year) - int(near[:4]))) if near else usual
+        cell = f"{year}/{match[3]}/{match[4]}"
+    days = possible_days(cell)
+    return days[0] if len(days) == 1 and len(days[0]) == 10 else None

@@ -1,0 +1,361 @@
+"""Who stands where in a pool: whom a list shows now or at an instant, with which numbers and in which order.
+
+One question for rankings, lists that are shown, published and proven, their differences, and trials. It costs what is
+read: few of many are found by an index, places are sums over the distribution of ratings and a count of equals,
+and everybody is worked out only where time or a later scheme has changed ratings. No name of a person is looked up.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
+from heapq import nsmallest
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from ledger.book.timeline import BEGINNING, Pool
+from ledger.facts.instants import Precision, instant_text
+from ledger.journal.kept_lists import ListRow, shared_places
+from ledger.ratings import queries, views_file
+from ledger.ratings.distribution import band, highest
+from ledger.ratings.player_states import PlayerState, PlayerStates
+from ledger.runtime import sqlite
+
+if TYPE_CHECKING:
+    import sqlite3
+
+Point = tuple[float, int]  # a place in a ranking: the rating below zero, points, and the player's number
+
+LISTED = "SELECT coalesce(sum(players), 0) FROM distribution WHERE pool = ?"
+_AMONG = "SELECT count(*) FROM current WHERE pool = ? AND listed = 1"
+WITH_MORE = "SELECT coalesce(sum(players), 0) FROM distribution WHERE pool = ? AND points > ?"
+WHOLE = "SELECT points, players FROM distribution WHERE pool = ? ORDER BY points DESC"
+HIGHER = f"{_AMONG} AND rating > ? AND rating <= ?"
+BESIDE = f"{_AMONG} AND rating = ? AND player < ?"
+ORDER = """
+SELECT -rating, player FROM current WHERE pool = ? AND listed = 1 AND rating >= ? AND rating <= ?
+ORDER BY rating DESC, player
+"""
+
+OF_CLOSED = """
+SELECT -rating, player FROM current
+WHERE pool = ? AND +listed = 1 AND player IN (SELECT value FROM json_each(?))
+"""
+
+FEW_POINTS = 100  # places with the same whole points up to which each is counted by SQLite
+FEW_BANDS = 8  # numbers of points up to which the distribution is summed up for each
+
+
+def count_listed(connection: sqlite3.Connection, pool: int) -> int:
+    """How many players a pool lists, those with closed accounts among them.
+
+    Args:
+        connection: the views.
+        pool: its number.
+
+    Raises:
+        CorruptError: the views are damaged.
+    """
+    with sqlite.storage_errors("the views", views_file.REBUILD):
+        return int(connection.execute(LISTED, (pool,)).fetchone()[0])
+
+
+def count_before(connection: sqlite3.Connection, pool: int, points: Sequence[Point]) -> dict[Point, int]:
+    """How many listed players of a pool stand in the ranking before each of some points, which need be nobody's.
+
+    Args:
+        connection: the views.
+        pool: its number.
+        points: in the order of a ranking, which is theirs.
+
+    Raises:
+        CorruptError: the views are damaged.
+    """
+    found: dict[Point, int] = {}
+    with sqlite.storage_errors("the views", views_file.REBUILD):
+        groups = {points_of: list(group) for points_of, group in groupby(points, lambda point: band(-point[0]))}
+        for (points_of, within), above in zip(groups.items(), _with_more(connection, pool, list(groups)), strict=True):
+            among = _counted if len(within) <= FEW_POINTS else _read
+            numbers = among(connection, pool, highest(points_of), within)
+            found.update((point, above + number) for point, number in zip(within, numbers, strict=True))
+    return found
+
+
+def _with_more(connection: sqlite3.Connection, pool: int, asked: Sequence[int]) -> Iterator[int]:
+    """How many players a pool lists with more points than each of those asked about, which descend."""
+    if len(asked) < FEW_BANDS:
+        for points in asked:
+            yield int(connection.execute(WITH_MORE, (pool, points)).fetchone()[0])
+        return
+    numbers = connection.execute(WHOLE, (pool,)).fetchall()
+    above = place = 0
+    for points in asked:
+        while place < len(numbers) and numbers[place][0] > points:
+            above += numbers[place][1]
+            place += 1
+        yield above
+
+
+def _counted(connection: sqlite3.Connection, pool: int, since: float, points: Sequence[Point]) -> Iterator[int]:
+    """How many from the rating *since* down stand before each point; counted from each to the next one."""
+    higher = 0
+    for negative, player in points:
+        higher += connection.execute(HIGHER, (pool, -negative, since)).fetchone()[0]
+        since = -negative
+        yield higher + connection.execute(BESIDE, (pool, since, player)).fetchone()[0]
+
+
+def _read(connection: sqlite3.Connection, pool: int, since: float, points: Sequence[Point]) -> Iterator[int]:
+    """The same from the part of the ranking that the points lie in."""
+    order = connection.execute(ORDER, (pool, -points[-1][0], since)).fetchall()
+    return (bisect_left(order, point) for point in points)
+
+
+def points_of_closed(connection: sqlite3.Connection, pool: int, closed: Set[int]) -> list[Point]:
+    """The points of closed accounts among all whom the views list, in order."""
+    return sorted(connection.execute(OF_CLOSED, (pool, orjson.dumps(sorted(closed)).decode())).fetchall())
+
+
+if TYPE_CHECKING:
+    import sqlite3
+
+EVERYBODY = 2**62  # a limit that is none, as SQLite takes it; as a player's number above all
+FEW_PLAYERS = 1_000  # are looked up one by one; for more of them everybody is read
+
+
+class ListedPlayer(NamedTuple):
+    """A player whom a list shows.
+
+    Attributes:
+        player: the player number.
+        rating: the rating in force, points, unrounded.
+        games: rated games by then.
+        last_ms: when the last of them ended, milliseconds since 1970; None without one.
+    """
+
+    player: int
+    rating: float
+    games: int
+    last_ms: int | None
+
+    @property
+    def point(self) -> Point:
+        """By which players are ordered: the best first, of equals the lower number."""
+        return -self.rating, self.player
+
+    @property
+    def last_game(self) -> str | None:
+        """The day of the last rated game."""
+        return None if self.last_ms is None else instant_text(self.last_ms, Precision.DAY)
+
+    @property
+    def said(self) -> tuple[float, int, str | None]:
+        """What a list says of the player, whoever stands before: rating, games, day of the last one."""
+        return self.rating, self.games, self.last_game
+
+
+class Counted(NamedTuple):
+    """How many stand in a ranking, and how many of them have a rating or a higher one."""
+
+    players: int
+    not_below: int
+
+
+class Standings:
+    """Who stands where in one pool at an instant or, without one, now.
+
+    At an instant that is by the ratings in force then. Now is after the last rated game: a period that is not over
+    counts as if it closed then, and nobody is shown whose account is closed by today.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        pool: Pool,
+        at_ms: int | None = None,
+        *,
+        now_ms: int = 0,
+        min_games: int = 0,
+        active_from: int = BEGINNING,
+        closed: Set[int] | None = None,
+    ) -> None:
+        """Ask about a pool.
+
+        Args:
+            connection: the views.
+            pool: the pool.
+            at_ms: the instant, milliseconds since 1970; None: now.
+            now_ms: what time it is; nobody needs it at an instant.
+            min_games: rated games that a player has at least; with 0 who came with the rating of a list and has
+                none stands there, too.
+            active_from: an instant after which the last of them ended.
+            closed: whose accounts are closed, where the caller knows.
+        """
+        self.states = PlayerStates(connection, pool)
+        self._connection, self._pool = connection, pool
+        self._at_ms, self._now_ms, self._min_games, self._active_from = at_ms, now_ms, min_games, active_from
+        if closed is not None:
+            self.closed = closed
+
+    @cached_property
+    def closed(self) -> Set[int]:
+        """Whose accounts are closed, so that nobody is shown a place of theirs."""
+        return self.states.closed_now(self._now_ms) if self._at_ms is None else self.states.closed_at(self._at_ms)
+
+    # -- the best --------------------------------------------------------------------------------------------------
+
+    def best(self, limit: int = EVERYBODY) -> list[ListedPlayer]:
+        """So many, best first; of equals the lower number stands first."""
+        if self._at_ms is not None:
+            if self.states.rows_say_all:
+                return self._best_by_rows(self._at_ms, limit)
+            return nsmallest(limit, self._worked_out, key=_point)
+        since = self.states.stands_since_ms
+        arguments = (self._pool.pool, self._min_games, limit + len(self.closed), self._active_from, since)
+        found = self._open(queries.tuples(self._connection, queries.RANKING, arguments))
+        if others := [*self._moved, *self._unplayed(limit)]:
+            found = sorted([*found, *others], key=_point)
+        return found[:limit]
+
+    def _best_by_rows(self, ms: int, limit: int) -> list[ListedPlayer]:
+        """Where the last rows by then say by themselves who stood where."""
+        is_late = queries.first_row(self._connection, queries.MANY_SINCE, (self._pool.pool, ms)) is None
+        query = queries.BEST_SINCE_FEW if is_late else queries.BEST_AT
+        arguments = (self._pool.pool, ms, self._min_games, self._active_from, limit + len(self.closed))
+        return sorted(self._open(queries.tuples(self._connection, query, arguments)), key=_point)[:limit]
+
+    def _open(self, rows: Iterable[tuple[int, float, int, int]]) -> list[ListedPlayer]:
+        """The rows of those whose accounts are open."""
+        closed = self.closed
+        return [ListedPlayer._make(row) for row in rows if row[0] not in closed]
+
+    @cached_property
+    def _worked_out(self) -> list[ListedPlayer]:
+        """Everybody at the instant, state by state, in no order."""
+        assert self._at_ms is not None
+        return [player for state in self.states.all_at(self._at_ms) if self._takes(player := _listed(state))]
+
+    @cached_property
+    def _moved(self) -> list[ListedPlayer]:
+        """Those whose ratings time or a later scheme has changed since their last rows."""
+        moved = (_listed(state) for state in self.states.moved_since() if state.player not in self.closed)
+        return [player for player in moved if self._takes(player)]
+
+    def _unplayed(self, limit: int) -> list[ListedPlayer]:
+        """The best of those who came with the rating of a list and have no rated game; none has played of late."""
+        if self._min_games or self._active_from > BEGINNING:
+            return []
+        states = self.states.unplayed(self._now_ms, limit + len(self.closed))
+        return [_listed(state) for state in states if state.player not in self.closed]
+
+    def _takes(self, player: ListedPlayer) -> bool:
+        if player.games < self._min_games:
+            return False
+        return self._active_from == BEGINNING or (player.last_ms is not None and player.last_ms > self._active_from)
+
+    # -- how many --------------------------------------------------------------------------------------------------
+
+    def counted(self, rating: float) -> Counted:
+        """How many there are, and how many of them have that rating or a higher one, points."""
+        if self._at_ms is not None and not self.states.rows_say_all:
+            return _count(self._worked_out, rating)
+        others = Counted(0, 0)
+        if self._at_ms is None:
+            others = _count([*self._moved, *self._unplayed(EVERYBODY)], rating)
+            if self._order is None and self._min_games <= 1 and self._active_from == BEGINNING:
+                (not_below,) = self.before([(-rating, EVERYBODY)]).values()
+                listed = count_listed(self._connection, self._pool.pool) - len(self._shut)
+                return Counted(listed + others.players, not_below + others.not_below)
+        query = queries.COUNTED_NOW if self._at_ms is None else queries.COUNTED_AT
+        since = self.states.stands_since_ms if self._at_ms is None else self._at_ms
+        without = json.dumps(sorted(self.closed))
+        arguments = (self._pool.pool, since, self._min_games, self._active_from, rating, without)
+        ((players, not_below),) = queries.tuples(self._connection, query, arguments)
+        return Counted(players + others.players, not_below + others.not_below)
+
+    # -- places now ------------------------------------------------------------------------------------------------
+
+    def before(self, points: Sequence[Point]) -> dict[Point, int]:
+        """How many of those who have played stand now before each of some points, which need be nobody's, in order."""
+        if self._order is not None:
+            return {point: bisect_left(self._order, point) for point in points}
+        above = count_before(self._connection, self._pool.pool, points)
+        return {point: number - bisect_left(self._shut, point) for point, number in above.items()}
+
+    def ranks(self, points: Sequence[Point]) -> dict[int, int]:
+        """The ranks now of some who have played, by player; equals share one.
+
+        Args:
+            points: of those asked about, by their last rows: who is listed and whose account is open, in order.
+        """
+        if self._order is None:
+            above = self.before(sorted({(rating, 0) for rating, _ in points}))
+            return {player: above[rating, 0] + 1 for rating, player in points}
+        asked = {player for _, player in points}
+        shared = shared_places([rating for rating, _ in self._order])
+        return {player: rank for rank, (_, player) in zip(shared, self._order, strict=True) if player in asked}
+
+    @cached_property
+    def _order(self) -> list[Point] | None:
+        """The points of all who have played, in order; None where the last rows say by themselves who stands where."""
+        since = self.states.stands_since_ms
+        if since == BEGINNING:
+            return None
+        found = queries.tuples(self._connection, queries.ORDER_SINCE, (self._pool.pool, since))
+        found += [(-(state.in_force or 0.0), state.player) for state in self.states.moved_since()]
+        return sorted(point for point in found if point[1] not in self.closed)
+
+    @cached_property
+    def _shut(self) -> list[Point]:
+        """The points of closed accounts among all whom the last rows list, in order."""
+        return points_of_closed(self._connection, self._pool.pool, self.closed) if self.closed else []
+
+    # -- some players ----------------------------------------------------------------------------------------------
+
+    def of(self, players: Iterable[int]) -> dict[int, ListedPlayer]:
+        """Those of some players whom the list of the instant shows, by number."""
+        assert self._at_ms is not None
+        asked = set(players)
+        if len(asked) > FEW_PLAYERS:
+            return {player.player: player for player in self.best() if player.player in asked}
+        states = (self.states.at(player, self._at_ms) for player in sorted(asked - self.closed))
+        return {state.player: _listed(state) for state in states if state.in_force is not None}
+
+
+def _point(player: ListedPlayer) -> Point:
+    return player.point
+
+
+def _listed(state: PlayerState) -> ListedPlayer:
+    last_ms = None if state.row is None else state.row["ended_ms"]
+    return ListedPlayer(state.player, state.in_force or 0.0, state.games, last_ms)
+
+
+def _count(players: Iterable[ListedPlayer], rating: float) -> Counted:
+    ratings = [player.rating for player in players]
+    return Counted(len(ratings), sum(other >= rating for other in ratings))
+
+
+def list_in_force(connection: sqlite3.Connection, pool: Pool, ms: int, limit: int = EVERYBODY) -> list[ListRow]:
+    """The rating list in force at an instant, best first; equals share a place, the lower player number stands first.
+
+    Args:
+        connection: the views.
+        pool: the pool.
+        ms: the instant, milliseconds since 1970.
+        limit: how many, the best; all by default.
+    """
+    best = Standings(connection, pool, ms).best(limit)
+    return [
+        ListRow(row.player, rank, round(row.rating), row.rating, row.games, row.last_game)
+        for rank, row in zip(shared_places([row.rating for row in best]), best, strict=True)
+    ]
+
+
+def by_player(rows: Iterable[ListRow]) -> Mapping[int, ListRow]:
+    """The rows of a list by player number."""
+    return {row.player: row for row in rows}
