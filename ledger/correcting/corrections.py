@@ -15,8 +15,7 @@ import orjson
 from ledger.book.decided import Decided, Proposal
 from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
-from ledger.correcting import entries
-from ledger.correcting.drafts import Drafts
+from ledger.correcting.drafts import Drafts, entries_of_proposal, facts_of_approval
 from ledger.correcting.previews import Impact, Previews
 from ledger.correcting.verbs import Verbs
 from ledger.errors import ProposalError, Refusal, UnknownNameError
@@ -143,7 +142,7 @@ class Corrections:
             alike.extend(judging.decided.open_about([change.subject for change in changes]))
             key = f"proposal:{number}@1"
             sealed = self.ledger.people.reasons.keep(writer, {key: reason})[key]
-            return entries.parts(number, changes, sealed, proven=who.proven, by_token=who.entry)
+            return entries_of_proposal(number, changes, sealed, proven=who.proven, by_token=who.entry)
 
         self.ledger.level()
         with self.ledger.tokens.noting(who, tried):
@@ -209,7 +208,7 @@ class Corrections:
             event = CorrectionDecided(
                 proposal=proposal, decision=decision, reason=sealed, proven=who.proven, by_token=who.entry
             )
-            added = entries.added(judging.decided, proposal) if decision is Decision.APPROVED else []
+            added = facts_of_approval(judging.decided, proposal) if decision is Decision.APPROVED else []
             return [event, *added]
 
         self.ledger.level()

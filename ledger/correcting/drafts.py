@@ -1,21 +1,24 @@
 """Changes as people mean them, put into the words of a proposal: the entry that is corrected, the values expected now.
 
-Asked of the views, level with the journal. Whether a change may be proposed, the gate says; nothing is written.
+Also the entries that a proposal, and its approval, are made of. Asked of the views, level with the journal. Whether a
+change may be proposed, the gate says; nothing is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
+import orjson
 
 from ledger import schemes
+from ledger.book.decided import Decided
 from ledger.book.hypothetical_facts import Fact, HypotheticalFacts
-from ledger.errors import UnknownNameError
+from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
-from ledger.facts.changes import BLANK, Change, Verb, Which
-from ledger.facts.events import Event, GameRecorded, PlayerChanged, SchemeAdopted
+from ledger.facts.changes import BLANK, MOST_CHANGES, Change, Verb, Which
+from ledger.facts.events import CorrectionProposed, Event, GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_time, result_fault
 from ledger.journal.game_keys import game_found
@@ -178,3 +181,49 @@ def _settings_in_full(fact: Fact, given: Mapping[str, Any]) -> dict[str, Any]:
         "scheme_version": whole.scheme_version,
         "arithmetic": whole.arithmetic,
     }
+
+
+MOST_BYTES = 40_000  # of the changes in one part, far from what a body may hold
+
+
+def entries_of_proposal(
+    number: int, changes: Sequence[Change], reason: str, *, proven: bool, by_token: int | None = None
+) -> list[CorrectionProposed]:
+    """A proposal in as many entries as its changes need.
+
+    Raises:
+        MalformedError: one change alone is too long.
+    """
+    parts: list[list[Change]] = [[]]
+    room = MOST_BYTES
+    for place, change in enumerate(changes, 1):
+        size = len(orjson.dumps(change.plain()))
+        if size > MOST_BYTES:
+            raise MalformedError([f"change {place} has {size} bytes, more than {MOST_BYTES} @ $.changes"])
+        if size > room or len(parts[-1]) == MOST_CHANGES:
+            parts.append([])
+            room = MOST_BYTES
+        parts[-1].append(change)
+        room -= size
+    return [
+        CorrectionProposed(
+            proposal=number,
+            part=part,
+            parts=len(parts),
+            changes=tuple(held),
+            reason=reason,
+            proven=proven,
+            by_token=by_token,
+        )
+        for part, held in enumerate(parts, 1)
+    ]
+
+
+def facts_of_approval(decided: Decided, proposal: int) -> list[Event]:
+    """The facts that the approval of a proposal records."""
+    return facts_of_changes(numbered.change for numbered in decided.changes([proposal]))
+
+
+def facts_of_changes(changes: Iterable[Change]) -> list[Event]:
+    """The facts that the approval of changes records."""
+    return [codec.structure_event(change.kind, dict(change.facts or {})) for change in changes if change.do is Verb.ADD]

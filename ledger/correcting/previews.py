@@ -16,7 +16,7 @@ import attrs
 from ledger.book.decided import Decided, Proposal
 from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
-from ledger.correcting import entries
+from ledger.correcting.drafts import entries_of_proposal, facts_of_approval, facts_of_changes
 from ledger.errors import MalformedError, ProposalError, Refusal
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry
@@ -217,7 +217,7 @@ class Previews:
         issued = self._issued(number, seen, {approver.name: Role.APPROVER} if approver.proven else {})
         by_token = seen + len(issued) if issued else None
         events: list[Event] = [_approval(number, proven=approver.proven, by_token=by_token)]
-        events += entries.added(gate.decided, number)
+        events += facts_of_approval(gate.decided, number)
         named = [*issued, *((approver.name, event) for event in events)]
         changes = [numbered.change for numbered in gate.decided.changes([number])]
         return _Tried(number, seen, gate.decided.recorded_since(number, seen), changes, _further(seen, named))
@@ -231,8 +231,8 @@ class Previews:
         issued = self._issued(number, seen, {_SOMEBODY: Role.CORRECTOR, _ANOTHER: Role.APPROVER})
         last = seen + len(issued)  # of these entries: that of who approves, and before it that of who proposes
         by_tokens = (last - 1, last) if issued else (None, None)
-        proposed = entries.parts(number, changes, _NO_REASON, proven=True, by_token=by_tokens[0])
-        decided: list[Event] = [_approval(number, proven=True, by_token=by_tokens[1]), *entries.added_by(changes)]
+        proposed = entries_of_proposal(number, changes, _NO_REASON, proven=True, by_token=by_tokens[0])
+        decided: list[Event] = [_approval(number, proven=True, by_token=by_tokens[1]), *facts_of_changes(changes)]
         named = [*issued, *((_SOMEBODY, part) for part in proposed), *((_ANOTHER, event) for event in decided)]
         return _Tried(number, seen, 0, changes, _further(seen, named))
 

@@ -1,12 +1,14 @@
 """May this fact follow what is there? Named refusals in a fixed order; the same fact twice is success.
 
 ``RULES`` is the whole list, in descending precedence; the first that applies is raised. Only rules that need the
-journal live here: what a single event must be is checked when it is built.
+journal live here: what a single event must be is checked when it is built; what the views must be asked about is
+judged by ``ratings.standing_games``. Two adoptions are the same fact by value, not by spelling.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -42,7 +44,47 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant
 from ledger.facts.periods import DAY_MS
 from ledger.facts.tellings import compared
 from ledger.facts.words import Carry
-from ledger.journal import Stored, adoptions
+from ledger.journal import Stored
+
+VERSIONS = frozenset({"scheme_version", "arithmetic"})  # fields that say by which program a pool was rated
+
+
+def compared_adoptions(stored: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two adoptions as far as they can contradict each other: of their settings those that differ in value.
+
+    With which versions of the program they were made is no part of what they say.
+    """
+    plain = [{name: value for name, value in facts.items() if name not in VERSIONS} for facts in (stored, given)]
+    if stored["scheme"] == given["scheme"]:
+        try:
+            scheme = schemes.named(given["scheme"])
+        except LedgerError:
+            return plain[0], plain[1]
+        before, now = scheme.meant(stored["settings"]), scheme.meant(given["settings"])
+        if _differing(before, now):  # not the words of then: so what they would mean now
+            now = scheme.in_full(given["settings"])
+        differ = _differing(before, now)
+        for facts, settings in zip(plain, (before, now), strict=True):
+            facts["settings"] = {name: settings[name] for name in sorted(differ) if name in settings}
+    return plain[0], plain[1]
+
+
+def are_same_adoption(stored: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    """Whether two adoptions say the same: nothing of what ``compared_adoptions`` leaves of them differs."""
+    before, now = compared_adoptions(stored, given)
+    return before == now
+
+
+def _differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    return [name for name in before.keys() | now.keys() if not _is_same(before.get(name), now.get(name))]
+
+
+def _is_same(setting: object, other: object) -> bool:
+    """True for one value in two spellings, 32 and ``"32.0"``; a switch is no number."""
+    if setting is None or other is None or isinstance(setting, bool) or isinstance(other, bool):
+        return setting is other
+    return Decimal(str(setting)) == Decimal(str(other))
+
 
 CLOCK_SLACK_MS = 60_000  # two machines' clocks may differ by this much
 FUTURE_SLACK_MS = 86_400_000  # a day: a date without a time zone may be tomorrow's
@@ -145,7 +187,7 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: 
         ConflictError: naming the first field, in alphabetical order, that contradicts.
     """
     if kind is SchemeAdopted:
-        stored, given = adoptions.compared(stored, given)
+        stored, given = compared_adoptions(stored, given)
     if kind is GameRecorded:
         field, added = compared(stored, given)
         if field is not None:

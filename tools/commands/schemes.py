@@ -15,7 +15,7 @@ from ledger.correcting.verbs import conversion_in
 from ledger.facts.events import Event, RatingRunClosed, SchemeAdopted, TournamentClosed, TournamentOpened
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry, Receipt
-from ledger.journal import adoptions
+from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.schemes.newcomers import POOL_SETTINGS
 from ledger.schemes.scheme import Rhythm, Scheme
@@ -234,7 +234,7 @@ def adopt(
 def _says_again(event: SchemeAdopted, first: Era) -> bool:
     """Whether an adoption without a date is what the pool begins with."""
     stored = {"scheme": first.scheme.name, "settings": first.settings}
-    return adoptions.are_same(stored, {"scheme": event.scheme, "settings": event.settings})
+    return rules.are_same_adoption(stored, {"scheme": event.scheme, "settings": event.settings})
 
 
 def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
