@@ -175,7 +175,7 @@ class StandingGames:
 
     def told_round_now(self, event: RoundWithoutGame) -> RoundWithoutGame:
         """The same as ``told_round``, of views that are brought level for it where the journal may hold it."""
-        if any(self.journal.keys(event.place, f"{event.place[:-1]}{_AFTER_AT}")):
+        if self.any_corrected() or any(self.journal.keys(event.place, f"{event.place[:-1]}{_AFTER_AT}")):
             self.views.level()
         return self.told_round(event)
 

@@ -53,7 +53,19 @@ _HELP = {
 }  # fmt: skip
 
 
-@click.group(cls=Suggesting)
+class _Correcting(Suggesting):
+    """Each verb is a command, made when it is asked for: a call needs one of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *VERBS})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in VERBS and cmd_name not in self.commands:
+            self.add_command(_verb(cmd_name, VERBS[cmd_name]))
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=_Correcting)
 @DB
 @click.pass_context
 def correct(context: click.Context, db_path: str) -> None:
@@ -95,10 +107,6 @@ def _verb(name: str, taken: VerbWords) -> click.Command:
 def _short(words: str) -> str:
     """The first sentence, up to a list of what it speaks of."""
     return words.split(". ", maxsplit=1)[0].split(":", maxsplit=1)[0].rstrip(".") + "."
-
-
-for _name, _taken in VERBS.items():
-    correct.add_command(_verb(_name, _taken))
 
 
 @correct.command()
