@@ -69,12 +69,12 @@ class ShownProposal:
     @property
     def state(self) -> str:
         """``open``, ``approved``, ``rejected``, ``withdrawn``, ``undone`` or ``without effect``."""
-        known = self.proposal
-        if known.decision is None:
+        proposal = self.proposal
+        if proposal.decision is None:
             return "open"
-        if known.decision != Decision.APPROVED or known.effective:
-            return known.decision
-        return "undone" if known.why_not is None else "without effect"
+        if proposal.decision != Decision.APPROVED or proposal.effective:
+            return proposal.decision
+        return "undone" if proposal.why_not is None else "without effect"
 
 
 @attrs.frozen
@@ -231,8 +231,8 @@ class Corrections:
 
         Other proposals do not count, for they move nothing; 0 where there is no such proposal.
         """
-        with self.ledger.moment() as known:
-            return Decided(self.ledger.views.connection).recorded_since(number, known), known
+        with self.ledger.moment() as position:
+            return Decided(self.ledger.views.connection).recorded_since(number, position), position
 
     def erase_reasons(self, number: int, *, by: str | None = None, token: str | None = None) -> int:
         """Forget why a proposal was made and why it was decided so, for good; both entries stay as they are.
@@ -252,8 +252,8 @@ class Corrections:
         """
         self.ledger.tokens.who(token, by, Role.APPROVER, f"erase the reasons of proposal {number}")
         with self.ledger.moment():
-            known = list(Decided(self.ledger.views.connection).proposals(open_only=False, numbers=[number]))
-        for proposal in known:
+            proposals = list(Decided(self.ledger.views.connection).proposals(open_only=False, numbers=[number]))
+        for proposal in proposals:
             sealed = filter(None, (proposal.reason, proposal.decision_reason))
             return self.ledger.people.reasons.erase(self.ledger.journal.writing(), sealed)
         raise UnknownNameError("proposal", str(number), "see 'correct list'")

@@ -40,8 +40,8 @@ class Drafts:
 
     def _called(self, player: int) -> str:
         """Name and number of a player, for messages."""
-        known = self.ledger.people.by_number([player]).get(player)
-        return f"{known.name} ({player})" if known and known.name else str(player)
+        person = self.ledger.people.by_number([player]).get(player)
+        return f"{person.name} ({player})" if person and person.name else str(player)
 
     def fact(self, key: str) -> Fact:
         """A fact as it stands now.
@@ -53,10 +53,10 @@ class Drafts:
             UnknownNameError: the journal holds no such fact.
         """
         self.ledger.level()
-        found = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal).fact(key)
-        if found is None:
+        fact = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal).fact(key)
+        if fact is None:
             raise UnknownNameError("fact", key, "give its key as 'log' shows it")
-        return found
+        return fact
 
     def game(self, wanted: str) -> str:
         """The key in the journal of a game, by what ``game_found`` takes."""
@@ -69,13 +69,13 @@ class Drafts:
         nobody knows how: the change says so.
         """
         fact = self.fact(key)
-        given = {name: BLANK if value is None else value for name, value in fields.items()}
+        values = {name: BLANK if value is None else value for name, value in fields.items()}
         if fact.cls is SchemeAdopted:
-            given |= _settings_in_full(fact, given)
-        if fact.cls is GameRecorded and "outcome" in given and given.get("termination") is None:
-            given |= _ending_unknown(fact, given["outcome"])
-        expects = {name: fact.facts.get(name, BLANK) for name in given}
-        return Change(do=Verb.REPLACE, fact=key, entry=fact.entry, expects=expects, facts=given)
+            values |= _settings_in_full(fact, values)
+        if fact.cls is GameRecorded and "outcome" in values and values.get("termination") is None:
+            values |= _ending_unknown(fact, values["outcome"])
+        expects = {name: fact.facts.get(name, BLANK) for name in values}
+        return Change(do=Verb.REPLACE, fact=key, entry=fact.entry, expects=expects, facts=values)
 
     def annul(self, key: str) -> Change:
         """A fact as if it had never been recorded; of a game: void it."""
@@ -165,15 +165,15 @@ def _ending_unknown(fact: Fact, outcome: str) -> dict[str, Any]:
     return {"termination": Termination.UNKNOWN.value} if is_ruled_out else {}
 
 
-def _settings_in_full(fact: Fact, given: Mapping[str, Any]) -> dict[str, Any]:
+def _settings_in_full(fact: Fact, values: Mapping[str, Any]) -> dict[str, Any]:
     """All settings of an adoption that goes to another scheme or has others now, and the versions that rate it now.
 
     So a new default never rates it anew, and whoever cannot reproduce its numbers learns why.
     """
-    scheme = given.get("scheme", fact.facts["scheme"])
-    if given.keys().isdisjoint({"scheme", "settings"}) or scheme not in schemes.available():
+    scheme = values.get("scheme", fact.facts["scheme"])
+    if values.keys().isdisjoint({"scheme", "settings"}) or scheme not in schemes.available():
         return {}  # of a scheme that is none the gate speaks
-    settings = given.get("settings", {})
+    settings = values.get("settings", {})
     adoption = SchemeAdopted(pool=fact.facts["pool"], scheme=scheme, settings=settings)
     whole = schemes.in_full(adoption)
     return {
@@ -210,12 +210,12 @@ def entries_of_proposal(
             proposal=number,
             part=part,
             parts=len(parts),
-            changes=tuple(held),
+            changes=tuple(share),
             reason=reason,
             proven=proven,
             by_token=by_token,
         )
-        for part, held in enumerate(parts, 1)
+        for part, share in enumerate(parts, 1)
     ]
 
 

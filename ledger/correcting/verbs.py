@@ -189,15 +189,15 @@ class Verbs:
         if verb not in VERBS:
             raise MalformedError([f"no verb {verb!r}; {choice_of(verb, VERBS)}"])
         taken = VERBS[verb]
-        given = {name: word for name, word in words.items() if word or name == "to"}
+        filled = {name: word for name, word in words.items() if word or name == "to"}
         needed = (*taken.needed, *taken.options)
-        problems = [f"{verb} needs {name}" for name in needed if name not in given]
-        stray = [name for name, word in given.items() if word and name not in {*needed, *taken.allowed}]
+        problems = [f"{verb} needs {name}" for name in needed if name not in filled]
+        stray = [name for name, word in filled.items() if word and name not in {*needed, *taken.allowed}]
         problems += [f"{verb} takes no {name}" for name in stray]
         if problems:
             raise MalformedError(problems)
         read: Callable[[Words], Change] = getattr(self, f"_{verb.replace('-', '_')}")
-        return read(given)
+        return read(filled)
 
     def _result(self, words: Words) -> Change:
         outcome, termination, half_moves = _ending(words)
@@ -262,8 +262,8 @@ class Verbs:
         old = f"late:{_hash([pool, *players, *facts])[:16]}"
         if ledger.journal.find([f"game:{old}"]):
             return old
-        known = ledger.people.by_number(players)
-        identities = [known[player].identity or player if player in known else player for player in players]
+        persons = ledger.people.by_number(players)
+        identities = [persons[player].identity or player if player in persons else player for player in players]
         plain = f"late:{_hash([pool, *identities, *facts])[:24]}"
         return MadeKeys(ledger.journal, ledger.names.file.secret).keys([plain], ledger.journal.find)[0]
 

@@ -97,10 +97,10 @@ class HousePolicies:
     def _refuse_unknown_models(self, policy: str, settings: Given) -> None:
         """Refuse names that no read model has, at hand here or in the tables: one mistyped would be kept by nobody."""
         if policy == READ_MODELS:
-            known = self.ledger.views.read_models()
+            models = self.ledger.views.read_models()
             for name in settings:
-                if name not in known:
-                    hint = f"{choice_of(name, known)}; install its plug-in first"
+                if name not in models:
+                    hint = f"{choice_of(name, models)}; install its plug-in first"
                     raise UnknownNameError("read model", name, hint, where="at hand here")
 
     def list(self) -> tuple[PolicyRow, ...]:
@@ -139,8 +139,8 @@ class HousePolicies:
         """
         policies = self._policies()
         event = _in_full(policies, policy, next_number(writer.find, policy), settings, since)
-        stands, wanted = _standing(policies, policy, since), row_of(0, event)
-        if stands is not None and (stands.since_ms, stands.settings) == (wanted.since_ms, wanted.settings):
+        stands, row = _standing(policies, policy, since), row_of(0, event)
+        if stands is not None and (stands.since_ms, stands.settings) == (row.since_ms, row.settings):
             return attrs.evolve(event, number=stands.number, effective_from=stands.since or None)
         if policy == FOUR_EYES and in_force(policies, writer.size + 1).on:
             raise RejectedError(
