@@ -91,16 +91,16 @@ class Recorder:
             MalformedError: one of them is no event.
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
-        given = list(events)
-        _refuse_strangers(given)
+        batch = list(events)
+        _refuse_strangers(batch)
         with self._writing() as writer:
-            accepted = _accepted(given, writer)
+            accepted = _accepted(batch, writer)
             now, last = self.clock_ms(), writer.last_recorded_at()
             if accepted is None:
                 now = rules.check_clock(now, last)
             else:
                 now = rules.check_acceptance(accepted, now, writer.size, last)
-            return self._batch(writer, actor, now, accepted).append(given)
+            return self._batch(writer, actor, now, accepted).append(batch)
 
     def append_judged(self, gate: Gate, actor: str) -> Recorded:
         """Record facts that have a door of their own, as ``rules.OWN_DOORS`` says, in one transaction.
@@ -116,8 +116,8 @@ class Recorder:
         """
         with self._writing() as writer:
             now = rules.check_clock(self.clock_ms(), writer.last_recorded_at())
-            given = list(gate(writer, now))
-            return self._batch(writer, actor, now, None, rules.OWN_DOORS).append(given)
+            batch = list(gate(writer, now))
+            return self._batch(writer, actor, now, None, rules.OWN_DOORS).append(batch)
 
     def _batch(
         self,
@@ -139,10 +139,10 @@ class Recorder:
             raise
 
 
-def _refuse_strangers(given: Sequence[object]) -> None:
-    if _CLASSES.issuperset(map(type, given)):
+def _refuse_strangers(batch: Sequence[object]) -> None:
+    if _CLASSES.issuperset(map(type, batch)):
         return
-    strangers = [thing for thing in given if not isinstance(thing, EVENTS)]
+    strangers = [thing for thing in batch if not isinstance(thing, EVENTS)]
     if strangers:
         what_to_do = "is no event: build one, such as GameRecorded(game=..., ...) of 'ledger'"
         raise MalformedError([f"{shown(thing)} {what_to_do}" for thing in strangers[:STRANGERS_NAMED]])
@@ -201,9 +201,9 @@ class _Batch:
 
     def _look_up(self, keys: set[str]) -> None:
         """Which of these keys the journal holds, unless it is remembered."""
-        wanted = keys - self._known
-        if wanted:
-            self._known.update(self._writer.find(sorted(wanted)))
+        missing = keys - self._known
+        if missing:
+            self._known.update(self._writer.find(sorted(missing)))
 
     def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> Recorded:
         self._games.clear()
@@ -252,14 +252,14 @@ class _Batch:
         Raises:
             RejectedError: it contradicts that one, or makes it what no game may be.
         """
-        stored, given = rules.facts_of(before), _facts(event)
-        if not isinstance(event, GameRecorded) or stored == given:
-            rules.check_repeat(type(event), event.key, stored, given)
+        stored, telling = rules.facts_of(before), _facts(event)
+        if not isinstance(event, GameRecorded) or stored == telling:
+            rules.check_repeat(type(event), event.key, stored, telling)
             return None
         known = self._games.get(event.game)
         if known is None:
             known = self._games[event.game] = known_games(self._writer.find, {event.key: before})[event.game]
-        return told_of(known, event.game, given, self._now_ms, self._further.standing_now)
+        return told_of(known, event.game, telling, self._now_ms, self._further.standing_now)
 
 
 def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:

@@ -49,29 +49,29 @@ from ledger.journal import Stored
 VERSIONS = frozenset({"scheme_version", "arithmetic"})  # fields that say by which program a pool was rated
 
 
-def compared_adoptions(stored: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def compared_adoptions(stored: Mapping[str, Any], telling: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Two adoptions as far as they can contradict each other: of their settings those that differ in value.
 
     With which versions of the program they were made is no part of what they say.
     """
-    plain = [{name: value for name, value in facts.items() if name not in VERSIONS} for facts in (stored, given)]
-    if stored["scheme"] == given["scheme"]:
+    plain = [{name: value for name, value in facts.items() if name not in VERSIONS} for facts in (stored, telling)]
+    if stored["scheme"] == telling["scheme"]:
         try:
-            scheme = schemes.named(given["scheme"])
+            scheme = schemes.named(telling["scheme"])
         except LedgerError:
             return plain[0], plain[1]
-        before, now = scheme.meant(stored["settings"]), scheme.meant(given["settings"])
+        before, now = scheme.meant(stored["settings"]), scheme.meant(telling["settings"])
         if _differing(before, now):  # not the words of then: so what they would mean now
-            now = scheme.in_full(given["settings"])
+            now = scheme.in_full(telling["settings"])
         differ = _differing(before, now)
         for facts, settings in zip(plain, (before, now), strict=True):
             facts["settings"] = {name: settings[name] for name in sorted(differ) if name in settings}
     return plain[0], plain[1]
 
 
-def are_same_adoption(stored: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+def are_same_adoption(stored: Mapping[str, Any], telling: Mapping[str, Any]) -> bool:
     """Whether two adoptions say the same: nothing of what ``compared_adoptions`` leaves of them differs."""
-    before, now = compared_adoptions(stored, given)
+    before, now = compared_adoptions(stored, telling)
     return before == now
 
 
@@ -168,7 +168,7 @@ def refuses_new_key(error: Exception) -> CorruptError:
     return CorruptError("journal", 0, f"holds a key that it does not find ({error.__cause__}); run 'audit'")
 
 
-def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], telling: Mapping[str, Any]) -> dict[str, Any]:
     """The key is known: the same fact again is success, another one is refused.
 
     A source may leave blank what another one told (``events.BLANKS``): what is stored stays, and nothing is refused.
@@ -178,7 +178,7 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: 
         kind: class of the event.
         key: its key.
         stored: what is known of the fact, as plain values without the key field.
-        given: the facts of the event, likewise.
+        telling: the facts of the event, likewise.
 
     Returns:
         The fields of a game of which more is known now; empty where the event says nothing new.
@@ -187,26 +187,26 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: 
         ConflictError: naming the first field, in alphabetical order, that contradicts.
     """
     if kind is SchemeAdopted:
-        stored, given = compared_adoptions(stored, given)
+        stored, telling = compared_adoptions(stored, telling)
     if kind is GameRecorded:
-        field, added = compared(stored, given)
+        field, added = compared(stored, telling)
         if field is not None:
-            raise ConflictError(key, field, stored.get(field), given.get(field))
+            raise ConflictError(key, field, stored.get(field), telling.get(field))
         return added
     blanks = BLANKS[kind]
-    for field in sorted(stored.keys() | given.keys()):
-        before, now = stored.get(field), given.get(field)
+    for field in sorted(stored.keys() | telling.keys()):
+        before, now = stored.get(field), telling.get(field)
         if before != now and not (now is None and field in blanks):
             is_prolonged = kind is TournamentOpened and field == "ends_at"
-            raise ConflictError(key, field, before, now, _prolonged(stored, given) if is_prolonged else None)
+            raise ConflictError(key, field, before, now, _prolonged(stored, telling) if is_prolonged else None)
     return {}
 
 
-def _prolonged(stored: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+def _prolonged(stored: Mapping[str, Any], telling: Mapping[str, Any]) -> str:
     return (
-        f"tournament {given['tournament']!r} is announced from {stored['starts_at']} to {stored['ends_at']} already, "
-        f"not to {given['ends_at']}, and what is recorded stays. Play on: once it is over, 'close-tournament' with the "
-        "day says so, and all of its games up to that day are rated together"
+        f"tournament {telling['tournament']!r} is announced from {stored['starts_at']} to {stored['ends_at']} already, "
+        f"not to {telling['ends_at']}, and what is recorded stays. Play on: once it is over, 'close-tournament' with "
+        "the day says so, and all of its games up to that day are rated together"
     )
 
 

@@ -373,13 +373,13 @@ class SqliteWriter:
             self._took(cursor.rowcount, len(nodes), "nodes")
         return leaves
 
-    def _took(self, taken: int, given: int, table: str) -> None:
+    def _took(self, taken: int, expected: int, table: str) -> None:
         """A statement that succeeds may still have added fewer rows than it was given."""
-        if taken != given:
+        if taken != expected:
             raise CorruptError(
                 self._journal.path,
                 0,
-                f"took {taken} of {given} rows into table {table}: run 'audit'; nothing was recorded",
+                f"took {taken} of {expected} rows into table {table}: run 'audit'; nothing was recorded",
             )
 
     def _insert(self, rows: Iterator[tuple[Any, ...]], number: int) -> None:
