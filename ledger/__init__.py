@@ -1,8 +1,8 @@
 """An event-sourced chess rating ledger: facts never change, every number can be recomputed, anyone can check.
 
-Start at ``Ledger``. The README follows one game result through the layers. Each public name is loaded when it is first
-asked for: a command says what Ctrl-C does before it loads anything that takes time, and a module in the depth of a room
-does not load the others. For the same reason nothing at all is imported here, be it ``typing``.
+Start at ``Ledger``. ``README.md`` in this folder follows one game result through the rooms. Each public name is loaded
+when it is first asked for: a command says what Ctrl-C does before it loads anything that takes time, and a module in
+the depth of a room does not load the others. For the same reason nothing at all is imported here, be it ``typing``.
 """
 
 TYPE_CHECKING = False  # type checkers take it for true

@@ -8,7 +8,7 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import pytest
 import ledger
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
+from tests.kit import readmes
 from tests.kit.code import imported_names, sources, tree_of
 from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
@@ -79,6 +80,11 @@ MODULES = list(sources("ledger"))
 EVERYWHERE = list(sources("ledger", "tools"))
 
 
+def breaches(modules: Iterable[str], of: Callable[[str], Collection[object]]) -> dict[str, Collection[object]]:
+    """What breaks a rule, by module; one test a rule, for a test of each module would be thousands."""
+    return {module: breach for module in modules if (breach := of(module))}
+
+
 # --- layers -------------------------------------------------------------------------------------------------
 
 
@@ -89,10 +95,19 @@ def test_every_module_has_its_layer_once() -> None:
     assert parts - set(named) == set(), "give the new module its place in LAYERS"
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_module_imports_only_from_its_own_layer_or_below(module: str) -> None:
-    above = {name for name in imports_of(module) if layer_of(name) > layer_of(module)}
-    assert above == set()
+def test_the_rooms_of_the_library_are_told_in_their_order() -> None:
+    library = readmes.texts()["ledger/README.md"]
+    order = " < ".join(", ".join(layer) for layer in LAYERS if layer != ("",)) + " < tools"
+    assert f"`{order}`" in library
+    told = set(re.findall(r"^(\w+)/ ", readmes.blocks(library, "")[0], re.MULTILINE))
+    assert told == {path.parent.name for path in (ROOT / "ledger").glob("*/__init__.py")}
+
+
+def test_a_module_imports_only_from_its_own_layer_or_below() -> None:
+    def above(module: str) -> set[str]:
+        return {name for name in imports_of(module) if layer_of(name) > layer_of(module)}
+
+    assert breaches(MODULES, above) == {}
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
@@ -100,10 +115,12 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert len(list(TopologicalSorter(graph).static_order())) == len(graph)
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_the_library_knows_neither_the_tools_nor_the_tests(module: str) -> None:
-    roots = {name.partition(".")[0] for name in imported_names(tree_of(sources("ledger")[module]))}
-    assert roots & {"tools", "tests", "schemas"} == set()
+def test_the_library_knows_neither_the_tools_nor_the_tests() -> None:
+    def outside(module: str) -> set[str]:
+        roots = {name.partition(".")[0] for name in imported_names(tree_of(sources("ledger")[module]))}
+        return roots & {"tools", "tests", "schemas"}
+
+    assert breaches(MODULES, outside) == {}
 
 
 def test_the_auditors_reader_shares_no_code_with_the_writer() -> None:
@@ -128,23 +145,26 @@ def test_every_module_serves_the_public_names_a_tool_or_the_testing_kit() -> Non
 # --- imports ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_nothing_is_imported_inside_a_function(module: str) -> None:
-    inside = [
-        f"{function.name}: {ast.unparse(node)}"
-        for function in ast.walk(tree_of(sources("ledger")[module]))
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-    ]
-    assert inside == []
+def test_nothing_is_imported_inside_a_function() -> None:
+    def inside(module: str) -> list[str]:
+        return [
+            f"{function.name}: {ast.unparse(node)}"
+            for function in ast.walk(tree_of(sources("ledger")[module]))
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+            for node in ast.walk(function)
+            if isinstance(node, ast.Import | ast.ImportFrom)
+        ]
+
+    assert breaches(MODULES, inside) == {}
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if module != "ledger.runtime.lazy"])
-def test_heavy_packages_are_imported_by_the_heavy_module_alone(module: str) -> None:
-    at_run_time = [node for node in tree_of(sources("ledger")[module]).body if not is_typing_block(node)]
-    roots = {name.partition(".")[0] for node in at_run_time for name in imported_names(node)}
-    assert roots & HEAVY == set(), "write: from ledger.runtime.lazy import np, pl, ..."
+def test_heavy_packages_are_imported_by_the_heavy_module_alone() -> None:
+    def heavy(module: str) -> set[str]:
+        at_run_time = [node for node in tree_of(sources("ledger")[module]).body if not is_typing_block(node)]
+        return {name.partition(".")[0] for node in at_run_time for name in imported_names(node)} & HEAVY
+
+    modules = set(MODULES) - {"ledger.runtime.lazy"}
+    assert breaches(modules, heavy) == {}, "write: from ledger.runtime.lazy import np, pl, ..."
 
 
 READ_ONE_PLAYER = """
@@ -194,39 +214,39 @@ def test_recording_one_fact_and_catching_up_loads_nothing_heavy(tmp_path: Path) 
 # --- size and words -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", EVERYWHERE)
-def test_every_module_opens_by_saying_what_lives_there(module: str) -> None:
-    assert ast.get_docstring(tree_of(sources("ledger", "tools")[module]))
+def test_every_module_opens_by_saying_what_lives_there() -> None:
+    trees = {module: tree_of(path) for module, path in sources("ledger", "tools").items()}
+    assert [module for module, tree in trees.items() if not ast.get_docstring(tree)] == []
 
 
-@pytest.mark.parametrize("module", EVERYWHERE)
-def test_no_function_has_more_than_one_thought(module: str) -> None:
-    too_long = {
-        node.name: (node.end_lineno or 0) - node.body[0].lineno + 1
-        for node in ast.walk(tree_of(sources("ledger", "tools")[module]))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (node.end_lineno or 0) - node.body[0].lineno + 1 > LONGEST_FUNCTION
-    }
-    assert too_long == {}
+def test_no_function_has_more_than_one_thought() -> None:
+    def too_long(module: str) -> dict[str, int]:
+        return {
+            node.name: (node.end_lineno or 0) - node.body[0].lineno + 1
+            for node in ast.walk(tree_of(sources("ledger", "tools")[module]))
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and (node.end_lineno or 0) - node.body[0].lineno + 1 > LONGEST_FUNCTION
+        }
+
+    assert breaches(EVERYWHERE, too_long) == {}
 
 
-@pytest.mark.parametrize(
-    "file", sorted(str(path.relative_to(ROOT)) for path in sources("ledger", "tools", "tests").values())
-)
-def test_no_file_has_more_than_one_subject(file: str) -> None:
-    assert len((ROOT / file).read_text("utf-8").splitlines()) <= LONGEST_FILE
+def test_no_file_has_more_than_one_subject() -> None:
+    lines = {path: len(path.read_text("utf-8").splitlines()) for path in sources("ledger", "tools", "tests").values()}
+    assert {path: length for path, length in lines.items() if length > LONGEST_FILE} == {}
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_banned_words_do_not_occur(module: str) -> None:
-    source = sources("ledger")[module].read_text("utf-8")
-    found = {
-        f"{match[0]}: use {instead}"
-        for pattern, instead, allowed in BANNED
-        if not any(module == one or module.startswith(f"{one}.") for one in allowed)
-        for match in re.finditer(pattern, source)
-    }
-    assert found == set()
+def test_banned_words_do_not_occur() -> None:
+    def banned(module: str) -> set[str]:
+        source = sources("ledger")[module].read_text("utf-8")
+        return {
+            f"{match[0]}: use {instead}"
+            for pattern, instead, allowed in BANNED
+            if not any(module == one or module.startswith(f"{one}.") for one in allowed)
+            for match in re.finditer(pattern, source)
+        }
+
+    assert breaches(MODULES, banned) == {}
 
 
 def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -250,10 +270,12 @@ def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.name or ""
 
 
-@pytest.mark.parametrize("module", EVERYWHERE)
-def test_nothing_is_called_by_a_pronoun(module: str) -> None:
-    bound = bindings(tree_of(sources("ledger", "tools")[module]))
-    assert [(line, name) for line, name in bound if name in PRONOUNS] == []
+def test_nothing_is_called_by_a_pronoun() -> None:
+    def pronouns(module: str) -> list[tuple[int, str]]:
+        bound = bindings(tree_of(sources("ledger", "tools")[module]))
+        return [(line, name) for line, name in bound if name in PRONOUNS]
+
+    assert breaches(EVERYWHERE, pronouns) == {}
 
 
 # --- public names -------------------------------------------------------------------------------------------
@@ -328,18 +350,22 @@ READ_CLOCKS = {"tests.imports.test_memory", "tests.kit.backup_driver", "tests.ki
 CLOCKS = r"\btime\.(?:time|monotonic|perf_counter|process_time|thread_time)(?:_ns)?\(|^from time import (?!sleep\b)"
 
 
-@pytest.mark.parametrize("module", sorted(set(TESTS) - READ_CLOCKS - {__name__}))
-def test_no_test_asserts_a_time(module: str) -> None:
+def test_no_test_asserts_a_time() -> None:
     """On a busy machine it fails: count the work, or tell it in yardsticks (``tools.attack.yardsticks``)."""
-    text = re.sub(r"while time\.process_time\(\) < ", "", sources("tests")[module].read_text("utf-8"))  # keeps busy
-    assert re.findall(CLOCKS, text, re.MULTILINE) == []
+
+    def clocks(module: str) -> list[str]:
+        text = re.sub(r"while time\.process_time\(\) < ", "", sources("tests")[module].read_text("utf-8"))  # keeps busy
+        return re.findall(CLOCKS, text, re.MULTILINE)
+
+    assert breaches(set(TESTS) - READ_CLOCKS - {__name__}, clocks) == {}
 
 
-@pytest.mark.parametrize("module", TESTS)
-def test_no_module_imports_a_test_module_or_a_conftest(module: str) -> None:
-    text = sources("tests")[module].read_text("utf-8")  # scripts in it that run in a process of their own, too
-    imports = re.findall(r"^ *(?:from|import) +tests\b.*\b(?:test_\w+|conftest)\b.*$", text, re.MULTILINE)
-    assert imports == [], "what two of them need belongs into tests/kit"
+def test_no_module_imports_a_test_module_or_a_conftest() -> None:
+    def imports(module: str) -> list[str]:
+        text = sources("tests")[module].read_text("utf-8")  # scripts in it that run in a process of their own, too
+        return re.findall(r"^ *(?:from|import) +tests\b.*\b(?:test_\w+|conftest)\b.*$", text, re.MULTILINE)
+
+    assert breaches(TESTS, imports) == {}, "what two of them need belongs into tests/kit"
 
 
 def test_no_two_modules_of_tests_have_a_fixture_of_one_name() -> None:

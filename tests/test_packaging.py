@@ -1,7 +1,11 @@
-"""The wheel: what is in it, and that it works in a clean environment far from the checkout, plug-ins included."""
+"""The wheel: what is in it, and that it works in a clean environment far from the checkout, plug-ins included.
+
+It is made of the source archive, so that this holds all that is needed.
+"""
 
 from __future__ import annotations
 
+import doctest
 import json
 import os
 import re
@@ -9,17 +13,22 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from tests.kit import readmes
 from tests.kit.places import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-VERSION = PROJECT["version"]
-BUILT_FROM = ("ledger", "tools", "schemas", "pyproject.toml", "README.md", "LICENSE")
+ABOUT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+VERSION = ABOUT["project"]["version"]
+BUILT_FROM = (
+    ".github", "ledger", "tools", "schemas", "pyproject.toml", "MANIFEST.in", "README.md", "CHANGELOG.md", "LICENSE",
+)  # fmt: skip
+SHIPPED = ("tools/*.py", "tools/commands/*.py", "tools/sample/*.py", "schemas/*.py", "schemas/*/*.json")
 UNREACHABLE = re.compile(r"new connection|name resolution|not known|connection refused|timed out|ProxyError", re.I)
 
 PLUG_IN_PYPROJECT = """
@@ -114,25 +123,51 @@ def copy_source(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy, so that nothing left over from earlier builds gets in."""
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source archive, made from a copy, so that nothing left over from earlier builds gets in."""
     source = tmp_path_factory.mktemp("built") / "source"
     copy_source(source)
-    words = ran([sys.executable, "-m", "pip", "wheel", ".", "--no-deps", "-v", "-w", "made"], source)
-    assert "importable" not in words.lower()  # setuptools' word for data that it takes for a package
+    needed = source.parent / "needed"
+    ran(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--target", needed, *ABOUT["build-system"]["requires"]],
+        source,
+    )
+    make = "import backend; backend.build_sdist('made')"
+    environment = {**os.environ, "PYTHONPATH": f"{needed}{os.pathsep}{source / 'tools' / 'building'}"}
+    done = subprocess.run(
+        [sys.executable, "-c", make], cwd=source, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
     (made,) = (source / "made").iterdir()
     return made
+
+
+@pytest.fixture(scope="module")
+def wheel(archive: Path) -> Path:
+    """The wheel, built from the source archive."""
+    words = ran([sys.executable, "-m", "pip", "wheel", archive, "--no-deps", "-v", "-w", "made"], archive.parent)
+    assert "importable" not in words.lower()  # setuptools' word for data that it takes for a package
+    (made,) = (archive.parent / "made").iterdir()
+    return made
+
+
+def test_the_source_archive_holds_the_checkout(archive: Path) -> None:
+    with tarfile.open(archive) as packed:
+        held = {name.partition("/")[2] for name in packed.getnames()}
+    checkout = {
+        path.relative_to(ROOT).as_posix()
+        for name in BUILT_FROM
+        for path in [ROOT / name, *(ROOT / name).rglob("*")]
+        if path.is_file() and path.suffix not in {".pyc", ".nbi", ".nbc"}
+    }
+    assert checkout - held == set()
 
 
 def test_the_wheel_holds_the_library_with_its_tools_and_schemas_and_nothing_beside_it(wheel: Path) -> None:
     held = {name for name in zipfile.ZipFile(wheel).namelist() if not name.endswith("/")}
     library = {f"ledger/{path.relative_to(ROOT / 'ledger')}" for path in (ROOT / "ledger").rglob("*.py")}
-    mapped = {
-        f"ledger/{path.relative_to(ROOT)}"
-        for folder, pattern in (("tools", "*.py"), ("schemas", "*.py"), ("schemas", "*/*.json"))
-        for path in (ROOT / folder).rglob(pattern)
-    }
-    data = {"ledger/py.typed", "ledger/tools/attack/recorder.c", "ledger/tools/sample/club.pgn"}
+    mapped = {f"ledger/{path.relative_to(ROOT)}" for pattern in SHIPPED for path in ROOT.glob(pattern)}
+    data = {"ledger/py.typed", "ledger/tools/sample/club.pgn"}
     assert sum(name.endswith(".json") for name in mapped) >= 4
     about = {name for name in held if name.startswith(f"rating_ledger-{VERSION}.dist-info/")}
     assert held - about == library | mapped | data
@@ -155,9 +190,13 @@ def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(wheel: Path, tmp_
         assert ran([python, "-m", f"ledger.tools.{module}", "--check"], away) == ""
     package = ran([python, "-c", "import ledger; print(ledger.__path__[0])"], away).strip()
     assert Path(package).is_relative_to(environment)
-    games = Path(package) / "tools" / "sample" / "club.pgn"
-    ran([command, "init", "club.db"], away)
-    assert "900 games recorded" in ran([command, "import", "club.db", games], away)
+    first_ledger = readmes.texts()[readmes.FIRST].partition("## The first ledger")[2].partition("\n## ")[0]
+    path = f"{environment / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    for line, expected in readmes.transcript(first_ledger):
+        shown = ran(["env", f"PATH={path}", "sh", "-c", line], away)
+        options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        assert doctest.OutputChecker().check_output(expected, shown, options), shown
+    games = away / "club.pgn"
     ranking = json.loads(ran([command, "ratings", "club.db"], away))
     assert len(ranking) == 16
     assert (ranking[0]["name"], ranking[0]["rating"]) == ("ann", 1923.0998993145497)

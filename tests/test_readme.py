@@ -1,4 +1,4 @@
-"""Every transcript of the README is executed and compared, word for word but for what is written as ``...``."""
+"""Every transcript of every README is executed and compared, word for word but for what is written as ``...``."""
 
 from __future__ import annotations
 
@@ -6,57 +6,95 @@ import doctest
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
+from filelock import FileLock
 
-from ledger.book import proposal_gate
-from ledger.correcting.verbs import VERBS
-from ledger.facts.events import BY_KIND
-from ledger.journal import rules
+from tests.kit import readmes
 from tests.kit.places import ROOT, SAMPLE
-from tools.cli import COMMANDS
+from tools import cli
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+TEXTS = readmes.texts()
+LIBRARY = "ledger/README.md"
 ELLIPSIS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+SHELL = re.compile(r"[|<>&;]|\$\(")
+Follow = Callable[[str, Path], None]
 
 
-def blocks(language: str) -> list[str]:
-    """The fenced blocks of a language, in order."""
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+@pytest.fixture
+def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Follow:
+    """Runs the transcript of a README in a folder, as it stands there.
 
+    A command without a word of the shell runs within the test, which saves it the start of a process.
+    """
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, module in (("rating-ledger", "-m tools.cli"), ("python", "")):
+        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
+        (programs / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
 
-def transcript(block: str) -> list[tuple[str, str]]:
-    """Commands of a console block with the output that is shown."""
-    parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)[1:]
-    return list(zip(parts[::2], parts[1::2], strict=True))
-
-
-def test_the_commands_print_what_the_readme_shows(tmp_path: Path) -> None:
-    shim = tmp_path / "bin" / "rating-ledger"
-    shim.parent.mkdir()
-    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tools.cli "$@"\n')
-    shim.chmod(0o755)
-    (tmp_path / "tools").symlink_to(ROOT / "tools")
-    environment = {**os.environ, "PATH": f"{shim.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
-    shown = [step for block in blocks("console") for step in transcript(block)]
-    assert len(shown) >= 6
-    for command, expected in shown:
+    def printed(command: str, folder: Path) -> tuple[int, str]:
+        if command.startswith("rating-ledger ") and not SHELL.search(command):
+            capsys.readouterr()
+            code = cli.main(shlex.split(command)[1:])
+            return code, "".join(capsys.readouterr())
         done = subprocess.run(
-            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
-        printed = done.stdout + done.stderr
-        assert doctest.OutputChecker().check_output(expected, printed, ELLIPSIS), f"{command}\n{printed}"
-        assert done.returncode == 0
+        return done.returncode, done.stdout + done.stderr
+
+    def follow(readme: str, folder: Path) -> None:
+        monkeypatch.chdir(folder)
+        for command, expected in readmes.transcript(TEXTS[readme]):
+            code, shown = printed(command, folder)
+            assert doctest.OutputChecker().check_output(expected, shown, ELLIPSIS), f"{command}\n{shown}"
+            assert code == 0, command
+
+    return follow
 
 
-def test_the_python_examples_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def after_the_first(follow: Follow, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of its own as the first README leaves it; followed once for all processes of a run."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    followed = shared / "after the first README"
+    with FileLock(f"{followed}.lock"):
+        if not followed.exists():
+            making = shared / "following the first README"
+            shutil.rmtree(making, ignore_errors=True)
+            making.mkdir()
+            follow(readmes.FIRST, making)
+            making.rename(followed)
+    return Path(shutil.copytree(followed, tmp_path / "after"))
+
+
+def test_the_first_readme_makes_the_ledgers_of_the_others(after_the_first: Path) -> None:
+    made = {"club.db", "club.head", "league.db", "fed.db", "club.pgn", "emma.svg"}
+    assert {path.name for path in after_the_first.iterdir()} >= made
+
+
+@pytest.mark.parametrize(
+    "readme", [name for name in TEXTS if name != readmes.FIRST and readmes.transcript(TEXTS[name])]
+)
+def test_the_commands_print_what_a_readme_shows(readme: str, after_the_first: Path, follow: Follow) -> None:
+    follow(readme, after_the_first)
+
+
+@pytest.mark.parametrize("readme", [name for name in TEXTS if readmes.blocks(TEXTS[name], "pycon")])
+def test_the_python_examples_work(readme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for block in blocks("pycon"):
-        test = doctest.DocTestParser().get_doctest(block, {}, "README", None, 0)
+    for block in readmes.blocks(TEXTS[readme], "pycon"):
+        test = doctest.DocTestParser().get_doctest(block, {}, readme, None, 0)
         results = doctest.DocTestRunner(optionflags=ELLIPSIS).run(test)
         assert results.failed == 0
         assert results.attempted > 5
@@ -64,7 +102,8 @@ def test_the_python_examples_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_the_plug_in_works_as_it_stands(tmp_path: Path) -> None:
     """Its files are those of the blocks; where pip would install it stands what pip would make of its pyproject."""
-    parts = (block.removeprefix("# ").partition("\n") for block in [*blocks("python"), *blocks("toml")])
+    written = [*readmes.blocks(TEXTS[LIBRARY], "python"), *readmes.blocks(TEXTS[LIBRARY], "toml")]
+    parts = (block.removeprefix("# ").partition("\n") for block in written)
     files = {name: content for name, _, content in parts}
     assert set(files) == {"statutes.py", "pyproject.toml", "test_statutes.py"}
     for name, content in files.items():
@@ -94,6 +133,35 @@ def test_the_plug_in_works_as_it_stands(tmp_path: Path) -> None:
     assert {rating % 8 for rating in ratings} == {1500 % 8}
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, *BY_KIND, *rules.RULES, *proposal_gate.RULES, *VERBS])
-def test_every_command_kind_and_rule_is_told(name: str) -> None:
-    assert f"`{name}" in README
+def test_an_example_in_words_calls_a_command_with_words_that_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The examples of ``--help`` speak of the reader's files and are not run; a word that no command takes is found."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "club.db").touch()
+    lines = [line for text in TEXTS.values() for block in readmes.blocks(text, "sh") for line in block.splitlines()]
+    examples = [line for line in lines if "rating-ledger " in line]
+    assert len(examples) > 100
+    wrong = []
+    for line in examples:
+        try:
+            take(line)
+        except click.UsageError as error:
+            wrong.append(f"{line}: {error.format_message()}")
+    assert wrong == []
+
+
+def take(line: str) -> None:
+    """Give the words of a line of the shell to the command that it calls, which is not run."""
+    words = shlex.split(re.sub(r'^eval "\$\((.*)\)"$', r"\1", line))
+    words = words[words.index("rating-ledger") + 1 :]
+    ends = [place for place, word in enumerate(words) if word in {"|", ">", ">>", "<"}]
+    words = words[: ends[0]] if ends else words
+    command: click.Command = cli.cli
+    context, name = None, "rating-ledger"
+    while isinstance(command, click.Group):
+        context = command.make_context(name, words, context)
+        found, inner, words = command.resolve_command(context, [*context._protected_args, *context.args])
+        assert inner is not None
+        command, name = inner, str(found)
+    command.make_context(name, words, context)

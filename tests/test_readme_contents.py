@@ -1,58 +1,62 @@
-"""The README's contents, and what it says of all commands at once. Its transcripts are run by ``test_readme``."""
+"""What the READMEs hold: where things stand, where links lead. Their transcripts are run by ``test_readme``."""
 
 from __future__ import annotations
 
-import importlib
 import re
-from collections.abc import Iterator
-from typing import cast
+from collections import defaultdict
 
-import click
 import pytest
 
+from ledger.book import proposal_gate
+from ledger.correcting.verbs import VERBS
+from ledger.facts.events import BY_KIND
+from ledger.journal import rules
+from tests.kit import readmes
+from tests.kit.code import sources
 from tests.kit.places import ROOT
-from tools.cli import TASKS
+from tools.cli import COMMANDS
 
-README = re.sub(r"^```.*?^```", "", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-
-
-def sections() -> list[str]:
-    """The anchors of all sections, as GitHub makes them of their titles."""
-    titles = re.findall(r"^##+ (.*)$", README, re.MULTILINE)
-    return [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
+TEXTS = readmes.texts()
+FIRST = TEXTS[readmes.FIRST]
 
 
-def commands() -> Iterator[tuple[str, click.Command]]:
-    """Every command with its words, those of groups among them."""
-    for task in TASKS.values():
-        for name, place in task.items():
-            module, function = place.split(".")
-            found = getattr(importlib.import_module(f"tools.commands.{module}"), function)
-            inner = found.commands if isinstance(found, click.Group) else {}
-            yield from ((f"{name} {word}", command) for word, command in inner.items())
-            yield name, cast("click.Command", found)
+def test_the_first_readme_is_short_and_soon_shows_a_result() -> None:
+    assert len(FIRST.encode()) <= 20_000
+    first_lines = FIRST.splitlines()[:40]
+    assert "pip install ." in first_lines
+    assert any(re.match(r" +1 +13  ann +1923 ", line) for line in first_lines)
 
 
-def test_every_section_is_in_the_contents_and_every_link_leads_somewhere() -> None:
-    contents = README.partition("## ")[0]
-    assert sorted(re.findall(r"\]\(#([^)]*)\)", contents)) == sorted(sections())
-    assert set(re.findall(r"\]\(#([^)]*)\)", README)) == set(sections())
-    assert [path for path in re.findall(r"\]\((?!#|http)([^)]*)\)", README) if not (ROOT / path).exists()] == []
+@pytest.mark.parametrize("readme", TEXTS)
+def test_every_link_leads_somewhere(readme: str) -> None:
+    lost = []
+    for link in readmes.links(TEXTS[readme]):
+        file, anchor = readmes.target(readme, link)
+        if not file.exists() or (anchor and anchor not in readmes.anchors(file.read_text(encoding="utf-8"))):
+            lost.append(link)
+    assert lost == []
 
 
-@pytest.mark.parametrize(
-    ("option", "sentence"),
-    [("--known-at", r"\*\*What was known then\.\*\* (`ratings`.*?) take"), ("--verify", r"They are(.*?)\.\n")],
-)
-def test_the_commands_that_take_an_option_are_all_named(option: str, sentence: str) -> None:
-    takers = {name for name, command in commands() if any(option in parameter.opts for parameter in command.params)}
-    (listed,) = re.findall(sentence, README, re.DOTALL)
-    assert set(re.findall(r"`([^`]*)`", listed)) == takers
+def test_the_first_readme_leads_to_all_others() -> None:
+    reached = {readmes.target(readmes.FIRST, link)[0].resolve() for link in readmes.links(FIRST)}
+    assert {ROOT / name for name in TEXTS if name != readmes.FIRST} <= reached
 
 
-def test_the_table_of_commands_stands_in_the_order_of_help() -> None:
-    table = README.partition("| command | answer |\n")[2].partition("\n\n")[0]
-    assert re.findall(r"^\| \*\*(.*)\*\* \| \|$", table, re.MULTILINE) == list(TASKS)
-    for name, task in TASKS.items():
-        rows = table.partition(f"| **{name}** | |\n")[2].partition("| **")[0]
-        assert set(re.findall(r"(?:^\| |, )`([a-z-]+)", rows, re.MULTILINE)) >= set(task)
+def test_nothing_stands_in_two_readmes() -> None:
+    places: dict[str, set[str]] = defaultdict(set)
+    for name, text in TEXTS.items():
+        for sentence in re.split(r"(?<=[.;:|]) |\n\n|<br>|\n(?=[*|])", readmes.prose(text)):
+            places[" ".join(re.sub(r"\]\([^)]*\)", "]", sentence).split())].add(name)
+    assert {sentence: found for sentence, found in places.items() if len(found) > 1 and len(sentence) > 70} == {}
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *BY_KIND, *rules.RULES, *proposal_gate.RULES, *VERBS])
+def test_every_command_kind_and_rule_is_told(name: str) -> None:
+    assert any(re.search(rf"`(correct DB )?{re.escape(name)}\b", text) for text in TEXTS.values())
+
+
+def test_a_readme_that_a_message_or_a_help_names_is_there() -> None:
+    texts = (path.read_text(encoding="utf-8") for path in sources("ledger", "tools").values())
+    named = {name for text in texts for name in re.findall(r"(?<![\w/.])[\w./]*README\.md", text)}
+    assert {name for name in named if name.startswith(("ledger/", "schemas/"))}
+    assert {name for name in named if not (ROOT / name).is_file()} == set()

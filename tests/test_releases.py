@@ -86,7 +86,7 @@ def assert_told(answer: Any, recorded: Any) -> None:
 
 
 def digests(club: Path, tables: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """By table, SHA-256 over the rows of the columns that it had then, in the form that the README states."""
+    """By table, SHA-256 over the rows of the columns that it had then, in the form of ``ledger/audit/README.md``."""
     with closing(sqlite.connect(club.with_name("club.views.db"), read_only=True)) as views:
         for table, shape in tables.items():
             columns = ", ".join(f'"{name}"' for name in shape["columns"])

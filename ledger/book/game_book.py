@@ -7,7 +7,7 @@ A proposal or decision is noted as it comes in, and where one takes effect the g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -135,7 +135,8 @@ class Correcting:
             merge = corrections.merged(decided.acting([subject]).get(subject, []))
             decided.merge(player, *((None, 0) if merge is None else (merge.change.into, merge.proposal)))
             concerned |= corrections.below(before, player) | corrections.below(decided.merges, player)
-        moved = {player for player in concerned if self._has_moved(before, player)}
+        root = corrections.root
+        moved = {player for player in concerned if root(before, player) != root(decided.merges, player)}
         games = self._positions(_GIVEN, (orjson.dumps(sorted(moved)).decode(),)) if moved else set()
         for span in decided.spans:  # the games of a person who is somebody else now
             change = span.change
@@ -144,10 +145,6 @@ class Correcting:
                     person = corrections.root(merges, change.player)
                     games |= self._positions(_OF_PERSON, (person, *corrections.span(change)))
         return games
-
-    def _has_moved(self, before: Mapping[int, int], player: int) -> bool:
-        """Whether a player is another person than by earlier merges."""
-        return corrections.root(before, player) != corrections.root(self._decided.merges, player)
 
     def _games_of(self, change: Change) -> Iterator[int]:
         """The games that a change means, by position."""
@@ -261,7 +258,7 @@ class GameBook(Parts):
         lower bits, the half points of White and who lost on time (0 nobody, 1 White, 2 Black); players are White and,
         in ``PLAYER_BITS`` lower bits, Black.
         """
-        cursor = self.connection.execute(self._rated_games(pool, facts), (pool.pool, start_ms))
+        cursor = self.connection.execute(rated_games(pool, facts), (pool.pool, start_ms))
         kept: list[tuple[Any, ...]] = []  # the last batch may go on in the next block
         while rows := cursor.fetchmany(judging.BLOCK):
             rows = [*kept, *rows]
@@ -274,6 +271,3 @@ class GameBook(Parts):
             kept = rows[cut:]
         if kept:
             yield kept
-
-    def _rated_games(self, pool: Pool, facts: Sequence[str]) -> str:
-        return rated_games(pool, facts)

@@ -5,7 +5,7 @@ A fact may reach games that stand in the book already: they are judged again, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +13,7 @@ import attrs
 
 from ledger.book import tables
 from ledger.book.roster import STANDING_CODE, Roster
-from ledger.book.timeline import ALONE, Era, Place, Pool
+from ledger.book.timeline import ALONE, Place, Pool
 from ledger.book.tournament_games import Editions, editions_of
 from ledger.book.tournaments import Edition
 from ledger.facts.events import Event
@@ -86,18 +86,10 @@ def judged(pools: Iterable[Pool], roster: Roster, frame: DataFrame, editions: Ed
             ``rated``, ``white``, ``black``, ``ended_ms`` and ``tournament``.
         editions: those of tournaments that are rated whole; a game of none of them counts as its own tournament.
     """
-    present = list(_by_pool(pools, frame))
+    number = frame["pool"].to_numpy()
+    present = [(pool, places) for pool in pools if len(places := np.flatnonzero(number == pool.pool))]
     frame = frame.with_columns(reason=_reasons(present, roster, frame, editions or {}))
     return frame.with_columns(_places(present, frame, editions or {}))
-
-
-def _by_pool(pools: Iterable[Pool], frame: DataFrame) -> Iterator[tuple[Pool, Any]]:
-    """Each pool that has games in the frame, with their places."""
-    number = frame["pool"].to_numpy()
-    for pool in pools:
-        places = np.flatnonzero(number == pool.pool)
-        if len(places):
-            yield pool, places
 
 
 def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, editions: Editions) -> Series:
@@ -120,22 +112,14 @@ def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, 
             here = places[eras == number]
             if len(here):
                 asked = [column[here] for column in columns]
-                _welcome(era, asked[4], asked[5], frame["tournament"], here)
-                reasons[here] = _refused(era, asked)
+                white, black = asked[4:6]  # standings; some tournaments rate guests, and few games have one
+                for place in np.flatnonzero((white == STANDING_GUEST) | (black == STANDING_GUEST)):
+                    sides = era.standings(int(white[place]), int(black[place]), frame["tournament"][int(here[place])])
+                    white[place], black[place] = sides
+                codes = np.zeros(len(here), np.int32)
+                compiled(refusal_loop(era.scheme))(*asked, codes, era.numbers)
+                reasons[here] = codes
     return pl.Series("reason", [None, *REASONS[1:]], dtype=pl.String).gather(reasons)
-
-
-def _welcome(era: Era, white: Any, black: Any, tournaments: Series, here: Any) -> None:
-    """Put in the standings of tournaments in which guests are rated; few games have a guest."""
-    for place in np.flatnonzero((white == STANDING_GUEST) | (black == STANDING_GUEST)):
-        sides = era.standings(int(white[place]), int(black[place]), tournaments[int(here[place])])
-        white[place], black[place] = sides
-
-
-def _refused(era: Era, columns: list[Any]) -> Any:
-    reasons = np.zeros(len(columns[0]), np.int32)
-    compiled(refusal_loop(era.scheme))(*columns, reasons, era.numbers)
-    return reasons
 
 
 def _places(present: list[tuple[Pool, Any]], frame: DataFrame, editions: Editions) -> list[Series]:

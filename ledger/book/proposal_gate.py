@@ -251,7 +251,8 @@ class ProposalGate:
                 is_stale = True
                 yield "stale", f"{name} of {change.fact!r} is {_shown(now)}, not {_shown(expected)}; look at it again"
         if not is_stale and all(_plain(fact.facts.get(name, BLANK)) == _plain(value) for name, value in given.items()):
-            yield "changes-nothing", f"{change.fact!r} says so already: {_fields(given)}"
+            says = ", ".join(f"{name}={_shown(value)}" for name, value in given.items())
+            yield "changes-nothing", f"{change.fact!r} says so already: {says}"
 
     @staticmethod
     def _is_fixed(change: Change, field: str) -> bool:
@@ -284,7 +285,7 @@ class ProposalGate:
             yield "bad-value", f"{change.fact!r} may not be recorded so: {'; '.join(error.problems)}"
             return
         if not is_annullable(type(event)):
-            others = _kinds([kind for kind in KINDS if is_annullable(kind)])
+            others = ", ".join(kind.KIND for kind in KINDS if is_annullable(kind))
             yield "not-correctable", f"a {event.KIND} is not recorded by a proposal; what is: {others}"
         elif event.key != change.fact:
             yield "bad-value", f"the key of this fact is {event.key!r}, not {change.fact!r}"
@@ -315,7 +316,8 @@ class ProposalGate:
                 return
         if change.do is Verb.PART:
             if merges.get(player) != into:
-                yield "stale", f"player {player} is not merged into {into} now: {_merged(merges, player)}"
+                now = f"it is merged into {merges.get(player, 'nobody')}"
+                yield "stale", f"player {player} is not merged into {into} now: {now}"
         elif player == into:
             yield "circular", f"player {player} cannot be merged into itself; give two different players"
         elif player in merges:
@@ -449,14 +451,6 @@ def _shown(value: Any) -> str:
     return "blank" if value == BLANK else repr(value)
 
 
-def _fields(given: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={_shown(value)}" for name, value in given.items())
-
-
-def _merged(merges: dict[int, int], player: int) -> str:
-    return f"it is merged into {merges[player]}" if player in merges else "it is merged into nobody"
-
-
 def _between(change: Change) -> str:
     since = f" from {change.since}" if change.since else ""
     return since + (f" until {change.until}" if change.until else "")
@@ -467,7 +461,3 @@ def _backwards(change: Change) -> tuple[str, str] | None:
     if first <= last:
         return None
     return "bad-value", f"from {change.since} until {change.until} is no time at all; the end comes first"
-
-
-def _kinds(classes: Sequence[type[Event]]) -> str:
-    return ", ".join(cls.KIND for cls in classes)

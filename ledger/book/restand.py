@@ -111,7 +111,8 @@ def _after(book: Parts, row: Row, pool: str, recorded: Mapping[str, Any], acting
     after = dict(row)
     if stands.fields:
         _check(row["position"], facts)
-        book.connection.execute(_KEEP_ORIGINAL, (row["position"], _json(recorded)))
+        original = orjson.dumps(dict(recorded), option=orjson.OPT_SORT_KEYS).decode()
+        book.connection.execute(_KEEP_ORIGINAL, (row["position"], original))
     if facts != facts_of(row, pool):
         if facts["pool"] not in book.pools:
             message = f"was moved to pool {facts['pool']!r}, which has no scheme; run 'audit'"
@@ -199,7 +200,3 @@ def _check(position: int, facts: Mapping[str, Any]) -> None:
     except MalformedError as error:
         message = f"was corrected to what no game may be ({error}); run 'audit'"
         raise CorruptError("journal", position, message) from error
-
-
-def _json(facts: Mapping[str, Any]) -> str:
-    return orjson.dumps(dict(facts), option=orjson.OPT_SORT_KEYS).decode()

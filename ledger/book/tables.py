@@ -10,8 +10,8 @@ which games were told with which moves.
 
 They stand in the views database; what follows from ratings has its tables in ``ratings.views_file``. SQL only.
 
-What each table and column says, with its unit, is written here once: the README, ``rating-ledger tables``, Datasette
-and the exports take it from here.
+What each table and column says, with its unit, is written here once: ``schemas/README.md``, ``rating-ledger tables``,
+Datasette and the exports take it from here.
 """
 
 from __future__ import annotations

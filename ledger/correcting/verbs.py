@@ -59,11 +59,12 @@ class VerbWords(NamedTuple):
 
 VERBS: Mapping[str, VerbWords] = {
     "result": VerbWords(
-        "Another result of a game, and how it ended where that is another way, too.", ("game",), ("to",),
+        "Another result of a game, and how it ended where that is another way, too. Where the old ending does not go "
+        "with the new result and none is given, the proposal makes it unknown, and shows so.", ("game",), ("to",),
         ("termination", "half_moves"), "result lichess:Mxzwh32Z --to 1/2-1/2 --termination agreement",
     ),
     "game": VerbWords(
-        "Another value of any field of a game: termination, half_moves, started_at, ended_at, tournament, round, "
+        "Another value of any other field of a game: termination, half_moves, started_at, ended_at, tournament, round, "
         "rated, pool, white_rating, black_rating. An empty --to blanks it.",
         ("game",), ("field", "to"), (), "game lichess:Mxzwh32Z --field ended_at --to 2024-02-03",
     ),
@@ -90,11 +91,13 @@ VERBS: Mapping[str, VerbWords] = {
         "bye 'Autumn open' ann --brings half --round 5 --edition 2025-08-27",
     ),
     "annul": VerbWords(
-        "The rated games of a player between two days do not count: all of them, or those that the opponents lost.",
+        "The rated games of a player between two days do not count: all of them, or those that the opponents lost. "
+        "Games of that time that come later are meant, too.",
         ("player",), ("which",), ("from", "until"), "annul cheat --which losses --from 2024-01-01 --until 2024-03-31",
     ),
     "close": VerbWords(
-        "An account is off the lists from a day on; the games stand.", ("player",), ("from",), (),
+        "An account is off the lists from a day on; the games stand. 'undo' opens it again as if it had never been "
+        "closed, 'player set PLAYER --standing full --since DAY' from a day on.", ("player",), ("from",), (),
         "close cheat --from 2024-04-01",
     ),
     "standing": VerbWords(
@@ -115,7 +118,9 @@ VERBS: Mapping[str, VerbWords] = {
         "A year of birth that nobody has told yet.", ("player",), ("to",), (), "born ann --to 2010"
     ),
     "merge": VerbWords(
-        "A player is the same person as another one, whose number stays.", ("player",), ("into",), (),
+        "A player is the same person as another one, whose number stays. Numbers never change: wherever the first one "
+        "comes, the other is meant. Games between the two do not count; the rating of a list, the standing and the "
+        "year of birth of the player who stays hold.", ("player",), ("into",), (),
         "merge 'name:ann lee' --into fide:1503014",
     ),
     "unmerge": VerbWords(
@@ -149,8 +154,9 @@ VERBS: Mapping[str, VerbWords] = {
         "close-tournament 'Autumn open' --ended 2025-09-06",
     ),
     "fact": VerbWords(
-        "Another value of a field of any fact, by its key as 'log' shows it: a declared rating, a standing, a year of "
-        "birth, the rating of a list, a scheme, a run, a tournament's end. An empty --to blanks it.",
+        "Another value of a field of any fact, by its key as 'log' shows it: a declared rating or standing (player:7, "
+        "player:7@2024-02-01), a year of birth (born:7), the rating of a list (seed:...), a scheme "
+        "(scheme:standard@2006-01-01), a run, a tournament's end, a policy. An empty --to blanks it.",
         ("fact",), ("field", "to"), (), "fact scheme:standard@2006-01-01 --field effective_from --to 2006-01-15",
     ),
     "take-back": VerbWords(
@@ -158,7 +164,7 @@ VERBS: Mapping[str, VerbWords] = {
         "a list.", ("fact",), (), (), "take-back run:standard@2024-02-29",
     ),
     "put-back": VerbWords("A fact that was taken back holds again.", ("fact",), (), (), "put-back run:standard@2024"),
-    "undo": VerbWords("An approved proposal acts no longer.", ("proposal",), (), (), "undo 12"),
+    "undo": VerbWords("An approved proposal acts no longer; an undo can be undone.", ("proposal",), (), (), "undo 12"),
 }  # fmt: skip
 _MIRRORED = {
     Outcome.WHITE: Outcome.BLACK,

@@ -355,8 +355,8 @@ _BY_MAGIC = {
 }
 _HTML = re.compile(rb"<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
 _JSON = (
-    "a JSON document, not JSON lines: write each game on a line of its own as the README shows, such as by "
-    "\"jq -c '.[]'\""
+    "a JSON document, not JSON lines: write each game on a line of its own as ledger/imports/README.md shows, such as "
+    "by \"jq -c '.[]'\""
 )
 
 

@@ -91,13 +91,10 @@ class _Players:
                 who = self._roster.newcomer(self._pool, player, int(first_ms[place]))
                 state[place] = rated_by.scheme.begin(who, rated_by.numbers)
             else:
-                state[place] = self._carried(player, held, era)
+                fields = len(self._pool.eras[held].scheme.state)
+                before = Held(held, tuple(self._state[player, :fields].tolist()), int(self.games[player]))
+                state[place] = self._pool.carried(before, era, partial(self._roster.anew, self._pool, player))
         return state.reshape(-1)
-
-    def _carried(self, player: int, held: int, era: int) -> tuple[float, ...]:
-        fields = len(self._pool.eras[held].scheme.state)
-        before = Held(held, tuple(self._state[player, :fields].tolist()), int(self.games[player]))
-        return self._pool.carried(before, era, partial(self._roster.anew, self._pool, player))
 
     def keep(self, era: int, players: Any, state: Any, games: Any) -> None:
         """Note what *players* hold after games of *era*."""
@@ -322,7 +319,9 @@ class Build:
         try:
             target, folded, written_pool, written_player = connection.execute(_STANDING).fetchone()
             target = target or until
-            with _Writers(self._path, connection, target) as writers, _sorted_games(self._path.parent) as games:
+            # the games that count, to come out by pool and in rating order, no batch in two blocks
+            room = SortedRuns(self._path.parent, ("pool", *RATING_ORDER), lead=2, rows_a_run=GAMES_A_RUN)
+            with _Writers(self._path, connection, target) as writers, room as games:
                 book = GameBook(connection, self._journal, until=target)
                 self._fold(connection, book, folded, target, games, writers, progress)
                 shown = any(era.from_shown for pool in book.pools.values() for era in pool.eras)
@@ -504,11 +503,6 @@ class _Writers:
 def _refused(*_: object) -> int:
     """No statement is allowed."""
     return sqlite.sqlite3.SQLITE_DENY
-
-
-def _sorted_games(folder: Path) -> SortedRuns:
-    """Room for the games that count, to come out by pool and in rating order, no batch in two blocks."""
-    return SortedRuns(folder, ("pool", *RATING_ORDER), lead=2, rows_a_run=GAMES_A_RUN)
 
 
 def _by_pool(games: SortedRuns) -> Iterator[tuple[int, Iterator[DataFrame]]]:

@@ -140,7 +140,9 @@ class PlayerRows:
         if n == 0:
             return self.begun(None)
         game, *fields = self._row(HISTORY.name, self._state, player, n)
-        held = self._held(game, fields, n)
+        era = self._era(game)
+        known = dict(zip(self._pool.state_fields, fields, strict=True))
+        held = Held(era, tuple(known[name] for name in self._pool.eras[era].scheme.state), n)
         return Carried(held, [self._kept_row(table, query, player, n) for table, query in self._kept])
 
     def _kept_row(self, table: SideTable, query: str, player: int, n: int) -> list[float]:
@@ -217,12 +219,6 @@ class PlayerRows:
             return [0] * len(games)
         places = dict(self._connection.execute(_PLACES, (_json(games),)))
         return [self._pool.era_at(places[game]) for game in games]
-
-    def _held(self, game: int, fields: Sequence[float], n: int) -> Held:
-        """The scheme's state after the *n*-th game, which stands at a position, by all fields of the pool."""
-        era = self._era(game)
-        known = dict(zip(self._pool.state_fields, fields, strict=True))
-        return Held(era, tuple(known[name] for name in self._pool.eras[era].scheme.state), n)
 
     def _select_many(self, table: SideTable) -> str:
         """The question for the rows of many players: of the history with the game and the scheme's state first."""

@@ -304,17 +304,13 @@ def _asked(
             found[known] = None
         elif again is not None:
             if known.at_ms < again.start_ms and pool.pool not in newcomers:
-                newcomers[pool.pool] = _come_or_gone(connection, pool.pool, again)
+                # Those rated again who have no game before them: whether they had one, and have one now, is not asked.
+                players = _json(sorted(again.players))
+                come = {row[0] for row in connection.execute(NEWCOMERS, (pool.pool, players, again.start_ms))}
+                stay = {row[0] for row in connection.execute(LAST_ROWS, (pool.pool, players))}
+                newcomers[pool.pool] = sorted(come | (again.players - stay))
             found[known] = again.players if known.at_ms >= again.start_ms else newcomers[pool.pool]
     return found
-
-
-def _come_or_gone(connection: sqlite3.Connection, pool: int, again: RatedAgain) -> list[int]:
-    """Those rated again who have no game before them: whether they had one, and have one now, is not asked."""
-    players = _json(sorted(again.players))
-    come = {player for (player,) in connection.execute(NEWCOMERS, (pool, players, again.start_ms)).fetchall()}
-    stay = {row[0] for row in connection.execute(LAST_ROWS, (pool, players)).fetchall()}
-    return sorted(come | (again.players - stay))
 
 
 def _lists(connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists) -> list[dict[int, Said]]:

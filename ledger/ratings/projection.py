@@ -206,7 +206,11 @@ class PoolProjection:
         self._rows.write_current(walk.current.values())
         gone = concerned - walk.met
         if gone:
-            self._drop_rows(sorted(gone), walk)
+            # Players who have no rated game left from the start on: their later rows go, their earlier ones stand.
+            before = self._rows.rated_before(sorted(gone), walk.start_ms)
+            bases = [(player, n + walk.skipped.get(player, 0)) for player, n in before.items()]
+            self._rows.drop_after(bases)
+            self._rows.restore_current(bases)
         return rated
 
     def _update(self, block: list[tuple[Any, ...]], walk: Walk, *, more: bool) -> int:
@@ -445,13 +449,6 @@ class PoolProjection:
                 rows += self.pool.carried(before, era, partial(self._roster.anew, self.pool, player))
             cols.put_rows(brought, others, width, cols.floats(rows))
         return brought
-
-    def _drop_rows(self, players: list[int], walk: Walk) -> None:
-        """Players who have no rated game left from the start on: their later rows go, their earlier ones stand."""
-        before = self._rows.rated_before(players, walk.start_ms)
-        bases = [(player, n + walk.skipped.get(player, 0)) for player, n in before.items()]
-        self._rows.drop_after(bases)
-        self._rows.restore_current(bases)
 
 
 def _starts(fold: Projector) -> list[float]:

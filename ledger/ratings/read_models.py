@@ -54,7 +54,7 @@ _OWN: Mapping[str, TableDoc] = {
         "Read models whose tables are not level: a process without their plug-ins has gone on since.",
         {
             "name": ColumnDoc("of the read model, and of its table"),
-            "pool": ColumnDoc("the pool in which its rows may be others; 0: it has no table yet", NUMBER),
+            "pool": ColumnDoc("the pool in which its rows may be others; 0: it has no table yet", "pool number"),
             "position": ColumnDoc("up to this entry its rows follow from the journal", POSITION),
             "since_ms": ColumnDoc("the earliest place in rating order from which they may be others; NULL: all", MS),
         },
@@ -139,7 +139,7 @@ def described_in(connection: sqlite3.Connection, projectors: Sequence[ReadModel]
     known = {column for _, column in _columns(connection, HISTORY.name)}
     fixed = described()[HISTORY.name].columns
     everything = described(projectors, [name for name in known if name not in fixed])
-    there = {name: table for name, table in everything.items() if _exists(connection, name)}
+    there = {name: table for name, table in everything.items() if any(_columns(connection, name))}
     return {name: _as_stored(connection, name, table) for name, table in there.items()}
 
 
@@ -147,10 +147,6 @@ def _as_stored(connection: sqlite3.Connection, name: str, table: TableDoc) -> Ta
     """The table with its columns in the order in which they are stored."""
     stored = [column for _, column in _columns(connection, name)]
     return table._replace(columns={column: table.columns[column] for column in stored if column in table.columns})
-
-
-def _exists(connection: sqlite3.Connection, name: str) -> bool:
-    return next(_columns(connection, name), None) is not None
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> Iterator[tuple[str, str]]:

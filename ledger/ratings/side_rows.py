@@ -24,6 +24,7 @@ from ledger.ratings.rated_games import Rated, sides_of
 from ledger.ratings.side_tables import GAMES_BEFORE, HISTORY, SideTable
 from ledger.runtime.columns import FEW, Column, Columns, changes, keyed
 from ledger.runtime.kernels import compiled
+from ledger.runtime.lazy import np
 
 Span = tuple[int, int, int]  # a player, and the numbers of the first and the last of some games
 
@@ -224,7 +225,9 @@ def write(
     for number, (table, kept) in enumerate(zip(rows.tables, folded.kept, strict=True)):
         sides = folded.tournaments[table.name].sides if table.by_tournament else folded.sides
         further = [cols.take(rated.scheme_state[name], rated.order) for name in table.scheme_state]
-        columns = _columns(cols, table, sides, kept, further)
+        names = [*table.fold.key[1:], *table.fold.stores]
+        stored = [kept.of_rows(cols, column) for column in (*(sides[name] for name in names), *further)]
+        columns = [*stored, *kept.columns]
         if stands is not None and not table.is_whole:
             columns = to_write(cols, rows, stands[number], columns)
         if len(columns[0]):
@@ -264,15 +267,6 @@ def _in_tournaments(
     return InTournaments(there, list(runs), run), cols.floats([value for kept in begun for value in kept])
 
 
-def _columns(
-    cols: Columns, table: SideTable, sides: Mapping[str, Column], folded: TableFold, further: Sequence[Column]
-) -> list[Column]:
-    """The columns of a table but the pool: from those of sides, further ones that it has, and the running state."""
-    names = [*table.fold.key[1:], *table.fold.stores]
-    stored = [folded.of_rows(cols, column) for column in (*(sides[name] for name in names), *further)]
-    return [*stored, *folded.columns]
-
-
 def listed_sides(cols: Columns, pool: Pool, rated: Rated, sides: Column) -> Column:
     """Whether the scheme lists each player after those of the sides, in their order, that stand at *sides*."""
     if pool.lists_everybody:
@@ -299,11 +293,14 @@ def fold(cols: Columns, projector: Projector, run: Column, sides: Mapping[str, C
     width = len(projector.state)
     sparse = projector.rows == CHANGES
     loop = folding_loop(projector.name, projector.step, width, changes=sparse)
+    taken = tuple(sides[name] for name in projector.takes)
     if cols is not FEW:
         loop = compiled(loop)
+        # A build has some whole numbers in fewer bits than an update; the step would be compiled anew for each width.
+        taken = tuple(column if column.dtype == np.float64 else column.astype(np.int64) for column in taken)
     reached = state[:] if cols is FEW else state.copy()
     out, changed = cols.room(len(run) * width), cols.zeros(len(run) if sparse else 0)
-    arguments = (run, tuple(sides[name] for name in projector.takes), reached, out)
+    arguments = (run, taken, reached, out)
     try:
         loop(*arguments, changed) if sparse else loop(*arguments)
     except Exception as error:  # whatever somebody else's step does; the history's is ours

@@ -266,7 +266,7 @@ class Views:
                 if reached is not None:
                     return reached
             with self._alone():
-                if not self._usable() or self._is_built_sooner():
+                if not (self._is_there() and views_file.are_rated_alike(self.connection)) or self._is_built_sooner():
                     self._build(progress)  # nobody else has built them meanwhile
 
     def refuse_foreign(self) -> None:
@@ -332,9 +332,6 @@ class Views:
             return False
         return found.st_size > 0
 
-    def _usable(self) -> bool:
-        return self._is_there() and views_file.are_rated_alike(self.connection)
-
     def _fold_in(self, progress: Progress) -> int | None:
         """Fold a backlog into standing views, in one transaction; its write lock keeps other processes away.
 
@@ -376,16 +373,13 @@ class Views:
                     self._book = GameBook(connection, self.journal)
             if self._is_built_sooner():
                 return None
-            self._fit(self._book, done, progress)
+            # Make, mend and drop the tables of read models as the ledger keeps them.
+            self._plan = installing.fit(self._book, self.at_hand, done, progress)
+            self._of_facts = of_facts(self._plan.kept)
+            self._rule_at = keeping.rule_position(self._book.connection)
+            self._pools = PoolProjections(self._book, self._plan.kept)
             self._book_at, self._version = done, version
         return self._book_at
-
-    def _fit(self, book: GameBook, known: int, progress: Progress) -> None:
-        """Make, mend and drop the tables of read models as the ledger keeps them."""
-        self._plan = installing.fit(book, self.at_hand, known, progress)
-        self._of_facts = of_facts(self._plan.kept)
-        self._rule_at = keeping.rule_position(book.connection)
-        self._pools = PoolProjections(book, self._plan.kept)
 
     def _fold(self, done: int, size: int) -> None:
         assert self._book is not None
@@ -395,7 +389,11 @@ class Views:
             self._book.take([recorded[position] for position in range(done + 1, size + 1)], fresh)
             recorded.clear()
         else:
-            self._fold_read(done, size, fresh)
+            for bodies in self.journal.read(done, size):
+                if size - done <= FEW_ENTRIES:
+                    self._book.take(map(decode, bodies), fresh)
+                else:
+                    take_decoded(self._book, decode_bodies(bodies), fresh)
         views_file.note_schemes(self.connection, fresh.adopted)
         self._pools.update(fresh, done)
         if self._of_facts:
@@ -405,14 +403,6 @@ class Views:
         self._book_at = size
         if keeping.rule_position(self.connection) != self._rule_at:
             self._book = None  # made anew, it fits its tables to the rule
-
-    def _fold_read(self, done: int, size: int, fresh: Fresh) -> None:
-        assert self._book is not None
-        for bodies in self.journal.read(done, size):
-            if size - done <= FEW_ENTRIES:
-                self._book.take(map(decode, bodies), fresh)
-            else:
-                take_decoded(self._book, decode_bodies(bodies), fresh)
 
     def _build(self, progress: Progress, until: int | None = None) -> None:
         stood = self._stood()

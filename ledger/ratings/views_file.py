@@ -236,13 +236,11 @@ def _made_by(connection: sqlite3.Connection) -> dict[str, str]:
 
 def stored_projectors(connection: sqlite3.Connection) -> dict[str, str]:
     """Names and identities of the projectors that have a table."""
-    return _projectors_in(_made_by(connection))
-
-
-def _projectors_in(made: Mapping[str, str]) -> dict[str, str]:
     own = {_ARITHMETIC[0], HISTORY.name}
     return {
-        name: identity for name, identity in made.items() if name not in own and not name.startswith((_SCHEME, PACKAGE))
+        name: identity
+        for name, identity in _made_by(connection).items()
+        if name not in own and not name.startswith((_SCHEME, PACKAGE))
     }
 
 

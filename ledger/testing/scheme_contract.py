@@ -381,10 +381,10 @@ def _as_arrays(games: Rateable) -> Rateable:
         MANY.small(black),
         MANY.floats(score),
         MANY.floats(day),
-        MANY.ints(starts),
-        MANY.floats(period),
-        MANY.floats(closing),
-        MANY.floats(began) if len(began) else (),
+        MANY.ints(starts) if starts else (),  # as a build of games one by one has them: the same machine code
+        MANY.floats(period) if period else (),
+        MANY.floats(closing) if closing else (),
+        MANY.floats(began) if began else (),
     )
 
 

@@ -48,9 +48,9 @@ def as_arrays(told: Rateable) -> Rateable:
         MANY.small(told.black),
         MANY.floats(told.score),
         MANY.floats(told.day),
-        MANY.ints(told.starts),
-        MANY.floats(told.period),
-        MANY.floats(told.closing),
+        MANY.ints(told.starts) if told.starts else (),
+        MANY.floats(told.period) if told.period else (),
+        MANY.floats(told.closing) if told.closing else (),
     )
 
 

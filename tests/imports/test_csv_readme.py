@@ -1,4 +1,4 @@
-"""The table of the README that says what is read of a CSV file says all of it, and each word of it is read."""
+"""The table that says what is read of a CSV file says all of it, and each word of it is read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ledger.imports.csv.header import COLUMNS, DELIMITERS
 from tests.kit.csv_files import BASE, csv_text, good_game, read_csv
 from tests.kit.places import ROOT
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "ledger" / "imports" / "README.md").read_text(encoding="utf-8")
 TABLE = re.search(r"^\| column \| also read \| value \|\n\|---.*\n((?:\|.*\n)+)", README, re.MULTILINE)
 assert TABLE is not None
 ROWS = [[cell.strip() for cell in row.split("|")[1:-1]] for row in TABLE[1].splitlines()]

@@ -95,10 +95,10 @@ def main() -> int:
     """Run, and say in one line what was refused."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--games", type=int, default=3_000)
-    parser.add_argument("--batch", type=int, default=250)
+    parser.add_argument("--games", type=int, default=750)
+    parser.add_argument("--batch", type=int, default=60)
     parser.add_argument("--build-from", type=int, default=50_000)
-    parser.add_argument("--chunk", type=int, default=500)
+    parser.add_argument("--chunk", type=int, default=125)
     parser.add_argument("--own-process", action="store_true", help="builds write by a process of its own")
     parser.add_argument("--steps", default="import,catch-up")
     parser.add_argument("--seed", type=int, default=1)

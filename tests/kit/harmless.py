@@ -62,7 +62,7 @@ def is_run(cell: str) -> bool:
 
 
 def without_apostrophes(cell: str, dividers: str) -> str:
-    """What the README says of the way back."""
+    """What ``tools/README.md`` says of the way back."""
     formula = "[=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212]"
     number = rf"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?($|[{dividers}])"
     return re.sub(rf"""(^|[{dividers}])'(?=[\s"']*(?!{number}){formula}|(?<=^')[\s"']*\n)""", r"\1", cell)

@@ -119,15 +119,6 @@ def test_they_are_registered_as_plug_ins_are() -> None:
     assert available()[: len(BUILT_IN)] == BUILT_IN
 
 
-@pytest.mark.parametrize("made", BUILT_IN, ids=lambda made: made.name)
-def test_the_readme_explains_their_columns(made: Projector) -> None:
-    (line,) = (row for row in (ROOT / "README.md").read_text().splitlines() if row.startswith(f"| `{made.name}` |"))
-    ranges = {f"win_{place}" for place in (2, 3, 4)} | {f"loss_{place}" for place in (2, 3, 4)}
-    ranges |= {f"longest_{kind}_{end}" for kind in ("unbeaten", "losing") for end in ("from", "to")}
-    for name in {*made.stores, *(kept.name for kept in made.state)} - ranges:
-        assert f"`{name}`" in line, name
-
-
 def test_a_ledger_without_them_gets_them_folded_from_the_rows_that_stand(
     sample_club: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""The sample club and its pictures are what their scripts would write now. (The schemas: see ``test_schemas``.)"""
+"""The sample club is what its script would write now. (Schemas: ``test_schemas``; pictures: ``test_readmes``.)"""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.places import ROOT
 from tools.sample import __main__ as sample
-from tools.sample import drawing
 
 
 def test_the_sample_club_is_what_its_script_writes() -> None:
@@ -28,16 +26,12 @@ def test_a_sample_that_differs_is_told_and_can_be_written_anew(
     assert edited.read_bytes() == original
 
 
-def test_the_pictures_of_the_readme_are_what_their_script_draws(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert drawing.main(["--check"]) == 0
-    drawn = {path.name: path.read_bytes() for path in drawing.FOLDER.iterdir()}
-    readme = (ROOT / "README.md").read_text("utf-8")
-    assert all(f"](tools/sample/pictures/{name})" in readme for name in drawn)
-    monkeypatch.setattr(drawing, "FOLDER", tmp_path / "pictures")
-    monkeypatch.setattr(drawing, "pictures", lambda: {name: text.decode() for name, text in drawn.items()})
-    assert drawing.main(["--check"]) == 1
-    assert "emma.svg differs" in capsys.readouterr().err
-    assert drawing.main([]) == 0
-    assert {path.name: path.read_bytes() for path in drawing.FOLDER.iterdir()} == drawn
+def test_a_copy_of_the_sample_takes_no_file_s_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copy = tmp_path / "club.pgn"
+    assert sample.main([str(copy)]) == 0
+    assert capsys.readouterr().out == f"{copy}: 900 games of an invented club\n"
+    assert copy.read_bytes() == sample.FILE.read_bytes()
+    copy.write_text("mine")
+    assert sample.main([str(copy)]) == 1
+    assert "is there already" in capsys.readouterr().err
+    assert copy.read_text() == "mine"

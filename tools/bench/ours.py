@@ -289,9 +289,10 @@ def _replay_stored(path: Path) -> None:
     with Ledger.open(path, read_only=True) as ledger, collector_paused():
         blocks = [block.games for _, block in mapped_ahead(decode_bodies, ledger.journal.read())]
     games = pl.concat(block for block in blocks if block is not None).sort("ended_ms", "round_order", "key")
-    score = games["outcome"].replace_strict({"white": 1.0, "draw": 0.5, "black": 0.0}, default=0.5).to_numpy()
-    white, black = (games[side].cast(pl.Int32).to_numpy() for side in ("white", "black"))
-    rateable = engine.Rateable(white, black, score, games["ended_ms"].to_numpy() / DAY_MS)
+    score = games["outcome"].replace_strict({"white": 1.0, "draw": 0.5, "black": 0.0}, default=0.5)
+    white, black = (games[side].cast(pl.Int32).to_numpy(writable=True) for side in ("white", "black"))
+    # Writable, as the columns of a build are: a kernel would be compiled once more for columns that are only read.
+    rateable = engine.Rateable(white, black, score.to_numpy(writable=True), games["ended_ms"].to_numpy() / DAY_MS)
     players = int(max(white.max(), black.max())) + 1
     scheme, numbers = chessworld.SCHEME, chessworld.DEFAULT
     state = MANY.floats(engine.newcomers(scheme, numbers, [Newcomer()]) * players)

@@ -18,7 +18,7 @@ from ledger.facts import periods
 from ledger.facts.periods import DAY_MS, MONTHLY
 from ledger.ratings import engine
 from ledger.runtime.arith import logistic
-from ledger.runtime.columns import MANY
+from ledger.runtime.columns import FEW, MANY
 from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
@@ -164,8 +164,13 @@ def scheme_run(columns: Columns, scheme: Scheme, numbers: Any, declared: Any = N
 def judged(columns: Columns, scheme: Scheme, numbers: Any, declared: Any = None) -> tuple[float, float]:
     """Log-loss and Brier's score of what the scheme expected of White before each game."""
     games = cut(columns, scheme, numbers)
-    foresight = foresee(MANY, scheme, numbers, games, beginning(games, scheme, numbers, declared))
-    return accuracy.log_loss(foresight.expected, games.score), accuracy.brier(foresight.expected, games.score)
+    state = beginning(games, scheme, numbers, declared)
+    if len(games.score) < engine.COMPILE_FROM:  # as ``compare`` does
+        few = engine.Rateable(*(np.asarray(column).tolist() for column in games))
+        expected = np.asarray(foresee(FEW, scheme, numbers, few, state.tolist()).expected)
+    else:
+        expected = foresee(MANY, scheme, numbers, games, state).expected
+    return accuracy.log_loss(expected, games.score), accuracy.brier(expected, games.score)
 
 
 def ratings(state: Any, scheme: Scheme) -> Any:

@@ -85,7 +85,7 @@ def otb_columns(path: Path) -> Columns:
     sides = [frame["white_fide_id"], frame["black_fide_id"]]
     numbers = (pl.concat(sides).rank("dense") - 1).cast(pl.Int32).to_numpy()
     scores = {word: score for score, word in RESULTS.items()}
-    score = frame["result"].replace_strict(scores, return_dtype=pl.Float64).to_numpy()
+    score = frame["result"].replace_strict(scores, return_dtype=pl.Float64).to_numpy(writable=True)
     days = frame["date"].str.to_date("%Y-%m-%d").cast(pl.Datetime("ms")).cast(pl.Int64)
     return {
         "white": numbers[: len(frame)].copy(),

@@ -26,7 +26,7 @@ def alike(db_path: str, limit: int | None, fmt: str | None, verify: bool) -> Non
     each other and two identities of one register or server; "apart_from" says who else of the group is somebody else.
     A name that more than 50 identities bear or fit says nothing: such names are counted below.
 
-    Nothing is merged, and nothing is recorded: merging players comes with corrections, in a later version.
+    Nothing is merged, and nothing is recorded: 'correct DB merge' makes two numbers one person.
 
     \b
     Example:

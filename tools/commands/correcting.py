@@ -118,8 +118,9 @@ def _short(words: str) -> str:
 def batch(db_path: str, file: str, *, each: bool, reason: str, by: str | None, token_file: str | None) -> None:
     """Propose every row of a CSV FILE; '-' reads standard input. Any fault, and nothing is proposed.
 
-    The column 'verb' holds a verb of 'correct', the others the words that it takes, named like its options: game,
-    player, to, from, until, which, into, pool, tournament, fact, field, proposal, white, black, ended, ...
+    Commas, semicolons or tabs stand between the cells. The column 'verb' holds a verb of 'correct', the others the
+    words that it takes, named like its options: game, player, to, from, until, which, into, pool, tournament, fact,
+    field, proposal, white, black, ended, ...
 
     \b
     Example:

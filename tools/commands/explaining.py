@@ -41,7 +41,8 @@ def explain(
 
     GAME is its key as 'games' shows it, the id that its server gave it, or its web address. A table of a long period
     shows the games with the largest terms; JSON, CSV and TSV have every term. CSV and TSV have a row for each term
-    (part "term") and for each game that was rated with it (part "game"), the rest of the answer beside each.
+    (part "term") and for each game that was rated with it (part "game"), the rest of the answer beside each. Of a
+    corrected game it says what was recorded and what stands, and what a published list said.
 
     \b
     Example:

@@ -25,7 +25,13 @@ PLAYERS_IN_A_TABLE = 20  # where the reader does not say how many
 @DB
 @POOL
 @limits.option(PLAYERS_IN_A_TABLE, "players, the best first")
-@click.option("--min-games", default=1, show_default=True, type=click.IntRange(0), help="Leave out players with fewer.")
+@click.option(
+    "--min-games",
+    default=1,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Leave out players with fewer; 0 shows those, too, who came with the rating of a list and have not played.",
+)
 @click.option(
     "--active",
     "active_days",

@@ -1,6 +1,7 @@
 """Make ``club.pgn``: two years of an invented chess club, the same bytes every time. Nothing here is a real game.
 
-``python -m tools.sample`` writes the file; ``--check`` exits 1 when it is not what would be written.
+``python -m ledger.tools.sample club.pgn`` writes the games into a new file, as the README has it. In a checkout
+``python -m tools.sample`` writes the file beside this one, which ships; ``--check`` exits 1 when it is another one.
 """
 
 from __future__ import annotations
@@ -68,13 +69,19 @@ def _game(number: int, start: datetime, random: Random) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write or check the sample; returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
     text = "".join(games())
-    if "--check" in (sys.argv[1:] if argv is None else argv):
+    if "--check" in words:
         if FILE.read_text(encoding="utf-8") == text:
             return 0
         output.remark(f"{FILE.name} differs: run 'python -m tools.sample'")
         return 1
-    FILE.write_text(text, encoding="utf-8")
+    file = Path(words[0]) if words else FILE
+    if words and file.exists():
+        output.error(f"{file} is there already: name a new file")
+        return 1
+    file.write_text(text, encoding="utf-8")
+    output.answer(f"{file}: {GAMES} games of an invented club")
     return 0
 
 

@@ -1,7 +1,7 @@
 """The columns of exports: what each says, in which unit, how it is read and turned into what a file shows.
 
 One description serves all: the scan of the tables, the types of Parquet and SQLite, the published JSON Schemas and the
-table of the README. No dataset is named here.
+table of ``schemas/README.md``. No dataset is named here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Make the pictures of the README: rating graphs of the sample club, the same bytes every time.
+"""Make the pictures of the READMEs: rating graphs of the sample club, the same bytes every time.
 
-``python -m tools.sample.drawing`` writes them; ``--check`` exits 1 when they are not what would be written.
+``python -m tools.readmes.drawing`` writes them; ``--check`` exits 1 when they are not what would be written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ledger.ledger import Ledger
 from ledger.players.people_layouts import SECRET_BYTES
 
 from .. import output
-from .__main__ import FILE
+from ..sample.__main__ import FILE
 
 _SECRET = bytes(SECRET_BYTES)
 FOLDER = Path(__file__).with_name("pictures")
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ]
     if "--check" in (sys.argv[1:] if argv is None else argv):
         for name in stale:
-            output.remark(f"{name} differs: run 'python -m tools.sample.drawing'")
+            output.remark(f"{name} differs: run 'python -m tools.readmes.drawing'")
         return 1 if stale else 0
     FOLDER.mkdir(exist_ok=True)
     for name in stale:
