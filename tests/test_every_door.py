@@ -48,7 +48,7 @@ class Misfit(NamedTuple):
     but: frozenset[str] = frozenset()
 
 
-def adopted(since: str) -> SchemeAdopted:
+def elo_from(since: str) -> SchemeAdopted:
     return SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from=since)
 
 
@@ -64,8 +64,8 @@ CUP = "Club cup"
 MISFITS: dict[str, Misfit] = {
     "two adoptions": Misfit(
         "same-instant",
-        (adopted("2026-11"),),
-        adopted("2026-11-01"),
+        (elo_from("2026-11"),),
+        elo_from("2026-11-01"),
         (("scheme", "adopt"), ("--scheme", "elo", "--from", "2026-11-01")),
         ("adopt", {"scheme": "elo", "from": "2026-11-01"}),
         {"effective_from": "2026-11-02"},
@@ -142,8 +142,8 @@ class Club(NamedTuple):
     run: Run
 
 
-@pytest.fixture(name="club")
-def _club(tmp_path: Path, run: Run) -> Club:
+@pytest.fixture(name="five")
+def _five(tmp_path: Path, run: Run) -> Club:
     ledger = made(tmp_path / "club.db")
     ledger.registry.add("name:eva", "Eva", birth_year=1990, actor="registry")
     return Club(ledger, tmp_path / "club.db", run)
@@ -258,12 +258,12 @@ DOORS: dict[str, Callable[[Club, Misfit], str]] = {
 
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("name", MISFITS)
-def test_each_rule_stands_at_each_door(name: str, door: str, club: Club) -> None:
+def test_each_rule_stands_at_each_door(name: str, door: str, five: Club) -> None:
     misfit = MISFITS[name]
     if door in misfit.but:
         pytest.skip("what would make it one is recorded before in any case")
-    told = DOORS[door](club, misfit)
+    told = DOORS[door](five, misfit)
     assert told.startswith(f"{misfit.rule}: "), told
-    with Ledger.open(club.path) as ledger:
+    with Ledger.open(five.path) as ledger:
         assert ledger.journal.find([misfit.event.key]).keys() == ({misfit.event.key} if door == "put back" else set())
-    assert club.run("audit", club.path).out.startswith("TRUE")
+    assert five.run("audit", five.path).out.startswith("TRUE")

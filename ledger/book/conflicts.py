@@ -211,14 +211,14 @@ def refuse_misfit(
     pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
     if pool is None:  # another rule speaks of that
         return
-    told, ends = _told_and_played(connection, pool, event, beside, moved)
+    announced, ends = _announced_and_played(connection, pool, event, beside, moved)
     if isinstance(event, TournamentOpened):
-        _refuse_overlap(event, told)
+        _refuse_overlap(event, announced)
     else:
-        _refuse_early_end(event, told, ends, pool)
+        _refuse_early_end(event, announced, ends, pool)
 
 
-def _told_and_played(
+def _announced_and_played(
     connection: sqlite3.Connection,
     pool: Pool,
     event: TournamentOpened | TournamentClosed,
@@ -245,19 +245,19 @@ def _told_and_played(
             for game in beside.get("game", ())
             if isinstance(game, GameRecorded) and (game.pool, game.tournament) == (event.pool, event.tournament)
         ]
-    told = Announced(tuple(sorted({*closed})))
+    announced = Announced(tuple(sorted({*closed})))
     for starts_at, first, last in opened:
         # two of one spelling have one key, of which other rules speak
         if not (isinstance(event, TournamentOpened) and starts_at == event.starts_at):
-            told = told.opened_for(first, last)
-    return told, sorted(ends)
+            announced = announced.opened_for(first, last)
+    return announced, sorted(ends)
 
 
-def _refuse_overlap(event: TournamentOpened, told: Announced) -> None:
+def _refuse_overlap(event: TournamentOpened, announced: Announced) -> None:
     first, last = instant_ms(event.starts_at), instant_end_ms(event.ends_at)
-    if (first, last) in told.opened:  # the same, spelt otherwise
+    if (first, last) in announced.opened:  # the same, spelt otherwise
         return
-    met = [edition for edition in told.editions() if edition.first_ms <= last and first <= edition.last_ms]
+    met = [edition for edition in announced.editions() if edition.first_ms <= last and first <= edition.last_ms]
     if met:
         spans = " and ".join(f"from {_day(edition.first_ms)} to {_day(edition.last_ms)}" for edition in met)
         raise RejectedError(
@@ -269,14 +269,14 @@ def _refuse_overlap(event: TournamentOpened, told: Announced) -> None:
         )
 
 
-def _refuse_early_end(event: TournamentClosed, told: Announced, ends: Sequence[int], pool: Pool) -> None:
+def _refuse_early_end(event: TournamentClosed, announced: Announced, ends: Sequence[int], pool: Pool) -> None:
     over, name = instant_end_ms(event.ended_at), repr(event.tournament)
-    if over in told.closed:  # the same, spelt otherwise
+    if over in announced.closed:  # the same, spelt otherwise
         return
-    by_end = editions(ends, lambda end: pool.gap_before(end) or GAP, told)
-    for edition in sorted({*by_end.values(), *told.editions()}):
-        announced = dict(told.opened).get(edition.first_ms, edition.last_ms)
-        if edition.last_ms in told.closed and edition.first_ms <= over <= max(edition.last_ms, announced):
+    by_end = editions(ends, lambda end: pool.gap_before(end) or GAP, announced)
+    for edition in sorted({*by_end.values(), *announced.editions()}):
+        last_ms = dict(announced.opened).get(edition.first_ms, edition.last_ms)
+        if edition.last_ms in announced.closed and edition.first_ms <= over <= max(edition.last_ms, last_ms):
             raise RejectedError(
                 "edition-closed",
                 event.key,

@@ -134,8 +134,8 @@ def refuse_other_birth(connection: sqlite3.Connection, event: BirthYearLearnt, b
         ConflictError: ``exists-with-different-birth-year``.
     """
     registered = beside.get(f"player:{event.player}", ())
-    told = [other.birth_year for other in registered if isinstance(other, PlayerRegistered)]
-    for known in (birth_year(connection, event.player), *told):
+    years = [other.birth_year for other in registered if isinstance(other, PlayerRegistered)]
+    for known in (birth_year(connection, event.player), *years):
         if known not in {None, event.birth_year}:
             raise ConflictError(f"player:{event.player}", "birth_year", known, event.birth_year)
 

@@ -56,8 +56,8 @@ def words(line: str, path: Path) -> list[str]:
     return [str(path) if word == "DB" else word for word in shlex.split(line)]
 
 
-@pytest.fixture(name="club")
-def _club(tmp_path: Path, run: Run) -> Path:
+@pytest.fixture(name="four_eyed")
+def _four_eyed(tmp_path: Path, run: Run) -> Path:
     made(tmp_path / "club.db").close()
     assert run("policy", "set", tmp_path / "club.db", "four-eyes", "on=true", "--by", "adam").code == 0
     return tmp_path / "club.db"
@@ -77,87 +77,87 @@ def approved(club: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize("what", REFUSED_TO_ONE)
-def test_the_refusal_names_the_line_that_proposes_it(what: str, club: Path, run: Run) -> None:
-    there = facts(club)
-    done = run(*words(REFUSED_TO_ONE[what], club))
+def test_the_refusal_names_the_line_that_proposes_it(what: str, four_eyed: Path, run: Run) -> None:
+    there = facts(four_eyed)
+    done = run(*words(REFUSED_TO_ONE[what], four_eyed))
     assert (done.code, done.out) == (REFUSED, "")
     assert done.err.startswith("error: needs-a-proposal: four eyes are on")
     line = shlex.split(done.err[done.err.index("rating-ledger ") :])
     assert line[-5:] == ["--propose", "--reason", "...", "--by", "NAME"]
-    assert facts(club) == there
+    assert facts(four_eyed) == there
     done = run(*line[1:])
     assert (done.code, done.out.startswith("proposal 1 is open: 'correct ")) == (0, True), done.err
-    assert facts(club) == there
-    approved(club, run)
-    alone = club.with_name("alone.db")
+    assert facts(four_eyed) == there
+    approved(four_eyed, run)
+    alone = four_eyed.with_name("alone.db")
     made(alone).close()
     assert run(*words(REFUSED_TO_ONE[what], alone)).code == 0
     if what != "four eyes":
-        assert facts(club)[len(there) :] == facts(alone)[len(there) - 1 :]
+        assert facts(four_eyed)[len(there) :] == facts(alone)[len(there) - 1 :]
     else:
-        assert facts(club)[-1][2]["settings"] == {"on": False, "tokens": False}
+        assert facts(four_eyed)[-1][2]["settings"] == {"on": False, "tokens": False}
 
 
 @pytest.mark.parametrize("what", TAKEN_FROM_ONE)
-def test_what_one_may_record_can_be_proposed_too(what: str, club: Path, run: Run) -> None:
-    there = facts(club)
-    done = run(*words(TAKEN_FROM_ONE[what], club), *EVE)
+def test_what_one_may_record_can_be_proposed_too(what: str, four_eyed: Path, run: Run) -> None:
+    there = facts(four_eyed)
+    done = run(*words(TAKEN_FROM_ONE[what], four_eyed), *EVE)
     assert (done.code, done.out.startswith("proposal 1 is open: 'correct ")) == (0, True), done.err
-    assert facts(club) == there
-    approved(club, run)
-    with Ledger.open(club) as ledger:
+    assert facts(four_eyed) == there
+    approved(four_eyed, run)
+    with Ledger.open(four_eyed) as ledger:
         assert ledger.corrections.proposal(1).reason == "the minutes"
         assert ledger.corrections.proposal(1).proposal.proposed_by == "eve"
-    proposed = facts(club)[len(there) :]
+    proposed = facts(four_eyed)[len(there) :]
     (_, key, _) = proposed[0]
-    done = run(*words(TAKEN_FROM_ONE[what], club))
+    done = run(*words(TAKEN_FROM_ONE[what], four_eyed))
     assert done.code == 0, done.err
-    assert facts(club)[len(there) :] == proposed, f"{key} is known already"
+    assert facts(four_eyed)[len(there) :] == proposed, f"{key} is known already"
 
 
 @pytest.mark.parametrize("what", VERBS)
-def test_the_verbs_of_correct_are_names_for_the_same(what: str, club: Path, run: Run) -> None:
-    assert run(*words(REFUSED_TO_ONE[what], club), *EVE).code == 0
-    assert run(*words(VERBS[what], club), *EVE[1:]).code == 0
-    with Ledger.open(club) as ledger:
+def test_the_verbs_of_correct_are_names_for_the_same(what: str, four_eyed: Path, run: Run) -> None:
+    assert run(*words(REFUSED_TO_ONE[what], four_eyed), *EVE).code == 0
+    assert run(*words(VERBS[what], four_eyed), *EVE[1:]).code == 0
+    with Ledger.open(four_eyed) as ledger:
         one, other = (known.changes for known in ledger.corrections.proposals())
         assert one == other
 
 
-def test_a_reason_goes_with_a_proposal(club: Path, run: Run) -> None:
-    done = run("close-run", club, "--as-of", "2026-11-04", "--reason", "late")
+def test_a_reason_goes_with_a_proposal(four_eyed: Path, run: Run) -> None:
+    done = run("close-run", four_eyed, "--as-of", "2026-11-04", "--reason", "late")
     assert (done.code, "--reason tell of a proposal: give --propose" in done.err) == (USAGE, True)
-    done = run("close-run", club, "--as-of", "2026-11-04", "--propose", "--by", "eve")
+    done = run("close-run", four_eyed, "--as-of", "2026-11-04", "--propose", "--by", "eve")
     assert (done.code, done.err.startswith("error: no-reason: a reason is missing")) == (REFUSED, True)
 
 
-def test_a_proposal_registers_nobody(club: Path, run: Run) -> None:
-    zoe = ("record", club, "--white", "Ann", "--black", "Zoe", "--result", "1-0", *EVE)
+def test_a_proposal_registers_nobody(four_eyed: Path, run: Run) -> None:
+    zoe = ("record", four_eyed, "--white", "Ann", "--black", "Zoe", "--result", "1-0", *EVE)
     done = run(*zoe, "--new")
     assert (done.code, "a proposal registers nobody" in done.err) == (USAGE, True)
     done = run(*zoe)
     assert (done.code, "no player 'Zoe'" in done.err) == (REFUSED, True)
 
 
-def test_every_fault_of_what_is_proposed_is_named_at_once(club: Path, run: Run) -> None:
+def test_every_fault_of_what_is_proposed_is_named_at_once(four_eyed: Path, run: Run) -> None:
     late = "player set DB Ann --standing guest --declared 1700 --rating 1500 --since 2026-11-20"
-    done = run(*words(late, club), *EVE)
+    done = run(*words(late, four_eyed), *EVE)
     assert (done.code, done.err.count("after-the-first-game: ")) == (REFUSED, 2)
 
 
 def test_where_tokens_are_set_up_the_token_names_who_proposes(
-    club: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    four_eyed: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    eve, adam = token_of(run, club, "eve", "corrector"), token_of(run, club, "adam", "approver")
-    done = run("close-run", club, "--as-of", "2026-11-04")
+    eve, adam = token_of(run, four_eyed, "eve", "corrector"), token_of(run, four_eyed, "adam", "approver")
+    done = run("close-run", four_eyed, "--as-of", "2026-11-04")
     line = shlex.split(done.err[done.err.index("rating-ledger ") :])
     assert line[-3:] == ["--propose", "--reason", "..."]
     assert "needs-a-token" in run(*line[1:]).err
     monkeypatch.setenv(VARIABLE, eve)
     assert run(*line[1:]).code == 0
-    assert "not-this-role" in run("correct", club, "approve", "1").err
+    assert "not-this-role" in run("correct", four_eyed, "approve", "1").err
     monkeypatch.setenv(VARIABLE, adam)
-    approved(club, run)
-    with Ledger.open(club) as ledger:
+    approved(four_eyed, run)
+    with Ledger.open(four_eyed) as ledger:
         shown = ledger.corrections.proposal(1).proposal
         assert (shown.proposed_by, bool(shown.proposed_proven), shown.decided_by) == ("eve", True, "adam")

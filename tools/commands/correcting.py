@@ -24,6 +24,7 @@ from .. import limits, output
 from ..groups import Suggesting
 from ..wording import counted
 from . import DB, REFUSED, bring_level, confirmed, level
+from .identifying import WHY as WHY_PROPOSED
 from .identifying import identifying, token_given
 from .previewing import check_seen, preview
 from .proposing import tell_proposed
@@ -31,7 +32,7 @@ from .proposing import tell_proposed
 Command = TypeVar("Command", bound=Callable[..., Any])
 FAULTS_SHOWN = 20
 ROWS_IN_A_TABLE = 20
-REASON = click.option("--reason", default="", metavar="TEXT", help="Why: kept beside the journal, and can be erased.")
+REASON = click.option("--reason", default="", metavar="TEXT", help=WHY_PROPOSED)
 SEEN = click.option(
     "--seen", type=click.IntRange(1), metavar="POSITION", help="The entries for which the impact was looked at."
 )

@@ -23,6 +23,7 @@ from ledger.ledger import Ledger
 
 from .. import output
 from ..wording import counted
+from . import identifying
 from .identifying import recorder, recording_token, token_given
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -48,15 +49,13 @@ PROPOSE = click.option(
     callback=_keep,
     help="Propose it, for somebody else to approve by 'correct'; nothing is recorded before that.",
 )
-REASON = click.option(
-    "--reason", metavar="TEXT", expose_value=False, callback=_keep, help="Why it is proposed; can be erased."
-)
-BY = click.option("--by", metavar="WHO", expose_value=False, callback=_keep, help="Who proposes it.")
+REASON = click.option("--reason", metavar="TEXT", expose_value=False, callback=_keep, help=identifying.WHY)
+_BY = click.option("--by", metavar="WHO", expose_value=False, callback=_keep, help=identifying.BY)
 
 
 def proposing(command: Command) -> Command:
     """The options that make a proposal of what a command would record."""
-    return PROPOSE(REASON(BY(command)))
+    return PROPOSE(REASON(_BY(command)))
 
 
 def wish(by: str | None = None) -> Wish | None:
