@@ -16,12 +16,12 @@ import pytest
 
 from ledger.errors import ProposalError, RejectedError
 from ledger.facts import codec
-from ledger.facts.events import BirthYearLearnt, Decision, Event, PlayerChanged, RatingSeeded, SchemeAdopted
+from ledger.facts.events import BirthYearLearnt, Decision, Event, PlayerChanged, RatingSeeded
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.corrections import approve, made
-from tests.kit.games import game_recorded, tournament_closed, tournament_opened
+from tests.kit.games import game_recorded, scheme_adopted, tournament_closed, tournament_opened
 
 EVE = ("--reason", "the minutes", "--by", "eve")
 
@@ -48,10 +48,6 @@ class Misfit(NamedTuple):
     but: frozenset[str] = frozenset()
 
 
-def elo_from(since: str) -> SchemeAdopted:
-    return SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from=since)
-
-
 def changed(since: str, standing: Standing, declared: int | None = None) -> PlayerChanged:
     return PlayerChanged(player=1, effective_at=since, standing=standing, declared_rating=declared)
 
@@ -64,8 +60,8 @@ CUP = "Club cup"
 MISFITS: dict[str, Misfit] = {
     "two adoptions": Misfit(
         "same-instant",
-        (elo_from("2026-11"),),
-        elo_from("2026-11-01"),
+        (scheme_adopted("elo", effective_from="2026-11"),),
+        scheme_adopted("elo", effective_from="2026-11-01"),
         (("scheme", "adopt"), ("--scheme", "elo", "--from", "2026-11-01")),
         ("adopt", {"scheme": "elo", "from": "2026-11-01"}),
         {"effective_from": "2026-11-02"},
