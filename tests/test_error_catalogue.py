@@ -17,6 +17,7 @@ import pytest
 
 from ledger import errors, schemes
 from ledger.answers import rankings, rating_lists
+from ledger.answers.rows import as_rows
 from ledger.errors import LedgerError, RejectedError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import assemble, decode
@@ -128,7 +129,7 @@ def in_another_thread(scene: ClubOfTwo) -> None:
         ledger.head, ledger.level, ledger.catch_up, ledger.rebuild, lambda: ledger.player("Ann"), ledger.close,
         lambda: ledger.register("name:carl", "Carl"), lambda: ledger.import_games([]), lambda: list(ledger.entries()),
         lambda: ledger.append(game_recorded("r2")), lambda: ledger.erase(1), lambda: ledger.rows("games"),
-        lambda: rankings.ranking(ledger), ledger.policies.list, ledger.pools, ledger.database,
+        lambda: as_rows(rankings.ranking(ledger)), ledger.policies.list, ledger.pools, ledger.database,
         ledger.publications.all, lambda: ledger.propose([], reason="", by="eve"),
         lambda: list(corrections.proposals()), ledger.people.names, lambda: ledger.log("r1-b1"),
     ]  # fmt: skip
@@ -255,14 +256,14 @@ CATALOGUE: dict[str, Provoke] = {
     "malformed-no-event": lambda scene: scene.ledger.append_many([game_recorded("r2"), "r3", None]),  # type: ignore[list-item]
     "malformed-day": lambda _: game_recorded("r2", ended_at="2024-13-01"),
     "malformed-field": lambda _: game_recorded("a b"),
-    "malformed-day-asked": lambda scene: rating_lists.list_on(level(scene), "1st of May"),
+    "malformed-day-asked": lambda scene: as_rows(rating_lists.list_on(level(scene), "1st of May")),
     "malformed-actor": lambda scene: scene.ledger.append(game_recorded("r2"), actor="eve\n"),
     "storage-closed": closed,
     "storage-other-thread": in_another_thread,
     "storage-no-views-yet": lambda scene: scene.ledger.views.connection,
     "malformed-outcome-as-word": lambda _: game_recorded("r2", outcome="white"),
     "malformed-registrations": lambda scene: scene.ledger.register_many([("id:3", "Cleo"), ("fide:x", "Dan\n")]),
-    "malformed-limit": lambda scene: rankings.ranking(scene.ledger, limit=-1),
+    "malformed-limit": lambda scene: as_rows(rankings.ranking(scene.ledger, limit=-1)),
     "storage-missing": lambda scene: Ledger.open(scene.folder / "clup.db"),
     "storage-exists": lambda scene: Ledger.create(scene.path),
     "storage-foreign": foreign_database,

@@ -11,6 +11,7 @@ import ledger as public
 from ledger import ConflictError, Ledger, MalformedError, Outcome, ProposalError, RejectedError
 from ledger.answers import player_games, players, rankings, rating_lists, upsets
 from ledger.answers.crosstables import listing
+from ledger.answers.rows import as_row, as_rows
 from tests.kit.clubs import NAME, ClubOfTwo
 from tests.kit.corrections import TODAY, made
 from tests.kit.games import game_recorded
@@ -29,8 +30,8 @@ def test_an_answer_after_an_append_is_brought_level(club_of_two: ClubOfTwo) -> N
     ledger = club_of_two.ledger
     for number in (1, 2, 3):  # the first one is there; nobody has caught up with it yet
         ledger.append(game_recorded("r1-b1" if number == 1 else f"r{number}"))
-        assert [row["games"] for row in rankings.ranking(ledger)] == [number] * 2
-        assert players.summary(ledger, ledger.player("Ann"))["games"] == number
+        assert [row["games"] for row in as_rows(rankings.ranking(ledger))] == [number] * 2
+        assert as_row(players.summary(ledger, ledger.player("Ann")))["games"] == number
         assert len(list(ledger.rows("history"))) == 2 * number
 
 
@@ -54,17 +55,29 @@ def test_many_players_are_registered_in_one_transaction(club_of_two: ClubOfTwo) 
 
 def test_a_limit_of_zero_asks_for_all_as_on_the_command_line(tmp_path: Path) -> None:
     with made(tmp_path / NAME) as ledger:
-        everybody = rankings.ranking(ledger, limit=None)
+        everybody = as_rows(rankings.ranking(ledger, limit=None))
         assert len(everybody) == 4
-        assert rankings.ranking(ledger, limit=0) == everybody
-        assert rankings.ranking(ledger, limit=1) == everybody[:1]
-        in_full = rankings.ranking_in_full(ledger, rankings.Wanted(limit=0))
+        assert as_rows(rankings.ranking(ledger, limit=0)) == everybody
+        assert as_rows(rankings.ranking(ledger, limit=1)) == everybody[:1]
+        in_full = as_rows(rankings.ranking_in_full(ledger, rankings.Wanted(limit=0)))
         assert [row["player"] for row in in_full] == [row["player"] for row in everybody]
         ann = ledger.player("Ann")
-        assert player_games.games(ledger, ann, last=0) == player_games.games(ledger, ann, last=None) != []
-        assert upsets.upsets(ledger, margin=0, limit=0) == upsets.upsets(ledger, margin=0)
-        assert listing.tournaments(ledger, sought=listing.Sought(limit=0)) == listing.tournaments(ledger) != []
-        assert rating_lists.list_on(ledger, "2026-11-05", limit=0) == rating_lists.list_on(ledger, "2026-11-05") != []
+        assert (
+            as_rows(player_games.games(ledger, ann, last=0))
+            == as_rows(player_games.games(ledger, ann, last=None))
+            != []
+        )
+        assert as_rows(upsets.upsets(ledger, margin=0, limit=0)) == as_rows(upsets.upsets(ledger, margin=0))
+        assert (
+            as_rows(listing.tournaments(ledger, sought=listing.Sought(limit=0)))
+            == as_rows(listing.tournaments(ledger))
+            != []
+        )
+        assert (
+            as_rows(rating_lists.list_on(ledger, "2026-11-05", limit=0))
+            == as_rows(rating_lists.list_on(ledger, "2026-11-05"))
+            != []
+        )
         assert list(ledger.entries(last=0)) == list(ledger.entries())
 
 
@@ -77,7 +90,7 @@ def test_threads_that_open_a_ledger_each_record_and_ask_at_the_same_time(tmp_pat
                 white, black = 1 + thread % 4, 1 + (thread + 1 + number % 3) % 4
                 day = f"2026-10-{1 + number:02}T0{thread}:00:00Z"
                 own.append(game_recorded(f"t{thread}-{number}", white=white, black=black, ended_at=day, half_moves=40))
-                rankings.ranking(own)
+                as_rows(rankings.ranking(own))
             return own.player(1).player
 
     with ThreadPoolExecutor(THREADS) as executor:

@@ -43,14 +43,18 @@ def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
 
     def printed(command: str, folder: Path) -> tuple[int, str]:
+        """The exit code, and what is printed as a terminal has it: answers and remarks in their order."""
         if command.startswith("rating-ledger ") and not SHELL.search(command):
             capsys.readouterr()
-            code = cli.main(shlex.split(command)[1:])
-            return code, "".join(capsys.readouterr())
+            with monkeypatch.context() as terminal:
+                terminal.setattr(sys, "stderr", sys.stdout)
+                code = cli.main(shlex.split(command)[1:])
+            return code, capsys.readouterr().out
         done = subprocess.run(
-            command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )
-        return done.returncode, done.stdout + done.stderr
+            command, shell=True, cwd=folder, env=environment, text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        return done.returncode, done.stdout
 
     def follow(readme: str, folder: Path) -> None:
         monkeypatch.chdir(folder)
@@ -88,6 +92,12 @@ def test_the_first_readme_makes_the_ledgers_of_the_others(after_the_first: Path)
 )
 def test_the_commands_print_what_a_readme_shows(readme: str, after_the_first: Path, follow: Follow) -> None:
     follow(readme, after_the_first)
+
+
+def test_who_follows_all_readmes_in_one_folder_sees_the_same(after_the_first: Path, follow: Follow) -> None:
+    for readme in TEXTS:
+        if readme != readmes.FIRST:
+            follow(readme, after_the_first)
 
 
 @pytest.mark.parametrize("readme", [name for name in TEXTS if readmes.blocks(TEXTS[name], "pycon")])
@@ -136,11 +146,18 @@ def test_the_plug_in_works_as_it_stands(tmp_path: Path) -> None:
 def test_an_example_in_words_calls_a_command_with_words_that_it_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The examples of ``--help`` speak of the reader's files and are not run; a word that no command takes is found."""
+    """Examples of ``--help``, and those within a sentence, speak of the reader's files and are not run.
+
+    A word that no command takes is found all the same.
+    """
     monkeypatch.chdir(tmp_path)
     (tmp_path / "club.db").touch()
     lines = [line for text in TEXTS.values() for block in readmes.blocks(text, "sh") for line in block.splitlines()]
     examples = [line for line in lines if "rating-ledger " in line]
+    for name, text in TEXTS.items():
+        if name != "tools/README.md":  # there each command is named with what it takes
+            within = re.findall(r"(?<!`)`(rating-ledger \w[^`]+)`(?!`)", readmes.prose(text))
+            examples += [" ".join(line.split()) for line in within if "..." not in line]
     assert len(examples) > 100
     wrong = []
     for line in examples:

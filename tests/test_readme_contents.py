@@ -11,6 +11,7 @@ from ledger.book import proposal_gate
 from ledger.correcting.verbs import VERBS
 from ledger.facts.events import BY_KIND
 from ledger.journal import rules
+from ledger.schemes import built_in_names
 from tests.kit import readmes
 from tests.kit.code import sources
 from tests.kit.places import ROOT
@@ -50,8 +51,8 @@ def test_nothing_stands_in_two_readmes() -> None:
     assert {sentence: found for sentence, found in places.items() if len(found) > 1 and len(sentence) > 70} == {}
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, *BY_KIND, *rules.RULES, *proposal_gate.RULES, *VERBS])
-def test_every_command_kind_and_rule_is_told(name: str) -> None:
+@pytest.mark.parametrize("name", [*COMMANDS, *BY_KIND, *rules.RULES, *proposal_gate.RULES, *VERBS, *built_in_names()])
+def test_every_command_kind_rule_verb_and_scheme_is_told(name: str) -> None:
     assert any(re.search(rf"`(correct DB )?{re.escape(name)}\b", text) for text in TEXTS.values())
 
 

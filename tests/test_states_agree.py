@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from ledger.answers import explanations, player_games, players, predictions, rankings, rating_lists
 from ledger.answers.graphs import pages as graph_pages
+from ledger.answers.rows import as_row, as_rows
 from ledger.answers.wording import day
 from ledger.book.timeline import Held, Pool
 from ledger.errors import UnknownNameError
@@ -200,18 +201,18 @@ def check_an_instant(ledger: Ledger, rule: Rule, at: str) -> None:
     expected = {player: rule.at(player, ms) for player in range(1, PLAYERS + 1)}
     shown = {player: expected[player][1] for player in rule.members}
     for player, rating in shown.items():
-        summary = players.summary(ledger, ledger.player(str(player)), pool.name, at)
+        summary = as_row(players.summary(ledger, ledger.player(str(player)), pool.name, at))
         assert (summary["rating_then"], summary["then"]) == (rating, at)
-    whole = rating_lists.list_on(ledger, at, pool.name)
+    whole = as_rows(rating_lists.list_on(ledger, at, pool.name))
     on_the_list = {row["player"]: row["rating"] for row in whole}
     assert on_the_list == {
         player: rating for player, rating in shown.items() if rating is not None and not rule.is_closed(player, ms)
     }
-    assert rating_lists.list_on(ledger, at, pool.name, limit=2) == whole[:2]
+    assert as_rows(rating_lists.list_on(ledger, at, pool.name, limit=2)) == whole[:2]
     for player in range(1, PLAYERS + 1):
         opponent = player % PLAYERS + 1
         who = ledger.player(str(player)), ledger.player(str(opponent))
-        told = predictions.predict(ledger, *who, pool.name, at)
+        told = as_row(predictions.predict(ledger, *who, pool.name, at))
         assert (told["rating"], told["opponent_rating"]) == (expected[player][0], expected[opponent][0])
         assert told["scheme"] == pool.eras[pool.era_at(ms)].scheme.name
         assert 0.0 <= told["expected_score"] <= 1.0
@@ -222,8 +223,8 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
     seen: dict[tuple[str, int], tuple[Any, ...]] = {}
     for player, rows in rule.rows.items():
         person = ledger.player(str(player))
-        told = player_games.games(ledger, person, rule.pool.name, last=1000)[::-1]
-        drawn = player_games.graph(ledger, person, rule.pool.name)
+        told = as_rows(player_games.games(ledger, person, rule.pool.name, last=1000))[::-1]
+        drawn = as_rows(player_games.graph(ledger, person, rule.pool.name))
         assert [point["rating"] for point in drawn] == [game["rating"] for game in told]
         assert [point["in_force"] for point in drawn] == [game["in_force"] for game in told]
         page = graph_pages.page(ledger, person, rule.pool.name, last=graph_pages.EVERY_GAME)
@@ -240,7 +241,7 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
             seen[game["game"], player] = (game["rating_before"], game["rating"], game["rating_now"])
             theirs = game["opponent_rating_before"], game["opponent_rating"], game["opponent_rating_now"]
             assert seen.get((game["game"], row["opponent"]), theirs) == theirs
-            explained = explanations.explain(ledger, person, game["game"])
+            explained = as_row(explanations.explain(ledger, person, game["game"]))
             assert explained["after"] == game["rating"]
             assert explained["before"] in {None, row["rating_before"]}
             if explained["rated_with"] == "this game" and game["rating_before"] is not None:
@@ -248,7 +249,7 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
 
 
 def check_now(ledger: Ledger, rule: Rule) -> None:
-    ranking = rankings.ranking(ledger, rule.pool.name, limit=1000)
+    ranking = as_rows(rankings.ranking(ledger, rule.pool.name, limit=1000))
     now = {player: rule.now(player) for player in range(1, PLAYERS + 1)}
     latest = max([TODAY, *(row["ended_ms"] for rows in rule.rows.values() for row in rows)])
     members = [player for player in rule.members if not rule.is_closed(player, latest)]
@@ -256,18 +257,18 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
     assert {row["player"]: row["rating"] for row in ranking} == {
         player: rating for player, rating in shown.items() if player in rule.rows
     }
-    everybody = rankings.ranking(ledger, rule.pool.name, limit=1000, min_games=0)
+    everybody = as_rows(rankings.ranking(ledger, rule.pool.name, limit=1000, min_games=0))
     assert {row["player"]: row["rating"] for row in everybody} == shown
     points = {player: rating or 0 for player, rating in shown.items()}
     assert [(row["rank"], row["player"]) for row in everybody] == [  # equals share a place
         (1 + sum(other > points[player] for other in points.values()), player)
         for player in sorted(points, key=lambda player: (-points[player], player))
     ]
-    assert rankings.ranking(ledger, rule.pool.name, limit=2, min_games=0) == everybody[:2]
+    assert as_rows(rankings.ranking(ledger, rule.pool.name, limit=2, min_games=0)) == everybody[:2]
     places = {row["player"]: row["rank"] for row in ranking}
     until = rule.predicted_on() or TODAY
     for player in rule.members:
-        summary = players.summary(ledger, ledger.player(str(player)), rule.pool.name)
+        summary = as_row(players.summary(ledger, ledger.player(str(player)), rule.pool.name))
         assert (summary["rating_now"], summary["rank"]) == (now[player][1], places.get(player))
         in_force = rule.at(player, until)[1] if player in rule.rows else now[player][1]
         assert summary.get("rating_in_force", in_force) == in_force
@@ -275,22 +276,26 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
         if player in rule.rows:
             assert (summary["hera"], summary["hera_date"]) == rule.highest(player, until)
         assert (summary["rated_players"], summary["games"]) == (len(ranking), len(rule.rows.get(player, ())))
-        on_that_day = players.summary(ledger, ledger.player(str(player)), rule.pool.name, summary["then"])
+        on_that_day = as_row(players.summary(ledger, ledger.player(str(player)), rule.pool.name, summary["then"]))
         assert on_that_day == summary
-        drawn = [point["rating"] for point in player_games.graph(ledger, ledger.player(str(player)), rule.pool.name)]
+        drawn = [
+            point["rating"] for point in as_rows(player_games.graph(ledger, ledger.player(str(player)), rule.pool.name))
+        ]
         assert drawn == [rule.after_game(row) for row in rule.rows.get(player, ())]
         rated = [rating for rating in drawn if rating is not None]
         assert summary["mean_rating"] == (pytest.approx(sum(rated) / len(rated)) if rated else None)
     for player in range(1, PLAYERS + 1):
         other = ledger.player(str(player % PLAYERS + 1))
-        told = predictions.predict(ledger, ledger.player(str(player)), other, rule.pool.name)
+        told = as_row(predictions.predict(ledger, ledger.player(str(player)), other, rule.pool.name))
         as_of = rule.predicted_on(player, other.player)
         assert (told["rating"], told["opponent_rating"]) == tuple(
             rule.at(who, as_of or TODAY)[0] for who in (player, other.player)
         )
         assert told["as_of"] == day(as_of or TODAY)
         if as_of is not None:
-            assert told == predictions.predict(ledger, ledger.player(str(player)), other, rule.pool.name, day(as_of))
+            assert told == as_row(
+                predictions.predict(ledger, ledger.player(str(player)), other, rule.pool.name, day(as_of))
+            )
 
 
 def check_the_pools(ledger: Ledger, days: list[str]) -> None:
@@ -302,7 +307,7 @@ def check_the_pools(ledger: Ledger, days: list[str]) -> None:
         check_now(ledger, rule)
         for player in {*range(1, PLAYERS + 1)} - rule.members:
             with pytest.raises(UnknownNameError):
-                players.summary(ledger, ledger.player(str(player)), name)
+                as_row(players.summary(ledger, ledger.player(str(player)), name))
 
 
 def check_every_door(club: list[Event], days: list[str]) -> None:

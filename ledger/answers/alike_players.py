@@ -10,11 +10,12 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import attrs
 
 from ledger.answers.moments import of_one_moment
+from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import FoldedName, Place, are_apart, folded, may_be, register_of
 from ledger.ledger import Ledger
 from ledger.ratings import queries
@@ -39,19 +40,26 @@ _POOLS = (
 )
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True, slots=False)
+class AlikePlayer:
+    """An identity of a group that looks like one person."""
+
+    group: int = documented("number of the group, from 1", minimum=1)
+    player: int = documented("the player's number in the ledger", minimum=1)
+    identity: str = documented("the identity, such as lichess:ann")
+    name: str = documented("what the player is called")
+    born: int | None = documented("year of birth; null: not known")
+    games: int = documented("all recorded games", minimum=0)
+    pools: list[str] = documented("the pools that rate the player")
+    apart_from: list[int] = documented("numbers of the same group that are somebody else")
+
+
+@attrs.frozen(kw_only=True, slots=False)
 class AlikePlayers:
-    """Who looks alike.
+    """Who looks alike."""
 
-    Attributes:
-        rows: one for each identity of each group: ``group`` (from 1), ``player``, ``identity``, ``name``, ``born``
-            (year or None), ``games`` (all recorded ones), ``pools`` (names of those that rate the player) and
-            ``apart_from`` (numbers of the same group that are somebody else).
-        crowded: how many names are left out, because more than ``CROWD`` identities bear them or fit them.
-    """
-
-    rows: list[dict[str, Any]]
-    crowded: int
+    rows: list[AlikePlayer] = documented("each identity of each group")
+    crowded: int = documented("names left out, for too many identities bear or fit them", minimum=0)
 
 
 Fitting = Mapping[int, set[int] | None]
@@ -87,7 +95,7 @@ def alike(ledger: Ledger) -> AlikePlayers:
     groups, crowded = _by_name(every, fitting, identities)
     facts = _Facts(ledger, {player for group in groups for player in group}, identities, every, fitting)
     found = _largest({part for group in groups for part in facts.parts(group)})
-    return AlikePlayers(_rows(ledger, found, facts, identities), crowded)
+    return AlikePlayers(rows=_rows(ledger, found, facts, identities), crowded=crowded)
 
 
 def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
@@ -240,7 +248,7 @@ def _largest(groups: Collection[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 def _rows(
     ledger: Ledger, groups: Sequence[tuple[int, ...]], facts: _Facts, identities: dict[int, str]
-) -> list[dict[str, Any]]:
+) -> list[AlikePlayer]:
     listed = sorted({player for group in groups for player in group})
     connection, wanted = ledger.views.connection, (json.dumps(listed),)
     persons = ledger.people.by_number(listed)
@@ -251,16 +259,16 @@ def _rows(
     for row in queries.dictionaries(connection, _POOLS, wanted):
         pools[row["player"]].append(row["pool"])
     return [
-        {
-            "group": number,
-            "player": player,
-            "identity": identities[player],
-            "name": persons[player].name,
-            "born": facts.born.get(player),
-            "games": games.get(player, 0),
-            "pools": pools.get(player, []),
-            "apart_from": [other for other in group if other != player and facts.are_apart(player, other)],
-        }
+        AlikePlayer(
+            group=number,
+            player=player,
+            identity=identities[player],
+            name=persons[player].name or "",
+            born=facts.born.get(player),
+            games=games.get(player, 0),
+            pools=pools.get(player, []),
+            apart_from=[other for other in group if other != player and facts.are_apart(player, other)],
+        )
         for number, group in enumerate(groups, 1)
         for player in group
     ]

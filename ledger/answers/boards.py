@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import attrs
 import orjson
 
 from ledger.answers.moments import of_one_moment
@@ -11,11 +12,23 @@ from ledger.answers.wording import names
 from ledger.board.playing import moves_of, replayed
 from ledger.board.position import START, Position
 from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.json_schemas import documented
 from ledger.journal import listing
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 
 RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "*"}  # of PGN, by outcome
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class FinalPosition:
+    """The position that a game ended in."""
+
+    game: str = documented("key of the game")
+    title: str = documented("who played, the result and the day")
+    half_moves: int = documented("how many half-moves it has", minimum=1)
+    last_move: str = documented("the last of them, in algebraic notation")
+    fen: str = documented("the position after it, as FEN")
 
 
 class FinalBoard(NamedTuple):
@@ -34,16 +47,15 @@ class FinalBoard(NamedTuple):
     position: Position
 
     @property
-    def as_row(self) -> dict[str, Any]:
-        """The answer as plain values."""
-        last = self.moves[-1]
-        return {
-            "game": self.game,
-            "title": self.title,
-            "half_moves": len(self.moves),
-            "last_move": last,
-            "fen": self.position.fen,
-        }
+    def answer(self) -> FinalPosition:
+        """The same as an answer."""
+        return FinalPosition(
+            game=self.game,
+            title=self.title,
+            half_moves=len(self.moves),
+            last_move=self.moves[-1],
+            fen=self.position.fen,
+        )
 
 
 class KeptGame(NamedTuple):

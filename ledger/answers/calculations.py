@@ -6,21 +6,22 @@ Games of a scheme by period or event are rated together as one period; of a sche
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.errors import MalformedError
 from ledger.facts.instants import instant_end_ms
+from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW
-from ledger.schemes.scheme import Meeting, Newcomer, Rhythm, Scheme, Seed, Side, When
+from ledger.schemes.scheme import Explanation, Meeting, Newcomer, Rhythm, Scheme, Seed, Side, When
 
-RESULTS = {1.0: "win", 0.5: "draw", 0.0: "loss"}
+RESULTS: Mapping[float, Literal["win", "draw", "loss"]] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
 MOST_GAMES = 1_000
 _ENOUGH = (10, 20, 30, 50, 60, 100, 200, 1_000)  # games of who is taken for established, the fewest that will do
 _SHOWN = ("games", "rd", "volatility", "h", "events")  # what a rating is told with
@@ -66,6 +67,82 @@ class Known:
     k_factor: float | None = None
     birth_year: int | None = None
     h: float | None = None
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class FormulaTerm:
+    """A term of a formula, with its value."""
+
+    symbol: str = documented("as the formula has it, such as K or x17")
+    value: float = documented("its value, in what the scheme counts in")
+    meaning: str = documented("what it is")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ExplainedRating:
+    """How one rating came about."""
+
+    rule: str = documented("the formula in the scheme's own symbols")
+    terms: list[FormulaTerm] = documented("every symbol with its unrounded number")
+    unrounded: float = documented("what the formula gives, points")
+    result: float = documented("the rating after the game or the games together, points")
+    rounding: str = documented("how the scheme gets from one to the other, or that it does not round")
+    source: str = documented("document and section of the rule")
+    opponents: list[float] = documented("the opponents' ratings that the formula took; empty where those given are")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class CalculatedGame:
+    """A game of a calculation."""
+
+    game: int = documented("its number, from 1", minimum=1)
+    opponent: float = documented("the opponent's rating, points")
+    result: Literal["win", "draw", "loss"] = documented("for the player")
+    expected: float = documented("the score that was expected of the player, 0 to 1")
+    before: float = documented("the rating before it, points")
+    after: float | None = documented("the rating after it, points; null: rated together, or no rating to show")
+    change: float | None = documented("from the one to the other, points")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ResultEffect:
+    """What a result would bring."""
+
+    rating: float | None = documented("the rating after it, points; null: the scheme lists no such player")
+    change: float | None = documented("the change to it, points")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class OutcomesForetold:
+    """What each result would bring against the only opponent."""
+
+    expected_score: float = documented("the score that is expected of the player, 0 to 1")
+    outcomes: dict[str, ResultEffect] = documented("by win, draw and loss")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class GamesCalculated:
+    """What games with their results bring."""
+
+    rating_after: float | None = documented("the rating after them, points; null: the scheme lists no such player")
+    change: float | None = documented("from the rating before to that, points")
+    state_after: dict[str, float] = documented("what a rating is told with after them, by the scheme's names")
+    games: list[CalculatedGame] = documented("each game")
+    explanations: list[ExplainedRating] = documented("of each game or, where they are rated together, one for all")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class Calculation:
+    """What games do to a rating under a scheme."""
+
+    scheme: str = documented("name of the scheme")
+    title: str = documented("the same for people")
+    on: str = documented("the day on which the games are rated")
+    rated_with: str = documented("what is rated together")
+    rating: float = documented("the rating before, in what the scheme counts in")
+    assumed: dict[str, float] = documented("by player and opponent 2, ..., rated games that nobody gave")
+    foretold: OutcomesForetold | None = beside()
+    brought: GamesCalculated | None = beside()
 
 
 @attrs.frozen(kw_only=True)
@@ -151,7 +228,7 @@ def calculate(
     opponents: Sequence[Known],
     scores: Sequence[float],
     on: str,
-) -> dict[str, Any]:
+) -> Calculation:
     """What games bring, with the formula and its numbers.
 
     Args:
@@ -163,10 +240,7 @@ def calculate(
         on: the day on which the games are rated.
 
     Returns:
-        ``games`` has for each game the expected score and, where each game is rated by itself, the rating before and
-        after it. ``explanations`` has one for each game or, where they are rated together, one for all, as ``explain``
-        gives them. ``assumed`` holds the numbers of games that nobody gave. A rating that the games bring is None where
-        the scheme lists no such player. Without scores there is ``outcomes`` in place of both.
+        What the games ``brought`` or, without scores, what is ``foretold``.
 
     Raises:
         MalformedError: naming every setting that the scheme cannot take, and what is told and of no use to it.
@@ -183,15 +257,16 @@ def calculate(
     _refuse_useless(calculator, own, opponents)
     players = [calculator.established(player) for player in (own, *opponents)]
     states = [calculator.begun(player) for player in players]
-    answer = {
-        "scheme": scheme.name,
-        "title": scheme.title,
-        "on": on,
-        "rated_with": "each game by itself" if scheme.rhythm is Rhythm.GAME else f"one {scheme.rhythm.value}",
-        "rating": own.rating,
-        "assumed": _assumed((own, *opponents), players),
-    }
-    return {**answer, **(_brought if scores else _foretold)(calculator, states, scores)}
+    return Calculation(
+        scheme=scheme.name,
+        title=scheme.title,
+        on=on,
+        rated_with="each game by itself" if scheme.rhythm is Rhythm.GAME else f"one {scheme.rhythm.value}",
+        rating=own.rating,
+        assumed=_assumed((own, *opponents), players),
+        foretold=None if scores else _foretold(calculator, states),
+        brought=_brought(calculator, states, scores) if scores else None,
+    )
 
 
 def _refuse_useless(calculator: _Calculator, own: Known, opponents: Sequence[Known]) -> None:
@@ -221,19 +296,20 @@ def _change(before: float, after: float | None) -> float | None:
     return None if after is None else after - before
 
 
-def _foretold(calculator: _Calculator, states: Sequence[tuple[float, ...]], _: Sequence[float]) -> dict[str, Any]:
-    """What each result would bring against the only opponent."""
+def _foretold(calculator: _Calculator, states: Sequence[tuple[float, ...]]) -> OutcomesForetold:
     scheme, numbers, when = calculator.scheme, calculator.numbers, calculator.when
     before = states[0][0]
     after = engine.predict(scheme, numbers, states[0], states[1], when)
     ratings = {word: _listed(calculator, state) for word, state in after.items()}
-    return {
-        "expected_score": engine.expected(scheme, numbers, states[0], states[1], when),
-        "outcomes": {word: {"rating": rating, "change": _change(before, rating)} for word, rating in ratings.items()},
-    }
+    return OutcomesForetold(
+        expected_score=engine.expected(scheme, numbers, states[0], states[1], when),
+        outcomes={
+            word: ResultEffect(rating=rating, change=_change(before, rating)) for word, rating in ratings.items()
+        },
+    )
 
 
-def _brought(calculator: _Calculator, states: Sequence[tuple[float, ...]], scores: Sequence[float]) -> dict[str, Any]:
+def _brought(calculator: _Calculator, states: Sequence[tuple[float, ...]], scores: Sequence[float]) -> GamesCalculated:
     scheme, when = calculator.scheme, calculator.when
     own, *others = states
     if scheme.rhythm is Rhythm.GAME:
@@ -243,13 +319,13 @@ def _brought(calculator: _Calculator, states: Sequence[tuple[float, ...]], score
         parts = [calculator.together(own, others, scores)]
     last = parts[-1][0].after
     before, after = own[0], _listed(calculator, last)
-    return {
-        "rating_after": after,
-        "change": _change(before, after),
-        "state_after": {name: value for name, value in zip(scheme.state, last, strict=True) if name in _SHOWN},
-        "games": _games(calculator, others, scores, parts),
-        "explanations": [_explained(calculator, *part, when) for part in parts],
-    }
+    return GamesCalculated(
+        rating_after=after,
+        change=_change(before, after),
+        state_after={name: value for name, value in zip(scheme.state, last, strict=True) if name in _SHOWN},
+        games=_games(calculator, others, scores, parts),
+        explanations=[explained(scheme.explain(*part, when, calculator.numbers)) for part in parts],
+    )
 
 
 def _games(
@@ -257,7 +333,7 @@ def _games(
     others: Sequence[tuple[float, ...]],
     scores: Sequence[float],
     parts: Sequence[tuple[Side, list[Meeting]]],
-) -> list[dict[str, Any]]:
+) -> list[CalculatedGame]:
     found = []
     for place, (other, score) in enumerate(zip(others, scores, strict=True)):
         side = parts[place][0] if len(parts) == len(others) else parts[0][0]
@@ -265,19 +341,20 @@ def _games(
         before, after = side.before[0], _listed(calculator, side.after)
         expected = engine.expected(calculator.scheme, calculator.numbers, side.before, other, calculator.when)
         found.append(
-            {
-                "game": place + 1,
-                "opponent": other[0],
-                "result": RESULTS[score],
-                "expected": expected,
-                "before": before,
-                "after": after if by_itself else None,
-                "change": _change(before, after) if by_itself else None,
-            }
+            CalculatedGame(
+                game=place + 1,
+                opponent=other[0],
+                result=RESULTS[score],
+                expected=expected,
+                before=before,
+                after=after if by_itself else None,
+                change=_change(before, after) if by_itself else None,
+            )
         )
     return found
 
 
-def _explained(calculator: _Calculator, side: Side, meetings: Sequence[Meeting], when: When) -> dict[str, Any]:
-    explanation = calculator.scheme.explain(side, meetings, when, calculator.numbers)
-    return {**explanation._asdict(), "terms": [term._asdict() for term in explanation.terms]}
+def explained(explanation: Explanation) -> ExplainedRating:
+    """What a scheme explains, as answers tell it."""
+    terms = [FormulaTerm(**term._asdict()) for term in explanation.terms]
+    return ExplainedRating(**{**explanation._asdict(), "terms": terms, "opponents": list(explanation.opponents)})

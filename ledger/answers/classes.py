@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import floor
+from typing import Literal
 
 
 def class_of(rating: float, settings: Mapping[str, int]) -> str:
@@ -16,7 +17,7 @@ def class_of(rating: float, settings: Mapping[str, int]) -> str:
     return next((letter for letter in "DCB" if points >= settings[f"{letter.lower()}_from"]), "A")
 
 
-def strength_of(rating: float, settings: Mapping[str, int]) -> str:
+def strength_of(rating: float, settings: Mapping[str, int]) -> Literal["Beginner", "Intermediate", "Advanced"]:
     """``Beginner``, ``Intermediate`` or ``Advanced``, of a rating to the nearest point."""
     points = _points(rating)
     if points >= settings["advanced_from"]:

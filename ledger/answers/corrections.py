@@ -1,9 +1,11 @@
-"""Proposals and decisions as plain dictionaries, and each change in words. Nothing is written or formatted."""
+"""Proposals and decisions, with each change in words. Nothing is written or formatted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import attrs
 
 from ledger import schemes
 from ledger.answers.moments import of_one_moment
@@ -12,6 +14,7 @@ from ledger.correcting.corrections import ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.events import GameRecorded, SchemeAdopted, TournamentClosed
 from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.json_schemas import beside, documented
 from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.players.people import missing
@@ -26,50 +29,70 @@ _OF_TOURNAMENT = (
 _ANNULLING, _RESTORING = ("void", "take back"), ("reinstate", "put back")
 
 
-@of_one_moment
-def proposal_rows(ledger: Ledger, proposals: Iterable[ShownProposal]) -> list[dict[str, Any]]:
-    """Proposals as rows: number, state, who proposed and decided, when and why, and what is changed, in words.
+@attrs.frozen(kw_only=True, slots=False)
+class ProposalInFull:
+    """What is told of one proposal beside its row."""
 
-    ``proven`` says whether a token named who proposed, and ``decided_proven`` who decided; else the name is a word.
-    A reason that was erased, or that is not in the people file, is None.
-    """
+    recorded: list[dict[str, Any]] = documented("the changes as they were recorded")
+    why_not: str | None = documented("the rule that the decision broke, so that it never acted; null: it broke none")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ProposalRow:
+    """A proposal: what is changed, in words, who proposed and decided, when and why."""
+
+    proposal: int = documented("its number", minimum=1)
+    state: str = documented("open, approved, rejected, withdrawn, undone, or without effect")
+    changes: int = documented("how many changes it has", minimum=1)
+    what: str | list[str] = documented("the first change in words, and how many more; of one proposal all of them")
+    reason: str | None = documented("why it was proposed; null: erased, or not in the people file")
+    proposed_at: str = documented("when it was recorded, UTC")
+    proposed_by: str = documented("who proposed it")
+    proven: bool = documented("whether a token named who that was; else the name is a word")
+    decided_at: str | None = documented("when it was decided, UTC; null: it is open")
+    decided_by: str | None = documented("who decided")
+    decided_proven: bool | None = documented("whether a token named who that was")
+    decision_reason: str | None = documented("why it was decided so; null: no reason, or erased")
+    alike: list[int] = documented("numbers of other open proposals that speak of the same facts, while it is open")
+    in_full: ProposalInFull | None = beside()
+
+
+@of_one_moment
+def proposal_rows(ledger: Ledger, proposals: Iterable[ShownProposal]) -> list[ProposalRow]:
+    """Proposals as rows."""
     return [_row(ledger, shown) for shown in proposals]
 
 
 @of_one_moment
-def proposal(ledger: Ledger, number: int) -> dict[str, Any]:
-    """One proposal: the row of ``proposal_rows``, with all its changes in words and as they were recorded.
+def proposal(ledger: Ledger, number: int) -> ProposalRow:
+    """One proposal, with all its changes in words and as they were recorded.
 
     Raises:
         UnknownNameError: there is no proposal of this number.
     """
     shown = ledger.corrections.proposal(number)
-    row = _row(ledger, shown)
-    row["what"] = described(ledger, shown.changes)
-    row["recorded"] = [change.plain() for change in shown.changes]
-    row["why_not"] = shown.proposal.why_not
-    return row
+    recorded = [change.plain() for change in shown.changes]
+    in_full = ProposalInFull(recorded=recorded, why_not=shown.proposal.why_not)
+    return attrs.evolve(_row(ledger, shown), what=described(ledger, shown.changes), in_full=in_full)
 
 
-def _row(ledger: Ledger, shown: ShownProposal) -> dict[str, Any]:
+def _row(ledger: Ledger, shown: ShownProposal) -> ProposalRow:
     known = shown.proposal
-    what = described(ledger, shown.changes[:1])
-    more = len(shown.changes) - 1
-    return {
-        "proposal": known.proposal,
-        "state": shown.state,
-        "changes": len(shown.changes),
-        "what": f"{what[0]} and {more} more" if more else what[0],
-        "reason": shown.reason,
-        "proposed_at": shown.proposed_at,
-        "proposed_by": known.proposed_by,
-        "proven": bool(known.proposed_proven),
-        "decided_at": shown.decided_at,
-        "decided_by": known.decided_by,
-        "decided_proven": None if known.decided_proven is None else bool(known.decided_proven),
-        "decision_reason": shown.decision_reason,
-        "alike": list(shown.alike),
-    }
+    return ProposalRow(
+        proposal=known.proposal,
+        state=shown.state,
+        changes=len(shown.changes),
+        what=in_short(ledger, shown.changes),
+        reason=shown.reason,
+        proposed_at=shown.proposed_at,
+        proposed_by=known.proposed_by,
+        proven=bool(known.proposed_proven),
+        decided_at=shown.decided_at,
+        decided_by=known.decided_by,
+        decided_proven=None if known.decided_proven is None else bool(known.decided_proven),
+        decision_reason=shown.decision_reason,
+        alike=list(shown.alike),
+    )
 
 
 @of_one_moment
@@ -81,6 +104,13 @@ def described(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
     nameless = {number: {f"{ERASED} {number}", missing(number)} for number in called}  # these say the number already
     shown = {number: name if name in nameless[number] else f"{name} ({number})" for number, name in called.items()}
     return [_words(change, shown) for change in listed]
+
+
+@of_one_moment
+def in_short(ledger: Ledger, changes: Sequence[Change]) -> str:
+    """The first change in words, and how many more there are."""
+    (first,), more = described(ledger, changes[:1]), len(changes) - 1
+    return f"{first} and {more} more" if more else first
 
 
 @of_one_moment

@@ -9,47 +9,62 @@ written but the views of the first list's time, which are kept for the next ques
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import attrs
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import same
+from ledger.answers.replays import Step, moving, replay
 from ledger.answers.wording import names
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError
-from ledger.facts.codec import Entry, decode
-from ledger.facts.events import (
-    ClockAccepted,
-    CorrectionDecided,
-    CorrectionProposed,
-    Decision,
-    GameRecorded,
-    ListPublished,
-    PersonErased,
-    PlayerRegistered,
-    PlayerRenamed,
-    PolicySet,
-    TokenIssued,
-    TokenRevoked,
-)
+from ledger.facts.events import CorrectionDecided, Event, GameRecorded
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
+from ledger.facts.json_schemas import documented
 from ledger.journal import Journal
 from ledger.journal.kept_lists import ListRow, in_form
 from ledger.ledger import Ledger
-from ledger.ratings.past_views import known_at, stepping
 from ledger.ratings.standings import Standings, by_player, list_in_force
 from ledger.ratings.views import Views
 from ledger.runtime.long_work import Progress, silent
 
 NOW = "now"
-CREATED, UNCHANGED, CHANGED, REMOVED = "created", "unchanged", "changed", "removed"
+CREATED: Literal["created"] = "created"
+UNCHANGED: Literal["unchanged"] = "unchanged"
+CHANGED: Literal["changed"] = "changed"
+REMOVED: Literal["removed"] = "removed"
 MOST_STEPS = 50  # entries that are asked one by one; what follows is asked together
 FEW_GAMES = 10  # late results in a row that are asked one by one; more are asked together
-_MOVES_NOBODY = (
-    ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,
-    TokenIssued, TokenRevoked,
-)  # fmt: skip
+GAMES, CORRECTION, FACT, FURTHER = "games", "correction", "other fact", "further entries"
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class DifferenceStep:
+    """What moved a player from one number to the next."""
+
+    cause: str = documented("what it was, in words")
+    before: float | None = documented("the rating before it, points; null: the player was not listed")
+    after: float | None = documented("the rating after it, points; null: the player is not listed")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ListDifference:
+    """What became of a player from one list to another."""
+
+    change: Literal["created", "unchanged", "changed", "removed"] = documented("what became of the row")
+    player: int = documented("the player's number in the ledger", minimum=1)
+    name: str = documented("what the player is called")
+    rank_before: int | None = documented("place on the first list, from 1; null: not on it", minimum=1)
+    rank_after: int | None = documented("place on the second list", minimum=1)
+    rating_before: float | None = documented("rating on the first list, points")
+    rating_after: float | None = documented("rating on the second list, points")
+    difference: float | None = documented("from the one rating to the other, points; null: on one list alone")
+    games_before: int | None = documented("rated games by the first list", minimum=0)
+    games_after: int | None = documented("rated games by the second list", minimum=0)
+    why: list[DifferenceStep] = documented("steps that lead from the one rating to the other without a gap")
 
 
 class RatingList(NamedTuple):
@@ -68,13 +83,6 @@ class RatingList(NamedTuple):
     at_ms: int
     head: int
     rows: Mapping[int, ListRow]
-
-
-class Step(NamedTuple):
-    """Entries that may have moved players, and what they are called."""
-
-    until: int
-    cause: str
 
 
 @of_one_moment
@@ -118,7 +126,7 @@ def _list_now(ledger: Ledger, pool: str, ms: int) -> RatingList:
 
 def differences(
     ledger: Ledger, first: RatingList, second: RatingList, progress: Progress = silent
-) -> list[dict[str, Any]]:
+) -> list[ListDifference]:
     """What became of each player from one list to another, in the order of the second, who is gone at the end.
 
     Args:
@@ -128,9 +136,7 @@ def differences(
         progress: told what is being done.
 
     Returns:
-        ``change`` (``created``, ``unchanged``, ``changed``, ``removed``), ``player``, ``name``, ranks, ratings and
-        games on both, ``difference`` in points, and ``why``: steps from the one rating to the other, each with
-        ``cause``, ``before`` and ``after``. Who only changed places because others moved is unchanged.
+        Who only changed places because others moved is unchanged.
     """
     changed = [
         player for player in {**second.rows, **first.rows} if not same(first.rows.get(player), second.rows.get(player))
@@ -150,26 +156,26 @@ def _in_order(row: ListRow) -> tuple[int, int]:
 
 
 def _difference(
-    before: ListRow | None, after: ListRow | None, name: str, why: Mapping[int, list[dict[str, Any]]]
-) -> dict[str, Any]:
+    before: ListRow | None, after: ListRow | None, name: str, why: Mapping[int, list[DifferenceStep]]
+) -> ListDifference:
     row = after or before
     assert row is not None
-    return {
-        "change": _word(before, after),
-        "player": row.player,
-        "name": name,
-        "rank_before": None if before is None else before.rank,
-        "rank_after": None if after is None else after.rank,
-        "rating_before": None if before is None else before.rating,
-        "rating_after": None if after is None else after.rating,
-        "difference": None if before is None or after is None else after.rating - before.rating,
-        "games_before": None if before is None else before.games,
-        "games_after": None if after is None else after.games,
-        "why": why.get(row.player, []),
-    }
+    return ListDifference(
+        change=_word(before, after),
+        player=row.player,
+        name=name,
+        rank_before=None if before is None else before.rank,
+        rank_after=None if after is None else after.rank,
+        rating_before=None if before is None else before.rating,
+        rating_after=None if after is None else after.rating,
+        difference=None if before is None or after is None else after.rating - before.rating,
+        games_before=None if before is None else before.games,
+        games_after=None if after is None else after.games,
+        why=why.get(row.player, []),
+    )
 
 
-def _word(before: ListRow | None, after: ListRow | None) -> str:
+def _word(before: ListRow | None, after: ListRow | None) -> Literal["created", "unchanged", "changed", "removed"]:
     if before is None:
         return CREATED
     if after is None:
@@ -182,40 +188,38 @@ def _word(before: ListRow | None, after: ListRow | None) -> str:
 
 def _why(
     ledger: Ledger, first: RatingList, second: RatingList, players: list[int], progress: Progress
-) -> dict[int, list[dict[str, Any]]]:
+) -> dict[int, list[DifferenceStep]]:
     if not players:
         return {}
     early, late = (first, second) if first.head <= second.head else (second, first)
     found = _steps_between(ledger, early, late, players, progress)
     if early is first:
         return found
-    return {player: [_back(step) for step in reversed(steps)] for player, steps in found.items()}
-
-
-def _back(step: dict[str, Any]) -> dict[str, Any]:
-    return {**step, "before": step["after"], "after": step["before"]}
+    return {
+        player: [DifferenceStep(cause=step.cause, before=step.after, after=step.before) for step in reversed(steps)]
+        for player, steps in found.items()
+    }
 
 
 def _steps_between(
     ledger: Ledger, early: RatingList, late: RatingList, players: list[int], progress: Progress
-) -> dict[int, list[dict[str, Any]]]:
+) -> dict[int, list[DifferenceStep]]:
     """By player, what moved the player on the way from what was known first to what was known later."""
     ratings = {player: early.rows[player].rating if player in early.rows else None for player in players}
-    found: dict[int, list[dict[str, Any]]] = {player: [] for player in players}
+    found: dict[int, list[DifferenceStep]] = {player: [] for player in players}
 
     def took(cause: str, now: Mapping[int, float | None]) -> None:
         for player, after in now.items():
             if after != ratings[player]:
-                found[player].append({"cause": cause, "before": ratings[player], "after": after})
+                found[player].append(DifferenceStep(cause=cause, before=ratings[player], after=after))
                 ratings[player] = after
 
     pool = ledger.pool(early.pool)
     steps = list(_steps(ledger.journal, pool, early.at_ms, early.head, late.head))
     if steps:
-        kept = known_at(ledger.path, ledger.views.kept(), ledger.journal, early.head, progress)
-        with kept as begun, stepping(ledger.journal, begun) as past:
+        with replay(ledger, early.head, progress) as past:
             for step in steps:
-                took(step.cause, _ratings(past.go_to(step.until, progress), early.pool, players, early.at_ms))
+                took(step.cause, _ratings(past.after(step), early.pool, players, early.at_ms))
     final = {player: late.rows[player].rating if player in late.rows else None for player in players}
     took("played or passed between the two days" if early.at_ms != late.at_ms else "other entries", final)
     return found
@@ -234,30 +238,28 @@ def _steps(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Iter
 
     A game that ended later does not, unless its tournament, which it may have moved, is rated whole.
     """
-    games: list[Entry] = []
+    games: list[tuple[int, GameRecorded]] = []
     steps = 0
-    for entry in (decode(body) for bodies in journal.read(head, until) for body in bodies):
-        event = entry.event
+    for entry in moving(journal, head, until):
+        event = entry.read
         if isinstance(event, GameRecorded):
             if event.pool == pool.name and (pool.by_event or instant_ms(event.ended_at) <= ms):
-                games.append(entry)
+                games.append((entry.position, event))
             continue
-        if not _may_move(entry):
-            continue
-        for step in (*_of_games(games, ms), Step(entry.position, _cause(entry))):
+        for step in (*_of_games(games, ms), _of_fact(entry.position, event)):
             yield step
             steps += 1
         games = []
         if steps >= MOST_STEPS:
-            yield Step(until, f"entries {entry.position + 1} to {until}")
+            yield Step(until, FURTHER, f"entries {entry.position + 1} to {until}")
             return
     yield from _of_games(games, ms)
 
 
-def _of_games(games: list[Entry], ms: int) -> list[Step]:
+def _of_games(games: Sequence[tuple[int, GameRecorded]], ms: int) -> list[Step]:
     """Steps of games that follow each other; a game is late where it had ended by the instant of the list."""
-    keys = [entry.event.key.removeprefix("game:") for entry in games]
-    late = [isinstance(entry.event, GameRecorded) and instant_ms(entry.event.ended_at) <= ms for entry in games]
+    keys = [event.key.removeprefix("game:") for _, event in games]
+    late = [instant_ms(event.ended_at) <= ms for _, event in games]
     day = instant_text(ms, Precision.DAY)
     if len(games) > FEW_GAMES:
         span, count = f"{keys[0]} to {keys[-1]}", sum(late)
@@ -265,21 +267,14 @@ def _of_games(games: list[Entry], ms: int) -> list[Step]:
         if count < len(games):
             others = f"{len(games):,} games that ended after {day}"
             cause = f"{others}, {span}" if not count else f"{len(games):,} games, {count:,} of them late, {span}"
-        return [Step(games[-1].position, cause)]
+        return [Step(games[-1][0], GAMES, cause)]
     return [
-        Step(entry.position, f"late result {key}" if is_late else f"game {key}, which ended after {day}")
-        for entry, key, is_late in zip(games, keys, late, strict=True)
+        Step(position, GAMES, f"late result {key}" if is_late else f"game {key}, which ended after {day}")
+        for (position, _), key, is_late in zip(games, keys, late, strict=True)
     ]
 
 
-def _may_move(entry: Entry) -> bool:
-    event = entry.event
+def _of_fact(position: int, event: Event) -> Step:
     if isinstance(event, CorrectionDecided):
-        return event.decision is Decision.APPROVED
-    return not isinstance(event, _MOVES_NOBODY)
-
-
-def _cause(entry: Entry) -> str:
-    if isinstance(entry.event, CorrectionDecided):
-        return f"correction {entry.event.proposal}"
-    return f"entry {entry.position}: {entry.event.key}"
+        return Step(position, CORRECTION, f"correction {event.proposal}", event.proposal)
+    return Step(position, FACT, f"entry {position}: {event.key}")

@@ -6,14 +6,21 @@ the batch began with. Every number comes from the views or the scheme's own kern
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import attrs
 
 from ledger.answers import marks
+from ledger.answers.calculations import FormulaTerm
+from ledger.answers.marks import AroundGame
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import RESULT, day, names, shown
 from ledger.book.timeline import Era, Pool
 from ledger.errors import UnknownNameError
+from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import DAY_MS
+from ledger.facts.words import Carry
 from ledger.journal.game_keys import game_found
 from ledger.ledger import Ledger
 from ledger.players.people import Person
@@ -27,11 +34,69 @@ from ledger.schemes.scheme import Meeting, Rhythm, Side, When
 if TYPE_CHECKING:
     import sqlite3
 
-_RATED_WITH = {Rhythm.GAME: "this game", Rhythm.PERIOD: "its period", Rhythm.EVENT: "its event"}
+_RATED_WITH: Mapping[Rhythm, Literal["this game", "its period", "its event"]] = {
+    Rhythm.GAME: "this game",
+    Rhythm.PERIOD: "its period",
+    Rhythm.EVENT: "its event",
+}
 _SCORE = {2: 1.0, 1: 0.5, 0: 0.0}
 
 
-class _Part(NamedTuple):
+@attrs.frozen(kw_only=True, slots=False)
+class CarriedFrom:
+    """The rating by an earlier scheme that a player's first games under this one began from."""
+
+    scheme: str = documented("the earlier scheme")
+    rating: float = documented("the rating by it, points")
+    carry: Carry = documented("what the change of scheme let players bring along")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class WithinTournament:
+    """What counts of a game whose tournament is rated whole."""
+
+    own_rating: float = documented("the player's rating in force when the tournament began, points")
+    tournament_began: str = documented("the day on which it began")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ExplainedGame:
+    """A game of a player as the formula takes it."""
+
+    game: int = documented("its number among the games that were rated together, from 1", minimum=1)
+    opponent: str = documented("what the opponent is called")
+    rating: float = documented("the opponent's rating that the formula takes, points")
+    colour: Literal["white", "black"] = documented("the player's colour")
+    result: Literal["win", "draw", "loss"] = documented("for the player")
+    within: WithinTournament | None = beside()
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class GameExplanation:
+    """Why a game changed a player's rating by this much: the formula with this game's numbers, and its source."""
+
+    game: str = documented("key of the game")
+    player: str = documented("what the player is called")
+    opponent: str = documented("what the opponent is called")
+    result: Literal["win", "draw", "loss"] = documented("for the player")
+    pool: str = documented("the pool")
+    scheme: str = documented("the scheme that rated it")
+    rated_with: Literal["this game", "its period", "its event"] = documented("what was rated together")
+    games: int = documented("how many games of the player that was", minimum=1)
+    before: float | None = documented("the rating before, points; null: the scheme lists no such player")
+    after: float | None = documented("the rating after, points; null: the same")
+    change: float | None = documented("from the one to the other, points")
+    carried_from: CarriedFrom | None = documented("the rating that these games began from, by an earlier scheme")
+    around: AroundGame = beside()
+    rule: str = documented("the formula")
+    terms: list[FormulaTerm] = documented("its terms")
+    unrounded: float = documented("what the formula gives, points")
+    rounding: str = documented("how it is rounded")
+    source: str = documented("who says so")
+    meetings: list[ExplainedGame] = documented("the player's games that were rated together")
+
+
+class _Explained(NamedTuple):
     """A player's part in what is to be explained."""
 
     side: Side
@@ -41,11 +106,8 @@ class _Part(NamedTuple):
 
 
 @of_one_moment
-def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
-    """Why a game changed a player's rating by this much: the formula with this game's numbers, and its source.
-
-    ``corrected`` are the proposals that corrected the game; ``recorded`` and ``stands`` its fields that stand otherwise
-    than they were recorded, None where none does.
+def explain(ledger: Ledger, person: Person, game: str) -> GameExplanation:
+    """Why a game changed a player's rating by this much.
 
     Raises:
         UnknownNameError: no such game, or it does not count (the reason is named), or the player was not in it.
@@ -65,31 +127,30 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     before = part.side.before[0] if is_listed(era, part.side.before) else None
     after = explanation.result if is_listed(era, part.side.after) else None
     opponents = names(ledger, set(part.opponents))
-    return {
-        "game": game,
-        "player": shown(person),
-        "opponent": opponents[side_row["opponent"]],
-        "result": RESULT[side_row["half_points"]],
-        "pool": pool.name,
-        "scheme": era.scheme.name,
-        "rated_with": _RATED_WITH[era.scheme.rhythm],
-        "games": len(part.meetings),
-        "before": before,
-        "after": after,
-        "change": None if before is None or after is None else after - before,
-        "carried_from": _carried_from(connection, pool, person.player, side_row, number, len(part.meetings)),
-        **marks.around_game(ledger, pool, side_row, game),
-        "rule": explanation.rule,
-        "terms": [term._asdict() for term in explanation.terms],
-        "unrounded": explanation.unrounded,
-        "rounding": explanation.rounding,
-        "source": explanation.source,
-        "meetings": [
-            _met(place, opponents[opponent], meeting, era, part.side)
-            | ({"rating": explanation.opponents[place - 1]} if explanation.opponents else {})
+    return GameExplanation(
+        game=game,
+        player=shown(person),
+        opponent=opponents[side_row["opponent"]],
+        result=RESULT[side_row["half_points"]],
+        pool=pool.name,
+        scheme=era.scheme.name,
+        rated_with=_RATED_WITH[era.scheme.rhythm],
+        games=len(part.meetings),
+        before=before,
+        after=after,
+        change=None if before is None or after is None else after - before,
+        carried_from=_carried_from(connection, pool, person.player, side_row, number, len(part.meetings)),
+        around=marks.around_game(ledger, pool, side_row, game),
+        rule=explanation.rule,
+        terms=[FormulaTerm(**term._asdict()) for term in explanation.terms],
+        unrounded=explanation.unrounded,
+        rounding=explanation.rounding,
+        source=explanation.source,
+        meetings=[
+            _met(place, opponents[opponent], meeting, era, part.side, explanation.opponents)
             for place, (opponent, meeting) in enumerate(zip(part.opponents, part.meetings, strict=True), 1)
         ],
-    }
+    )
 
 
 def _counted(ledger: Ledger, game: str) -> dict[str, Any]:
@@ -105,45 +166,49 @@ def _counted(ledger: Ledger, game: str) -> dict[str, Any]:
     return row
 
 
-def _met(place: int, opponent: str, meeting: Meeting, era: Era, side: Side) -> dict[str, Any]:
+def _met(place: int, opponent: str, meeting: Meeting, era: Era, side: Side, ratings: Sequence[float]) -> ExplainedGame:
+    """A game; *ratings* are those of the opponents that the formula took, where it says so itself."""
     in_force = era.scheme.in_force if _by_event(era) else None
-    met = {
-        "game": place,
-        "opponent": opponent,
-        "rating": meeting.opponent[0] if in_force is None else in_force(meeting.opponent, 0, meeting.began),
-        "colour": "black" if meeting.colour else "white",
-        "result": RESULT[int(2 * meeting.score)],
-    }
-    if in_force is None:
-        return met
-    began = day(int(meeting.began) * DAY_MS)
-    return {**met, "own_rating": in_force(side.before, 0, meeting.began), "tournament_began": began}
+    rating, within = meeting.opponent[0], None
+    if in_force is not None:
+        rating = in_force(meeting.opponent, 0, meeting.began)
+        own = in_force(side.before, 0, meeting.began)
+        within = WithinTournament(own_rating=own, tournament_began=day(int(meeting.began) * DAY_MS))
+    return ExplainedGame(
+        game=place,
+        opponent=opponent,
+        rating=ratings[place - 1] if ratings else rating,
+        colour="black" if meeting.colour else "white",
+        result=RESULT[int(2 * meeting.score)],
+        within=within,
+    )
 
 
 def _carried_from(
     connection: sqlite3.Connection, pool: Pool, player: int, side_row: dict[str, Any], era: int, games: int
-) -> dict[str, Any] | None:
+) -> CarriedFrom | None:
     """The rating by an earlier scheme that the player's first games under this one begin from."""
     for n in range(side_row["n"] - 1, max(side_row["n"] - games - 1, 0), -1):
         row = queries.first_row(connection, queries.ROW, (pool.pool, player, n))
         if row is not None and pool.era_at(row["rated_ms"]) < era:
             before = pool.eras[pool.era_at(row["rated_ms"])]
-            return {"scheme": before.scheme.name, "rating": row["rating"], "carry": pool.eras[era].carry.value}
+            carry = pool.eras[era].carry
+            return CarriedFrom(scheme=before.scheme.name, rating=row["rating"], carry=carry)
     return None
 
 
-def _of_game(ledger: Ledger, states: PlayerStates, side_row: dict[str, Any]) -> _Part:
+def _of_game(ledger: Ledger, states: PlayerStates, side_row: dict[str, Any]) -> _Explained:
     other = (side_row["pool"], side_row["opponent"], side_row["opponent_n"])
     other_row = queries.first_row(ledger.views.connection, queries.ROW, other)
     assert other_row is not None
     side = Side(states.into_game(side_row), states.held(side_row).state)
     meeting = Meeting(states.into_game(other_row), _SCORE[side_row["half_points"]], side_row["colour"])
-    return _Part(side, (meeting,), When(0.0, side_row["ended_ms"] / DAY_MS), (side_row["opponent"],))
+    return _Explained(side, (meeting,), When(0.0, side_row["ended_ms"] / DAY_MS), (side_row["opponent"],))
 
 
 def _of_batch(
     ledger: Ledger, pool: Pool, number: int, states: PlayerStates, row: dict[str, Any], side_row: dict[str, Any]
-) -> _Part:
+) -> _Explained:
     era, place = pool.eras[number], (row["rated_ms"], row["batch"])
     games = list(queries.dictionaries(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
     last_ms = games[-1]["ended_ms"]
@@ -186,7 +251,7 @@ def _beginnings(games: list[dict[str, Any]]) -> list[float]:
     )
 
 
-def _meetings(era: Era, games: Rateable, state: list[float], numbers: list[int], player: int, when: When) -> _Part:
+def _meetings(era: Era, games: Rateable, state: list[float], numbers: list[int], player: int, when: When) -> _Explained:
     scheme = era.scheme
     before, after, work = engine.rate_one_batch(scheme, era.numbers, games, state)
     width, noted = len(scheme.state), len(scheme.work)
@@ -203,4 +268,4 @@ def _meetings(era: Era, games: Rateable, state: list[float], numbers: list[int],
     ]
     side = Side(fields(before, player, width), fields(after, player, width), fields(work, player, noted))
     opponents, meetings = zip(*met, strict=True)
-    return _Part(side, meetings, when, opponents)
+    return _Explained(side, meetings, when, opponents)

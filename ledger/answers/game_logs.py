@@ -4,27 +4,38 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
 from ledger.answers.corrections import described
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names, told_apart
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision, GameRecorded, GameSupplemented
+from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 
 _LEFT_OUT = {"game", "entry", "number", "text"}  # of the facts that a supplement adds
 _WINNER = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2"}
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class LoggedEntry:
+    """What an entry of the journal says about a game."""
+
+    entry: int = documented("its position in the journal", minimum=1)
+    recorded_at: str = documented("when it was recorded, UTC")
+    by: str = documented("who recorded it")
+    proven: bool | None = documented("whether a token named who that was; null: the entry does not say")
+    what: str = documented("what it says, in words")
+    why: str | None = documented("the reason; null: there is none, or it was erased")
+
+
 @of_one_moment
-def game_log(ledger: Ledger, game: str) -> list[dict[str, Any]]:
+def game_log(ledger: Ledger, game: str) -> list[LoggedEntry]:
     """The entries about a game in words, in the order of the journal.
 
     Args:
         ledger: the ledger.
         game: its key, the id that its server gave it, or its web address.
-
-    Returns:
-        ``entry``, ``recorded_at``, ``by``, ``proven`` (whether a token named who it was; None where the entry does not
-        say), ``what``, and ``why``: the reason, None without one or where it was erased.
 
     Raises:
         UnknownNameError: no such game, or several.
@@ -52,14 +63,14 @@ def game_log(ledger: Ledger, game: str) -> list[dict[str, Any]]:
                 return str(kind)
 
     return [
-        {
-            "entry": entry["position"],
-            "recorded_at": entry["recorded_at"],
-            "by": entry["actor"],
-            "proven": entry["facts"].get("proven"),
-            "what": what(entry),
-            "why": entry.get("why"),
-        }
+        LoggedEntry(
+            entry=entry["position"],
+            recorded_at=entry["recorded_at"],
+            by=entry["actor"],
+            proven=entry["facts"].get("proven"),
+            what=what(entry),
+            why=entry.get("why"),
+        )
         for entry in entries
     ]
 

@@ -7,20 +7,22 @@ previous system" (ChessWorld FAQ). Numbers come from the views; nothing is writt
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Literal, NamedTuple
+
+import attrs
 
 from ledger.answers.moments import of_one_moment
-from ledger.answers.read_models import Sides, games_until, refuse_without
+from ledger.answers.read_models import NO_GAME, PlayersGame, Sides, games_until, refuse_without
 from ledger.answers.wording import day
-from ledger.book.roster import Roster
+from ledger.book.roster import Listed, Roster
 from ledger.book.timeline import Pool
+from ledger.facts.json_schemas import beside, documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.projectors import bests, highest_lowest
 from ledger.ratings.side_tables import highest_of
 
-Row = dict[str, Any]
 # The last row of each era up to a game: SQLite takes the other columns from the row that has the largest n.
 _ERAS = """
 SELECT era, max(n) AS n, highest, highest_n, lowest, lowest_n FROM highest_lowest
@@ -33,11 +35,32 @@ WHERE pool = ?1 AND player = ?2 AND n <= ?3 AND half_points = ?4 ORDER BY {} LIM
 _WINS, _LOSSES = (_BESTS.format(f"opponent_rating_before {order}, n") for order in ("DESC", "ASC"))
 
 
-NO_LOWEST: Row = dict.fromkeys(("lowest", "lowest_date", "lowest_scheme"))
+@attrs.frozen(kw_only=True, slots=False)
+class Lowest:
+    """The lowest rating of a player under the scheme that holds now; all null: none counts yet."""
+
+    lowest: float | None = documented("the lowest rating from 50 rated games on, points")
+    lowest_date: str | None = documented("day from which it was in force")
+    lowest_scheme: str | None = documented("the scheme that gave it")
+
+
+NO_LOWEST = Lowest(lowest=None, lowest_date=None, lowest_scheme=None)
+What = Literal["highest", "lowest", "best win", "worst loss"]
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class Achievement:
+    """What a player has reached, with its game; a highest rating that a player came with has none."""
+
+    what: What = documented("what was reached")
+    place: int = documented("from 1: of ratings the present scheme first, of games the best first", minimum=1)
+    scheme: str = documented("what gave the rating: a scheme or, without a game, the list that it stood on")
+    other_system: bool = documented("whether another scheme holds for the player now: the two cannot be compared")
+    reached: PlayersGame = beside()
 
 
 @of_one_moment
-def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> list[Row]:
+def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> list[Achievement]:
     """What a player has reached: a row for each highest and lowest rating, each best win and each worst loss.
 
     Args:
@@ -47,12 +70,9 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
         at: only what was in force at the end of this day, month or year.
 
     Returns:
-        ``what`` is ``highest``, ``lowest``, ``best win`` or ``worst loss``; ``place`` counts from 1, the present scheme
-        first, then the ones before; ``scheme`` gave the rating, and ``other_system`` is true where another scheme holds
-        for the player now. The rest tells of the game; ``opponent_rating_before`` of a newcomer is the rating with
-        which the formula reckoned, and who was unrated is among neither wins nor losses. Highest and lowest count from
-        50 rated games on and are in force from ``in_force`` on; a highest rating that a player came with has no game,
-        and ``scheme`` is the list that it stood on.
+        ``opponent_rating_before`` of a newcomer is the rating with which the formula reckoned, and who was unrated is
+        among neither wins nor losses. Highest and lowest count from 50 rated games on and are in force from
+        ``in_force`` on.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool, or the ledger was opened without these read models.
@@ -63,56 +83,56 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
     n = games_until(ledger, rated_by, person, at)
     sides = Sides(ledger, rated_by, person.player)
     present = rated_by.eras[sides.era(n) if n else 0].scheme.name
-    found = [*_extremes(ledger, rated_by, person, n), *_best_games(ledger, rated_by, person, n)]
-    rows = []
-    for what, place, game, rating, scheme, opponents in found:
-        name = scheme or rated_by.eras[sides.era(game)].scheme.name
-        shown = sides.shown(game)
-        rows.append(
-            {
-                "what": what,
-                "place": place,
-                "scheme": name,
-                "other_system": name != present,
-                **shown,
-                "rating": shown["rating"] if rating is None else rating,
-                "opponent_rating_before": _or(shown["opponent_rating_before"], opponents),
-                "in_force": shown["in_force"] if game else _seeded_on(ledger, rated_by, person),
-            }
+    made = _Made(sides, rated_by, present)
+    return [*_extremes(ledger, made, person, n), *_best_games(ledger, made, person, n)]
+
+
+class _Made(NamedTuple):
+    """What makes the achievements of a player in a pool; *present* is the scheme that holds now."""
+
+    sides: Sides
+    pool: Pool
+    present: str
+
+    def of_game(
+        self, what: What, place: int, n: int, *, rating: float | None = None, reckoned: float | None = None
+    ) -> Achievement:
+        """One that was reached in the player's n-th game; *reckoned* is what the formula took for the opponent's."""
+        scheme, shown = self.pool.eras[self.sides.era(n)].scheme.name, self.sides.shown(n)
+        before = shown.opponent_rating_before
+        reached = attrs.evolve(
+            shown,
+            rating=shown.rating if rating is None else rating,
+            opponent_rating_before=reckoned if before is None else before,
         )
-    return rows
+        return Achievement(what=what, place=place, scheme=scheme, other_system=scheme != self.present, reached=reached)
 
 
-# What, place, game, rating, list that it comes from, the rating by which the opponent's place among the best is.
-_Found = tuple[str, int, int, float | None, str | None, float | None]
+def _extremes(ledger: Ledger, made: _Made, person: Person, n: int) -> Iterator[Achievement]:
+    eras = list(queries.dictionaries(ledger.views.connection, _ERAS, (made.pool.pool, person.player, n)))
+    highest = [row for row in eras if row["highest_n"]]
+    for place, row in enumerate(highest, 1):
+        yield made.of_game("highest", place, row["highest_n"], rating=row["highest"])
+    listed = _list_of(ledger, made.pool, person)
+    brought = None if listed is None else highest_of(listed.seed)
+    if listed is not None and brought is not None:
+        scheme, since = listed.source or "seed", None if listed.seed.day is None else day(listed.ms)
+        reached = attrs.evolve(NO_GAME, rating=brought, in_force=since)
+        place, is_other = len(highest) + 1, scheme != made.present
+        yield Achievement(what="highest", place=place, scheme=scheme, other_system=is_other, reached=reached)
+    for place, row in enumerate((row for row in eras if row["lowest_n"]), 1):
+        yield made.of_game("lowest", place, row["lowest_n"], rating=row["lowest"])
 
 
-def _or(rating: float | None, reckoned: float | None) -> float | None:
-    """The rating in force or, of a newcomer who had none, that with which the formula reckoned."""
-    return reckoned if rating is None else rating
-
-
-def _extremes(ledger: Ledger, pool: Pool, person: Person, n: int) -> Iterator[_Found]:
-    eras = list(queries.dictionaries(ledger.views.connection, _ERAS, (pool.pool, person.player, n)))
-    for what in ("highest", "lowest"):
-        reached = [row for row in eras if row[f"{what}_n"]]
-        for place, row in enumerate(reached, 1):
-            yield what, place, row[f"{what}_n"], row[what], None, None
-        if what == "highest":
-            listed = _list_of(ledger, pool, person)
-            highest = None if listed is None else highest_of(listed.seed)
-            if listed is not None and highest is not None:
-                yield what, len(reached) + 1, 0, highest, listed.source or "seed", None
-
-
-def _best_games(ledger: Ledger, pool: Pool, person: Person, n: int) -> Iterator[_Found]:
-    for what, query, half_points in (("best win", _WINS, 2), ("worst loss", _LOSSES, 0)):
-        arguments = (pool.pool, person.player, n, half_points, bests.PLACES)
+def _best_games(ledger: Ledger, made: _Made, person: Person, n: int) -> Iterator[Achievement]:
+    kinds: tuple[tuple[What, str, int], ...] = (("best win", _WINS, 2), ("worst loss", _LOSSES, 0))
+    for what, query, half_points in kinds:
+        arguments = (made.pool.pool, person.player, n, half_points, bests.PLACES)
         for place, row in enumerate(queries.dictionaries(ledger.views.connection, query, arguments), 1):
-            yield what, place, row["n"], None, None, row["opponent_rating_before"]
+            yield made.of_game(what, place, row["n"], reckoned=row["opponent_rating_before"])
 
 
-def _list_of(ledger: Ledger, pool: Pool, person: Person) -> Any:
+def _list_of(ledger: Ledger, pool: Pool, person: Person) -> Listed | None:
     """The list with whose rating a player began; None for who brought none."""
     first = queries.first_row(ledger.views.connection, queries.ROW, (pool.pool, person.player, 1))
     roster = Roster(ledger.views.connection)
@@ -121,18 +141,11 @@ def _list_of(ledger: Ledger, pool: Pool, person: Person) -> Any:
     return roster.seed_at(pool.pool, person.player, first["ended_ms"])
 
 
-def _seeded_on(ledger: Ledger, pool: Pool, person: Person) -> str | None:
-    listed = _list_of(ledger, pool, person)
-    return None if listed is None or listed.seed.day is None else day(listed.ms)
-
-
 @of_one_moment
-def lowest(ledger: Ledger, pool: Pool, player: int, n: int) -> Row:
+def lowest(ledger: Ledger, pool: Pool, player: int, n: int) -> Lowest:
     """The lowest rating under the scheme that holds after a player's n-th game, since when, and which scheme it is."""
     row = queries.first_row(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))
     if row is None or not row["lowest_n"]:
         return NO_LOWEST
-    sides = Sides(ledger, pool, player)
-    reached = sides.shown(row["lowest_n"])
-    scheme = pool.eras[row["era"]].scheme.name
-    return {"lowest": row["lowest"], "lowest_date": reached["in_force"], "lowest_scheme": scheme}
+    since = Sides(ledger, pool, player).shown(row["lowest_n"]).in_force
+    return Lowest(lowest=row["lowest"], lowest_date=since, lowest_scheme=pool.eras[row["era"]].scheme.name)

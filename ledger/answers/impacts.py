@@ -1,15 +1,18 @@
-"""The impact of a correction as plain dictionaries, with the names of the players. Nothing is written or formatted."""
+"""The impact of a correction, with the names of the players. Nothing is written or formatted."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from ledger.answers.classes import class_of
 from ledger.answers.moments import of_one_moment
 from ledger.answers.rankings import class_limits
 from ledger.answers.wording import names
 from ledger.correcting.previews import Impact
+from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 from ledger.ratings.previews import Figures
 
@@ -17,69 +20,95 @@ from ledger.ratings.previews import Figures
 FIGURES = ("rating", "rank", "games", "time_losses", "hera", "hera_game", "listed", "closed")
 
 
-def summary(impact: Impact) -> dict[str, Any]:
-    """What would move, in numbers.
+@attrs.frozen(kw_only=True, slots=False)
+class MoveRow:
+    """A player who would stand otherwise in a pool; null where there is neither a rated game nor a list's rating."""
 
-    Returns:
-        ``seen`` is the number of entries that it was worked out for, ``recorded_since`` how many of them came after the
-        proposal; ``games`` would be rated again, ``players`` are those who played them, ``moved`` those whose rating
-        would change or who would come or go, a player once for each pool; ``seconds`` is about what the approval takes.
-    """
-    return {
-        "proposal": impact.proposal,
-        "seen": impact.seen,
-        "recorded_since": impact.recorded_since,
-        "games": impact.games,
-        "players": impact.players,
-        "moved": impact.moved,
-        "seconds": impact.seconds,
-    }
+    pool: str = documented("the pool")
+    player: int = documented("the player's number in the ledger", minimum=1)
+    name: str = documented("what the player is called")
+    difference: float | None = documented("by how much the rating would change, points; null: none before or after")
+    rating_before: float | None = documented("the rating now, points; null also for who is not listed")
+    rank_before: int | None = documented("place in the ranking now; null: none", minimum=1)
+    games_before: int | None = documented("rated games now", minimum=0)
+    time_losses_before: int | None = documented("games lost on time now", minimum=0)
+    hera_before: float | None = documented("highest rating from game 50 on now, points")
+    hera_game_before: str | None = documented("key of the game in which it was reached")
+    listed_before: bool | None = documented("whether the scheme lists the player now")
+    closed_before: bool | None = documented("whether the account is closed now")
+    class_before: str | None = documented("letter of the class now, by the policy in force; null: nobody is shown it")
+    rating_after: float | None = documented("the rating after the approval, points; null also for who is not listed")
+    rank_after: int | None = documented("place in the ranking then", minimum=1)
+    games_after: int | None = documented("rated games then", minimum=0)
+    time_losses_after: int | None = documented("games lost on time then", minimum=0)
+    hera_after: float | None = documented("highest rating from game 50 on then, points")
+    hera_game_after: str | None = documented("key of the game in which it was reached")
+    listed_after: bool | None = documented("whether the scheme lists the player then")
+    closed_after: bool | None = documented("whether the account is closed then")
+    class_after: str | None = documented("letter of the class then")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class MovedListRow:
+    """A published list that would say something else, as revised."""
+
+    list: str = documented("name of the list")
+    players: int = documented("how many would have another rating, other games, or come or go", minimum=1)
+    player: int | None = documented("whose rating would change most; null: no rating would change", minimum=1)
+    name: str | None = documented("what that player is called")
+    before: float | None = documented("that player's rating as revised now, points")
+    after: float | None = documented("the same after the approval, points")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ImpactSummary:
+    """What the approval of a proposal would move, in numbers."""
+
+    proposal: int = documented("its number", minimum=1)
+    seen: int = documented("the number of entries that it was worked out for")
+    recorded_since: int = documented("how many of them came after the proposal", minimum=0)
+    games: int = documented("games that would be rated again", minimum=0)
+    players: int = documented("who played them, a player once for each pool", minimum=0)
+    moved: int = documented("those whose rating would change, or who would come or go", minimum=0)
+    seconds: float = documented("about what the approval takes, seconds")
+
+
+def summary(impact: Impact) -> ImpactSummary:
+    """What would move, in numbers."""
+    return ImpactSummary(**{field.name: getattr(impact, field.name) for field in attrs.fields(ImpactSummary)})
 
 
 @of_one_moment
-def moves(ledger: Ledger, impact: Impact) -> list[dict[str, Any]]:
-    """Everybody who would stand otherwise: who would come or go first, then the largest moves.
-
-    Returns:
-        A row for each player and pool, with each of ``FIGURES`` and the ``class`` before and after; all of them are
-        None on the side on which the player has neither a rated game nor the rating of a list. Ratings are None where
-        the scheme lists no such player.
-        The class is by the policy ``classes`` as it holds now, None for who is not listed, or whose account is closed.
-    """
+def moves(ledger: Ledger, impact: Impact) -> list[MoveRow]:
+    """Everybody who would stand otherwise: who would come or go first, then the largest moves."""
     shown = names(ledger, {move.player for move in impact.moves})
     limits = {pool: class_limits(ledger, pool) for pool in {move.pool for move in impact.moves}}
     return [
-        {
-            "pool": move.pool,
-            "player": move.player,
-            "name": shown[move.player],
-            "difference": move.difference,
+        MoveRow(
+            pool=move.pool,
+            player=move.player,
+            name=shown[move.player],
+            difference=move.difference,
             **_side(move.before, "before", limits[move.pool]),
             **_side(move.after, "after", limits[move.pool]),
-        }
+        )
         for move in impact.moves
     ]
 
 
 @of_one_moment
-def lists(ledger: Ledger, impact: Impact) -> list[dict[str, Any]]:
-    """The published lists that would say something else, as revised.
-
-    Returns:
-        A row for each list: how many ``players`` would have another rating, other games, or come or go; the ``player``
-        whose rating would change most, with the name, and that rating ``before`` and ``after``, points: all four are
-        None where no rating would change.
-    """
+def lists(ledger: Ledger, impact: Impact) -> list[MovedListRow]:
+    """The published lists that would say something else, as revised."""
     shown = names(ledger, {move.largest for move in impact.lists if move.largest is not None})
     return [
-        {
-            "list": move.name,
-            "players": move.players,
-            "player": move.largest,
-            "name": None if move.largest is None else shown[move.largest],
-            "before": move.before,
-            "after": move.after,
-        }
+        MovedListRow(
+            list=move.name,
+            players=move.players,
+            player=move.largest,
+            name=None if move.largest is None else shown[move.largest],
+            before=move.before,
+            after=move.after,
+        )
         for move in impact.lists
     ]
 

@@ -15,6 +15,7 @@ import orjson
 
 from ledger import schemes
 from ledger.facts.events import GameRecorded
+from ledger.facts.json_schemas import documented
 from ledger.facts.source_games import SourceRound
 from ledger.journal.alike import AlikeGames
 from ledger.journal.dry_runs import DryJournal, DryNames
@@ -28,10 +29,22 @@ from ledger.ratings.like_games import LikeGames
 if TYPE_CHECKING:
     from polars import DataFrame
 
-SHOWN = (
-    "ended_at", "white", "black", "outcome", "termination", "pool", "tournament", "round", "white_rating",
-    "black_rating", "half_moves",
-)  # fmt: skip
+
+@attrs.frozen(kw_only=True, slots=False)
+class UnderstoodGame:
+    """A game of a file as it was understood."""
+
+    ended_at: str = documented("when it ended, as precisely as the file tells")
+    white: str = documented("what White is called")
+    black: str = documented("what Black is called")
+    outcome: str = documented("white, black, draw or none")
+    termination: str = documented("how it ended, a word of game-recorded/1")
+    pool: str = documented("the pool")
+    tournament: str | None = documented("name of the tournament")
+    round: str | None = documented("the round")
+    white_rating: int | None = documented("the rating that the file shows of White, points")
+    black_rating: int | None = documented("the rating that the file shows of Black, points")
+    half_moves: int | None = documented("how many half-moves it has", minimum=0)
 
 
 @attrs.define
@@ -115,15 +128,15 @@ class ImportPreview:
         """How many games would be recorded in each pool."""
         return self._seen.pools
 
-    def games(self) -> list[dict[str, Any]]:
-        """The first games that would be recorded, with names for players; the columns are ``SHOWN``."""
+    def games(self) -> list[UnderstoodGame]:
+        """The first games that would be recorded, with names for players."""
         numbers = {facts[side] for facts in self._seen.first for side in ("white", "black")}
         persons = {**self._ledger.people.by_number(numbers), **{new.player: new for new in self.new_players}}
         names = {player: person.name or f"player {player}" for player, person in persons.items()}
-        return [
-            {name: names.get(facts[name]) if name in {"white", "black"} else facts.get(name) for name in SHOWN}
-            for facts in self._seen.first
-        ]
+        fields = [field.name for field in attrs.fields(UnderstoodGame)]
+        sides = [{side: names[facts[side]] for side in ("white", "black")} for facts in self._seen.first]
+        games: list[dict[str, Any]] = [{name: facts.get(name) for name in fields} for facts in self._seen.first]
+        return [UnderstoodGame(**{**facts, **named}) for facts, named in zip(games, sides, strict=True)]
 
     def close(self) -> None:
         """Forget what was tried."""

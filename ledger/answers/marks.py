@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import orjson
 
 from ledger.answers.moments import of_one_moment
@@ -17,15 +18,37 @@ from ledger.answers.wording import names
 from ledger.book.restand import recorded_facts, rows_at
 from ledger.book.tables import FACTS
 from ledger.book.timeline import BEGINNING, Pool
+from ledger.facts.json_schemas import beside, documented
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 
 if TYPE_CHECKING:
     import sqlite3
 
-PUBLISHED = ("published_list", "published_rating", "revised_rating")
 _SIDES = ("white", "black")
 _FIELDS = {"pool", *FACTS}
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class PublishedOtherwise:
+    """A published list that told another number of a player than the journal does now; all null: there is none."""
+
+    published_list: str | None = documented("name of the list")
+    published_rating: float | None = documented("the player's rating on it, points; null: not on it")
+    revised_rating: float | None = documented("what the journal says now of that list, points; null: not on it")
+
+
+NOTHING_PUBLISHED = PublishedOtherwise(published_list=None, published_rating=None, revised_rating=None)
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class AroundGame:
+    """What an explanation tells beside the formula: corrections, what was recorded and stands, and a published list."""
+
+    corrected: list[int] = documented("the proposals that corrected the game and act")
+    recorded: dict[str, Any] | None = documented("as recorded, the fields that stand otherwise by now; null: none does")
+    stands: dict[str, Any] | None = documented("the same fields as they stand; a blank one is null")
+    published: PublishedOtherwise = beside()
 
 
 def corrected_games(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, list[int]]:
@@ -73,8 +96,8 @@ def not_counted(ledger: Ledger, pool: Pool, player: int, last: int) -> list[dict
 
 
 @of_one_moment
-def around_game(ledger: Ledger, pool: Pool, side_row: dict[str, Any], key: str) -> dict[str, Any]:
-    """What an explanation tells beside the formula: corrections, what was recorded and stands, and a published list.
+def around_game(ledger: Ledger, pool: Pool, side_row: dict[str, Any], key: str) -> AroundGame:
+    """What an explanation tells beside the formula.
 
     The list is the first one that counts the game, where it said another number of the player than it would now.
 
@@ -87,19 +110,23 @@ def around_game(ledger: Ledger, pool: Pool, side_row: dict[str, Any], key: str) 
     recorded, stands = recorded_and_standing(ledger, side_row["game"]) or (None, None)
     player, rated_ms = side_row["player"], side_row["rated_ms"]
     counting = (found for found in originals(ledger, pool, player) if found.publication.at_ms >= rated_ms)
-    return {
-        "corrected": corrected_games(ledger.views.connection, [key]).get(key, []),
-        "recorded": recorded,
-        "stands": stands,
-        **published(next(counting, None)),
-    }
+    return AroundGame(
+        corrected=corrected_games(ledger.views.connection, [key]).get(key, []),
+        recorded=recorded,
+        stands=stands,
+        published=published(next(counting, None)),
+    )
 
 
-def published(found: Original | None) -> dict[str, Any]:
-    """A list that said another number of a player than it would now: its name, that number, and the present one."""
-    if found is None or not found.is_revised:
-        return dict.fromkeys(PUBLISHED)
-    return dict(zip(PUBLISHED, (found.publication.name, found.published, found.revised), strict=True))
+def published(original: Original | None) -> PublishedOtherwise:
+    """What a list said of a player, where it said another number than it would now."""
+    if original is None or not original.is_revised:
+        return NOTHING_PUBLISHED
+    return PublishedOtherwise(
+        published_list=original.publication.name,
+        published_rating=original.published,
+        revised_rating=original.revised,
+    )
 
 
 @of_one_moment

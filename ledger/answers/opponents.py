@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import floor, fsum, sqrt
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+import attrs
 
 from ledger.answers.classes import class_of
 from ledger.answers.graphs.bars import PAGE
@@ -20,6 +22,7 @@ from ledger.answers.wording import RESULT, names, shown
 from ledger.book.policies import CLASSES, stored_policies
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
+from ledger.facts.json_schemas import beside, documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import queries
@@ -51,8 +54,91 @@ class Played(NamedTuple):
     opponent_rating: float | None
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class Results:
+    """How some games of a player ended."""
+
+    played: int = documented("how many games", minimum=0)
+    wins: int = documented("games won", minimum=0)
+    draws: int = documented("games drawn", minimum=0)
+    losses: int = documented("games lost", minimum=0)
+    points: float = documented("game points", minimum=0)
+    percent: float | None = documented("the share of points, per cent; null: there is no game")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class RatingNumbers:
+    """Results of some games, and what the player's and the opponents' ratings after them were."""
+
+    results: Results = beside()
+    max: float | None = documented("the player's highest rating after one of the games, points; null: none to show")
+    min: float | None = documented("the lowest, points")
+    mean: float | None = documented("the mean, points")
+    sd: float | None = documented("the standard deviation, of the population of these games, points")
+    opponent_max: float | None = documented("the opponents' highest rating after one of the games, points")
+    opponent_min: float | None = documented("the lowest, points")
+    opponent_mean: float | None = documented("the mean, points")
+    opponent_sd: float | None = documented("the standard deviation, points")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class OpponentBatch:
+    """A batch of 50 games of a player, counted from the newest."""
+
+    page: int | None = documented("page of the rating graph that shows it; null: *at* counts otherwise", minimum=1)
+    first_n: int = documented("number of its first game among the player's rated ones in the pool", minimum=1)
+    last_n: int = documented("number of its last game", minimum=1)
+    first_date: str = documented("when the first game ended, as precisely as it is known")
+    last_date: str = documented("when the last game ended")
+    numbers: RatingNumbers = beside()
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ColourNumbers:
+    """The games of a player with one colour, or with both."""
+
+    colour: Literal["white", "black", "both"] = documented("the player's colour")
+    numbers: RatingNumbers = beside()
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class StrengthNumbers:
+    """The games of a player against opponents of one strength."""
+
+    group: Literal["difference", "class"] = documented("by the difference in rating, or by the classes of the policy")
+    opponents: str = documented("which opponents; unknown: a rating is missing")
+    numbers: RatingNumbers = beside()
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class GameAgainst:
+    """A game of a player against one opponent."""
+
+    n: int = documented("the player's n-th rated game in the pool", minimum=1)
+    game: str = documented("key of the game")
+    ended: str = documented("when it ended, as precisely as it is known")
+    colour: Literal["white", "black"] = documented("the player's colour")
+    result: Literal["win", "draw", "loss"] = documented("for the player")
+    time_loss: bool = documented("whether the player lost on time")
+    rating: float | None = documented("the player's rating after it or its period, points")
+    opponent_rating: float | None = documented("the opponent's rating after it or its period, points")
+    tournament: str | None = documented("name of the tournament")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ResultsAgainst:
+    """A player's results against one opponent."""
+
+    opponent: int = documented("the opponent's number in the ledger", minimum=1)
+    opponent_name: str = documented("what the opponent is called")
+    results: Results = beside()
+    with_white: Results = documented("the games in which the player had White")
+    with_black: Results = documented("the games in which the player had Black")
+    games: list[GameAgainst] = documented("newest first")
+
+
 @of_one_moment
-def batches(ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None) -> list[Row]:
+def batches(ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None) -> list[OpponentBatch]:
     """A player's games in batches of 50, counted from the newest.
 
     Args:
@@ -61,40 +147,40 @@ def batches(ledger: Ledger, person: Person, pool: str | None = None, *, at: str 
         pool: name of the pool; the first one by default.
         at: only games that were in force at the end of this day, month or year.
 
-    Returns:
-        ``page`` is the page of the rating graph that shows the batch, None where *at* counts the batches otherwise;
-        ``first_n`` to ``last_n`` are its games, then results and both blocks of numbers, points.
-
     Raises:
         UnknownNameError: the player has no rated game in the pool.
     """
     played = _played(ledger, person, pool, at)
-    rows = []
-    for start in range(0, len(played), PAGE):
-        batch = played[start : start + PAGE]
-        rows.append(
-            {
-                "page": None if at is not None else start // PAGE + 1,
-                "first_n": batch[-1].n,
-                "last_n": batch[0].n,
-                "first_date": _recorded(ledger, batch[-1])["ended_at"],
-                "last_date": _recorded(ledger, batch[0])["ended_at"],
-                **_numbers(batch),
-            }
+    batches = [played[start : start + PAGE] for start in range(0, len(played), PAGE)]
+    return [
+        OpponentBatch(
+            page=None if at is not None else number,
+            first_n=batch[-1].n,
+            last_n=batch[0].n,
+            first_date=_recorded(ledger, batch[-1])["ended_at"],
+            last_date=_recorded(ledger, batch[0])["ended_at"],
+            numbers=_numbers(batch),
         )
-    return rows
+        for number, batch in enumerate(batches, 1)
+    ]
 
 
 @of_one_moment
-def by_colour(ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None) -> list[Row]:
+def by_colour(ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None) -> list[ColourNumbers]:
     """The same numbers of all games with White, of those with Black, and of both; arguments as for ``batches``."""
     played = _played(ledger, person, pool, at)
-    groups = {colour: [game for game in played if game.colour == place] for place, colour in enumerate(COLOURS)}
-    return [{"colour": colour, **_numbers(group)} for colour, group in {**groups, "both": played}.items()]
+    white, black = ([game for game in played if game.colour == place] for place, _ in enumerate(COLOURS))
+    return [
+        ColourNumbers(colour="white", numbers=_numbers(white)),
+        ColourNumbers(colour="black", numbers=_numbers(black)),
+        ColourNumbers(colour="both", numbers=_numbers(played)),
+    ]
 
 
 @of_one_moment
-def by_strength(ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None) -> list[Row]:
+def by_strength(
+    ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None
+) -> list[StrengthNumbers]:
     """The same numbers by the opponents' strength; arguments as for ``batches``.
 
     Returns:
@@ -112,7 +198,7 @@ def by_strength(ledger: Ledger, person: Person, pool: str | None = None, *, at: 
 
 
 @of_one_moment
-def against(ledger: Ledger, person: Person, opponent: Person, pool: str | None = None) -> Row:
+def against(ledger: Ledger, person: Person, opponent: Person, pool: str | None = None) -> ResultsAgainst:
     """A player's results against one opponent.
 
     Args:
@@ -121,10 +207,6 @@ def against(ledger: Ledger, person: Person, opponent: Person, pool: str | None =
         opponent: the other one.
         pool: name of the pool; the first one by default.
 
-    Returns:
-        Wins, draws, losses, points and the share of points, altogether and (``with_white``, ``with_black``) by colour;
-        ``games``, newest first, with both ratings after each.
-
     Raises:
         UnknownNameError: the player has no rated game in the pool, or none against that opponent.
     """
@@ -132,30 +214,30 @@ def against(ledger: Ledger, person: Person, opponent: Person, pool: str | None =
     if not met:
         hint = f"'games' shows whom {shown(person)} has met"
         raise UnknownNameError("opponent", shown(opponent), hint, where=f"among the rated games of {shown(person)}")
-    colours = [[game for game in met if game.colour == place] for place, _ in enumerate(COLOURS)]
-    return {
-        "opponent": opponent.player,
-        "opponent_name": names(ledger, {opponent.player})[opponent.player],
-        **_results(met),
-        "with_white": _results(colours[0]),
-        "with_black": _results(colours[1]),
-        "games": [_shown(ledger, game) for game in met],
-    }
+    white, black = ([game for game in met if game.colour == place] for place, _ in enumerate(COLOURS))
+    return ResultsAgainst(
+        opponent=opponent.player,
+        opponent_name=names(ledger, {opponent.player})[opponent.player],
+        results=_results(met),
+        with_white=_results(white),
+        with_black=_results(black),
+        games=[_shown(ledger, game) for game in met],
+    )
 
 
-def _shown(ledger: Ledger, game: Played) -> Row:
+def _shown(ledger: Ledger, game: Played) -> GameAgainst:
     recorded = _recorded(ledger, game)
-    return {
-        "n": game.n,
-        "game": recorded["key"],
-        "ended": recorded["ended_at"],
-        "colour": COLOURS[game.colour],
-        "result": RESULT[game.half_points],
-        "time_loss": recorded["time_loss"] == 1 + game.colour,
-        "rating": game.rating,
-        "opponent_rating": game.opponent_rating,
-        "tournament": recorded["tournament"],
-    }
+    return GameAgainst(
+        n=game.n,
+        game=recorded["key"],
+        ended=recorded["ended_at"],
+        colour="black" if game.colour else "white",
+        result=RESULT[game.half_points],
+        time_loss=recorded["time_loss"] == 1 + game.colour,
+        rating=game.rating,
+        opponent_rating=game.opponent_rating,
+        tournament=recorded["tournament"],
+    )
 
 
 def _recorded(ledger: Ledger, game: Played) -> Row:
@@ -186,12 +268,19 @@ def _played(ledger: Ledger, person: Person, pool: str | None, at: str | None) ->
     ]
 
 
-def _grouped(group: str, played: Sequence[Played], name_of: Callable[[Played], str], names: Iterable[str]) -> list[Row]:
+def _grouped(
+    group: Literal["difference", "class"],
+    played: Sequence[Played],
+    name_of: Callable[[Played], str],
+    names: Iterable[str],
+) -> list[StrengthNumbers]:
     """The numbers of each group of games that has a game, in the order of *names*."""
     found: dict[str, list[Played]] = {name: [] for name in (*names, UNKNOWN)}
     for game in played:
         found[name_of(game)].append(game)
-    return [{"group": group, "opponents": name, **_numbers(games)} for name, games in found.items() if games]
+    return [
+        StrengthNumbers(group=group, opponents=name, numbers=_numbers(games)) for name, games in found.items() if games
+    ]
 
 
 def _band(game: Played) -> str:
@@ -205,22 +294,23 @@ def _class(game: Played, settings: Mapping[str, Any]) -> str:
     return UNKNOWN if game.opponent_rating is None else f"class {class_of(game.opponent_rating, settings)}"
 
 
-def _numbers(played: Sequence[Played]) -> Row:
+def _numbers(played: Sequence[Played]) -> RatingNumbers:
     """Results, and both blocks of numbers, of some games."""
     own = _block([game.rating for game in played if game.rating is not None])
     opposite = _block([game.opponent_rating for game in played if game.opponent_rating is not None])
-    return {**_results(played), **own, **{f"opponent_{name}": value for name, value in opposite.items()}}
+    return RatingNumbers(
+        results=_results(played), **own, **{f"opponent_{name}": value for name, value in opposite.items()}
+    )
 
 
-def _results(played: Sequence[Played]) -> Row:
-    """How some games ended for the player; ``percent`` is the share of points, None without a game."""
+def _results(played: Sequence[Played]) -> Results:
     wins, draws, losses = (sum(game.half_points == half for game in played) for half in (2, 1, 0))
     points = wins + draws / 2
     share = 100 * points / len(played) if played else None
-    return {"played": len(played), "wins": wins, "draws": draws, "losses": losses, "points": points, "percent": share}
+    return Results(played=len(played), wins=wins, draws=draws, losses=losses, points=points, percent=share)
 
 
-def _block(ratings: Sequence[float]) -> Row:
+def _block(ratings: Sequence[float]) -> dict[str, float | None]:
     """Maximum, minimum, mean and standard deviation of ratings, points; None where there is none."""
     if not ratings:
         return dict.fromkeys(("max", "min", "mean", "sd"))

@@ -1,16 +1,17 @@
-"""A player's games and graph, as plain dictionaries: ratings around each game, and what marks it.
+"""A player's games and graph: ratings around each game, and what marks it.
 
 Every number comes from the views. Nothing is written or formatted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import attrs
 
 from ledger.answers import marks
+from ledger.answers.marks import PublishedOtherwise
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import RESULT, day, names, rows_up_to, shown
 from ledger.book.roster import Roster
@@ -19,6 +20,7 @@ from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import OPEN
 from ledger.ledger import Ledger
 from ledger.players.people import Person
@@ -57,6 +59,59 @@ class Occasion:
         )
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class WhyNot:
+    """Why a game does not count; all null for one that does."""
+
+    reason: str | None = documented("a word for it, such as too-short")
+    voided_by: int | None = documented("the proposal that voided it")
+    why: str | None = documented("the reason of that proposal; null: none, or erased")
+
+
+COUNTS = WhyNot(reason=None, voided_by=None, why=None)
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class PlayerGame:
+    """A game of a player, with both sides' ratings before and after it, and now."""
+
+    n: int | None = documented("the player's n-th rated game in the pool; null: it does not count", minimum=1)
+    game: str = documented("key of the game")
+    entry: int = documented("position of the journal's entry that recorded it", minimum=1)
+    ended_at: str = documented("when it ended, as precisely as it is known")
+    colour: Literal["white", "black"] = documented("the player's colour")
+    result: Literal["win", "draw", "loss"] | None = documented("for the player; null: it has none")
+    termination: str = documented("how it ended, a word of game-recorded/1")
+    rating_before: float | None = documented("the player's rating in force before it, points; null: none to show")
+    rating: float | None = documented("the player's rating after it or the period it was rated with, points")
+    rating_now: float | None = documented("the player's rating now, points")
+    opponent: str = documented("what the opponent is called")
+    opponent_player: int = documented("the opponent's number in the ledger", minimum=1)
+    opponent_rating_before: float | None = documented("the opponent's rating in force before it, points")
+    opponent_rating: float | None = documented("the opponent's rating after it or its period, points")
+    opponent_rating_now: float | None = documented("the opponent's rating now, points")
+    in_force: str | None = documented("day from which the rating after it counts; null: its period has not closed")
+    tournament: str | None = documented("name of the tournament")
+    round: str | None = documented("the round, as it was recorded")
+    corrected: list[int] = documented("the proposals that corrected it and act")
+    published: PublishedOtherwise = beside()
+    why_not: WhyNot | None = beside()
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class GraphPoint:
+    """A player's rating after a rated game or its period."""
+
+    n: int = documented("the player's n-th rated game in the pool", minimum=1)
+    ended: str = documented("the day on which it ended")
+    in_force: str | None = documented("day from which the rating counts; null: the period has not closed")
+    rating: float | None = documented("the rating, points; null: the scheme lists no such player")
+    result: Literal["win", "draw", "loss"] = documented("for the player")
+    scheme: str = documented("the scheme that rated it")
+    corrected: list[int] = documented("the proposals that corrected the game and act")
+    published: PublishedOtherwise = beside()
+
+
 @of_one_moment
 def games(
     ledger: Ledger,
@@ -66,7 +121,7 @@ def games(
     last: int | None = 50,
     everything: bool = False,
     occasion: Occasion | None = None,
-) -> list[Row]:
+) -> list[PlayerGame]:
     """A player's latest rated games, newest first, with both sides' ratings before and after each, and now.
 
     Args:
@@ -78,14 +133,10 @@ def games(
         occasion: only games played then and there.
 
     Returns:
-        ``rating_before`` was in force before the game; ``rating`` is that after the game or, where the scheme rates by
-        period or event, after the period or event that the game was rated with, in force from ``in_force`` on (None
-        while that has not closed). ``rating_now`` is that of ``players.summary``. A rating is None where the scheme
-        listed no such player. ``corrected`` are the proposals that corrected the game. ``published_list`` is the
-        last list that was published after the game and before the next, where it told another number of the player
-        (``published_rating``) than it would now (``revised_rating``). With *everything* there are
-        ``reason``, why a game does not count, ``voided_by``, the proposal that voided it, and ``why``, its reason;
-        ``n``, the ratings before and after and ``in_force`` of a game that does not count are None.
+        ``rating`` is that after the game or, where the scheme rates by period or event, after the period or event that
+        the game was rated with. The published list is the last one after the game and before the next that told another
+        number of the player than it would now. Only with *everything* there is ``why_not``; ratings of a game that does
+        not count are None, but for those of now.
 
     Raises:
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list; with *everything*,
@@ -101,32 +152,57 @@ def games(
     arguments = (rated_by.pool, person.player, most)
     rows = list(queries.dictionaries(ledger.views.connection, queries.GAMES_OF, arguments))
     opposites = queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments)
-    found = [
-        (_place(row), _rated(states, row, {**opposite, "rated_ms": row["rated_ms"]}))
+    placed: list[tuple[tuple[Any, ...], Row, Row | None]] = [
+        (_place(row), row, {**opposite, "rated_ms": row["rated_ms"]})
         for row, opposite in zip(rows, opposites, strict=True)
         if occasion is None or occasion.has(row)
     ]
-    found += [(_place(row), _left_out(row, person.player)) for row in left_out if occasion is None or occasion.has(row)]
-    newest = [row for _, row in sorted(found, key=lambda placed: placed[0], reverse=True)[:last]]
-    _fill(ledger, states, rated_by, person.player, newest)
-    if not everything:
-        for row in newest:
-            for name in ("reason", "voided_by", "why"):
-                del row[name]
-    return newest
+    placed += [(_place(row), row, None) for row in left_out if occasion is None or occasion.has(row)]
+    placed.sort(key=lambda placed_game: placed_game[0], reverse=True)
+    newest = [(row, opposite) for _, row, opposite in placed[:last]]
+    return list(_player_games(ledger, states, rated_by, person.player, newest, everything=everything))
 
 
-def _fill(ledger: Ledger, states: PlayerStates, pool: Pool, player: int, rows: list[Row]) -> None:
-    """Put names, present ratings and marks into the rows of a player's games."""
-    corrected = marks.corrected_games(ledger.views.connection, [row["game"] for row in rows])
+def _player_games(
+    ledger: Ledger,
+    states: PlayerStates,
+    pool: Pool,
+    player: int,
+    rows: Sequence[tuple[Row, Row | None]],
+    *,
+    everything: bool,
+) -> Iterator[PlayerGame]:
+    """A player's games from their rows: of a game that counts both sides' of the history, else that of the book."""
+    corrected = marks.corrected_games(ledger.views.connection, [row["key"] for row, _ in rows])
     lists = marks.published_after(ledger, pool, player)
-    called, today = names(ledger, {row["opponent"] for row in rows}), ledger.now_ms()
+    sides = [_side(row, player) if opposite is None else row for row, opposite in rows]
+    called, today = names(ledger, {side["opponent"] for side in sides}), ledger.now_ms()
     now = {number: states.now(number, today).in_force for number in (player, *called)}
-    for row in rows:
-        opponent = row["opponent"]
-        row |= {"opponent": called[opponent], "opponent_player": opponent}
-        row |= {"opponent_rating_now": now[opponent], "rating_now": now[player]}
-        row |= {"corrected": corrected.get(row["game"], []), **marks.published(lists.get(row["n"]))}
+    for (row, opposite), side in zip(rows, sides, strict=True):
+        counts, opponent = opposite is not None, side["opponent"]
+        yield PlayerGame(
+            n=row["n"] if counts else None,
+            game=row["key"],
+            entry=row["position"],
+            ended_at=row["ended_at"],
+            colour="black" if side["colour"] else "white",
+            result=RESULT.get(side["half_points"]),
+            termination=row["termination"],
+            rating_before=states.rating_before_game(row) if counts else None,
+            rating=states.after_game(row).rating if counts else None,
+            rating_now=now[player],
+            opponent=called[opponent],
+            opponent_player=opponent,
+            opponent_rating_before=None if opposite is None else states.rating_before_game(opposite),
+            opponent_rating=None if opposite is None else states.after_game(opposite).rating,
+            opponent_rating_now=now[opponent],
+            in_force=in_force_from(row["rated_ms"]) if counts else None,
+            tournament=row["tournament"],
+            round=row["round"],
+            corrected=corrected.get(row["key"], []),
+            published=marks.published(lists.get(row["n"]) if counts else None),
+            why_not=_why_not(row, counts=counts) if everything else None,
+        )
 
 
 def _place(row: Row) -> tuple[Any, ...]:
@@ -134,56 +210,23 @@ def _place(row: Row) -> tuple[Any, ...]:
     return tuple(row[name] for name in RATING_ORDER)
 
 
-def _game(row: Row, ratings: Row, **further: Any) -> Row:
-    """The columns of a game, in their order; those that are not known yet are None."""
-    return {
-        "n": row.get("n"),
-        "game": row["key"],
-        "entry": row["position"],
-        "ended_at": row["ended_at"],
-        "colour": "black" if row["colour"] else "white",
-        "result": RESULT.get(row["half_points"]),
-        "termination": row["termination"],
-        **dict.fromkeys(("rating_before", "rating", "rating_now", "opponent", "opponent_player")),
-        **dict.fromkeys(("opponent_rating_before", "opponent_rating", "opponent_rating_now", "in_force")),
-        "tournament": row["tournament"],
-        "round": row["round"],
-        "corrected": [],
-        **marks.published(None),
-        **further,
-        **ratings,
-    }
-
-
-def _rated(states: PlayerStates, row: Row, opposite_row: Row) -> Row:
-    ratings = {
-        "rating_before": states.rating_before_game(row),
-        "rating": states.after_game(row).rating,
-        "opponent": row["opponent"],
-        "opponent_rating_before": states.rating_before_game(opposite_row),
-        "opponent_rating": states.after_game(opposite_row).rating,
-        "in_force": in_force_from(row["rated_ms"]),
-    }
-    return _game(row, ratings, reason=None, voided_by=None, why=None)
-
-
-def _left_out(row: Row, player: int) -> Row:
-    """A game that does not count, from its row in the book."""
-    black = row["white"] != player
-    half_points = row["half_points"]
+def _side(row: Row, player: int) -> Row:
+    """The player's side of a game that does not count, from its row in the book."""
+    black, half_points = row["white"] != player, row["half_points"]
     if black and half_points is not None:
         half_points = 2 - half_points
-    side = {**row, "colour": int(black), "half_points": half_points}
-    opponent = {"opponent": row["white"] if black else row["black"]}
-    return _game(side, opponent, reason=row["reason"], voided_by=row["voided_by"], why=row["why"])
+    return {"colour": int(black), "half_points": half_points, "opponent": row["white"] if black else row["black"]}
+
+
+def _why_not(row: Row, *, counts: bool) -> WhyNot:
+    return COUNTS if counts else WhyNot(reason=row["reason"], voided_by=row["voided_by"], why=row["why"])
 
 
 @of_one_moment
-def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[Row]:
+def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[GraphPoint]:
     """A player's rating after each rated game or its period, oldest first, and since when each was in force.
 
-    A rating is None where the scheme listed no such player, ``in_force`` where the period has not closed. ``corrected``
-    are the proposals that corrected the game; the published list and both its numbers are those of ``games``.
+    The published list and both its numbers are those of ``games``.
     """
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
@@ -193,16 +236,16 @@ def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[Row]:
     corrected = marks.corrected_sides(ledger.views.connection, rated_by, person.player)
     lists = marks.published_after(ledger, rated_by, person.player)
     return [
-        {
-            "n": row["n"],
-            "ended": day(row["ended_ms"]),
-            "in_force": in_force_from(row["rated_ms"]),
-            "rating": state.rating,
-            "result": RESULT[row["half_points"]],
-            "scheme": state.era.scheme.name,
-            "corrected": corrected.get(row["n"], []),
-            **marks.published(lists.get(row["n"])),
-        }
+        GraphPoint(
+            n=row["n"],
+            ended=day(row["ended_ms"]),
+            in_force=in_force_from(row["rated_ms"]),
+            rating=state.rating,
+            result=RESULT[row["half_points"]],
+            scheme=state.era.scheme.name,
+            corrected=corrected.get(row["n"], []),
+            published=marks.published(lists.get(row["n"])),
+        )
         for row, state in points
     ]
 

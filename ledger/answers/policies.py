@@ -1,21 +1,34 @@
-"""What the policies of a ledger say, as plain dictionaries."""
+"""What the policies of a ledger say."""
 
 from __future__ import annotations
 
-from typing import Any
+import attrs
 
 from ledger.answers.moments import of_one_moment
 from ledger.book.policies import POLICIES, settings_in
 from ledger.facts.instants import instant_text
+from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 
 
-@of_one_moment
-def in_force(ledger: Ledger, at: str | None = None) -> list[dict[str, Any]]:
-    """Every setting of every policy as it holds at an instant, now by default; four eyes as they hold from now on.
+@attrs.frozen(kw_only=True, slots=False)
+class PolicySetting:
+    """A setting of a policy as it holds."""
 
-    ``number``, ``since`` and ``position`` say which entry set it; they are None where the default holds, and ``since``
-    where it holds from the beginning.
+    policy: str = documented("name of the policy")
+    setting: str = documented("name of the setting")
+    value: int | bool = documented("what holds, in its unit")
+    default: int | bool = documented("what holds where nobody says otherwise")
+    unit: str = documented("its unit")
+    number: int | None = documented("number of the entry among those of the policy; null: the default holds")
+    since: str | None = documented("from when it holds; null: from the beginning")
+    position: int | None = documented("position of the journal's entry that set it; null: the default holds")
+    meaning: str = documented("what it means")
+
+
+@of_one_moment
+def in_force(ledger: Ledger, at: str | None = None) -> list[PolicySetting]:
+    """Every setting of every policy as it holds at an instant, now by default; four eyes as they hold from now on.
 
     Raises:
         MalformedError: that is no instant.
@@ -28,16 +41,16 @@ def in_force(ledger: Ledger, at: str | None = None) -> list[dict[str, Any]]:
             taken = policy.setting(setting)
             assert taken is not None
             found.append(
-                {
-                    "policy": name,
-                    "setting": setting,
-                    "value": value,
-                    "default": taken.default,
-                    "unit": taken.unit,
-                    "number": None if row is None else row.number,
-                    "since": None if row is None else row.since or None,
-                    "position": None if row is None else row.position,
-                    "meaning": taken.doc,
-                }
+                PolicySetting(
+                    policy=name,
+                    setting=setting,
+                    value=value,
+                    default=taken.default,
+                    unit=taken.unit,
+                    number=None if row is None else row.number,
+                    since=None if row is None else row.since or None,
+                    position=None if row is None else row.position,
+                    meaning=taken.doc,
+                )
             )
     return found

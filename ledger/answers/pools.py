@@ -1,42 +1,77 @@
-"""The pools of a ledger and the schemes that rate them, as plain dictionaries."""
+"""The pools of a ledger and the schemes that rate them."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from attrs import asdict
+import attrs
 
 from ledger.answers.moments import of_one_moment
 from ledger.book.timeline import Era, Pool
+from ledger.facts.json_schemas import documented
+from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.newcomers import POOL_SETTINGS
 
+Setting = int | bool | str
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class PoolRow:
+    """A pool: what rates it after all that is recorded, since when, how many players and rated games it has."""
+
+    pool: str = documented("its name")
+    scheme: str = documented("the scheme in force after all that is recorded; the last one where nothing is")
+    settings: dict[str, Setting] = documented("its settings that differ from the scheme's defaults")
+    since: str | None = documented("from when it rates; null: from the beginning")
+    next_scheme: str | None = documented("the scheme that was adopted after it; null: none")
+    next_since: str | None = documented("from when that one rates")
+    players: int = documented("players with a rated game", minimum=0)
+    rated_games: int = documented("rated games", minimum=0)
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ConvertedRange:
+    """A range of a stated linear map: new = factor x old + offset."""
+
+    from_rating: str | None = documented("ratings from here on, points as decimal text; null: from below")
+    factor: str = documented("as decimal text")
+    offset: str = documented("points as decimal text")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class EraRow:
+    """An adoption of a scheme."""
+
+    pool: str = documented("the pool")
+    since: str | None = documented("from when it rates; null: from the beginning")
+    scheme: str = documented("the scheme")
+    settings: dict[str, Setting] = documented("its settings that differ from the scheme's defaults")
+    carry: Carry | None = documented("what players bring along; null: they begin here")
+    conversion: list[ConvertedRange] = documented("of convert, the map range by range; else none")
+    position: int = documented("position of the journal's entry that says so", minimum=1)
+
 
 @of_one_moment
-def pools(ledger: Ledger) -> list[dict[str, Any]]:
-    """Every pool: what rates it, with which settings, since when, how many players and rated games it has.
-
-    That is the scheme in force after all that is recorded, and the last one where nothing is; ``next_scheme`` and
-    ``next_since`` are the adoption that comes after it, None where there is none.
-    """
+def pools(ledger: Ledger) -> list[PoolRow]:
+    """Every pool of a ledger."""
     known = {pool.pool: pool for pool in ledger.pools()}
     found = []
     for row in queries.dictionaries(ledger.views.connection, queries.POOLS):
-        pool = known[row.pop("number")]
+        pool = known[row["number"]]
         era = era_in_force(ledger, pool)
         following = next(iter(pool.eras[pool.eras.index(era) + 1 :]), None)
         found.append(
-            {
-                "pool": row.pop("pool"),
-                "scheme": era.scheme.name,
-                "settings": chosen(era),
-                "since": era.since or None,
-                "next_scheme": None if following is None else following.scheme.name,
-                "next_since": None if following is None else following.since,
-                **row,
-            }
+            PoolRow(
+                pool=row["pool"],
+                scheme=era.scheme.name,
+                settings=chosen(era),
+                since=era.since or None,
+                next_scheme=None if following is None else following.scheme.name,
+                next_since=None if following is None else following.since,
+                players=row["players"],
+                rated_games=row["rated_games"],
+            )
         )
     return found
 
@@ -60,18 +95,18 @@ def as_word(value: int | bool | str) -> str:
 
 
 @of_one_moment
-def eras(ledger: Ledger) -> list[dict[str, Any]]:
+def eras(ledger: Ledger) -> list[EraRow]:
     """Every adoption of a scheme, by pool and in order of time."""
     return [
-        {
-            "pool": pool.name,
-            "since": era.since or None,
-            "scheme": era.scheme.name,
-            "settings": chosen(era),
-            "carry": era.carry.value if era.since else None,
-            "conversion": [asdict(conversion) for conversion in era.conversion],
-            "position": era.position,
-        }
+        EraRow(
+            pool=pool.name,
+            since=era.since or None,
+            scheme=era.scheme.name,
+            settings=chosen(era),
+            carry=era.carry if era.since else None,
+            conversion=[ConvertedRange(**attrs.asdict(conversion)) for conversion in era.conversion],
+            position=era.position,
+        )
         for pool in ledger.pools()
         for era in pool.eras
     ]

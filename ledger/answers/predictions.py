@@ -5,13 +5,17 @@ A game that the scheme would not rate brings nothing: it is said why.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
+import attrs
+
+from ledger.answers.calculations import ResultEffect
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import day, shown
 from ledger.book.timeline import Era
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
+from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import engine
@@ -19,14 +23,41 @@ from ledger.ratings.listing import is_listed
 from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.scheme import ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, OUTCOME_WHITE, REASONS
 
-_UNRATED = {(False, False): None, (True, False): "player", (False, True): "opponent", (True, True): "both"}
-_NOTHING: dict[str, float | None] = {"rating": None, "change": None}
+Unrated = Literal["player", "opponent", "both"]
+_UNRATED: dict[tuple[bool, bool], Unrated | None] = {
+    (False, False): None,
+    (True, False): "player",
+    (False, True): "opponent",
+    (True, True): "both",
+}
+
+
+NOTHING = ResultEffect(rating=None, change=None)
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class Prediction:
+    """What a win, a draw and a loss against an opponent would bring a player."""
+
+    player: str = documented("what the player is called")
+    opponent: str = documented("what the opponent is called")
+    pool: str = documented("the pool")
+    scheme: str = documented("the scheme in force then")
+    as_of: str = documented("the day that it is asked of")
+    rating: float | None = documented("the player's rating in force, points; null: none to show")
+    opponent_rating: float | None = documented("the opponent's rating in force, points")
+    expected_score: float = documented("the expected score, 0 to 1; of newcomers what the scheme makes of them")
+    unrated: Unrated | None = documented("who has no rating; null: nobody")
+    not_rated: str | None = documented("a word for why such a game would not count, however it ended; null: it would")
+    win: ResultEffect = documented("what a win would bring")
+    draw: ResultEffect = documented("what a draw would bring")
+    loss: ResultEffect = documented("what a loss would bring")
 
 
 @of_one_moment
 def predict(
     ledger: Ledger, person: Person, opponent: Person, pool: str | None = None, at: str | None = None
-) -> dict[str, Any]:
+) -> Prediction:
     """What a win, a draw and a loss would bring the player, unrounded; in a list scheme, as its only game.
 
     The scheme is the one in force then, and so are the ratings of both players: games of a period that is not over do
@@ -39,11 +70,6 @@ def predict(
         pool: name of the pool; the first one by default.
         at: when: the end of this day, month or year; by default after all that is recorded, which is the day that
             ``as_of`` names, and today where nothing is.
-
-    Returns:
-        ``not_rated`` is why such a game would not count, however it ended, as a word of ``REASONS``; then no result
-        brings a rating. None where it counts. ``unrated`` is who has no rating (``player``, ``opponent``, ``both``):
-        the expected score is then what the scheme makes of newcomers.
 
     Raises:
         UnknownNameError: both are one person.
@@ -58,19 +84,19 @@ def predict(
     when = rated_by.when(number, ms, ms)
     not_rated = _refused(era, *(states.standing_code(who.player, ms) for who in (person, opponent)))
     after = engine.predict(era.scheme, era.numbers, own.state, other.state, when)
-    return {
-        "player": shown(person),
-        "opponent": shown(opponent),
-        "pool": rated_by.name,
-        "scheme": era.scheme.name,
-        "as_of": day(ms),
-        "rating": own.rating,
-        "opponent_rating": other.rating,
-        "expected_score": engine.expected(era.scheme, era.numbers, own.state, other.state, when),
-        "unrated": _UNRATED[own.rating is None, other.rating is None],
-        "not_rated": not_rated,
-        **{word: _NOTHING if not_rated else _brought(era, own.rating, state) for word, state in after.items()},
-    }
+    return Prediction(
+        player=shown(person),
+        opponent=shown(opponent),
+        pool=rated_by.name,
+        scheme=era.scheme.name,
+        as_of=day(ms),
+        rating=own.rating,
+        opponent_rating=other.rating,
+        expected_score=engine.expected(era.scheme, era.numbers, own.state, other.state, when),
+        unrated=_UNRATED[own.rating is None, other.rating is None],
+        not_rated=not_rated,
+        **{word: NOTHING if not_rated else _brought(era, own.rating, state) for word, state in after.items()},
+    )
 
 
 def _by_default(states: PlayerStates, person: Person, opponent: Person, today_ms: int) -> int:
@@ -85,7 +111,7 @@ def _refused(era: Era, white: int, black: int) -> str | None:
     return REASONS[era.scheme.refuse(*game, white, black, era.numbers)] or None
 
 
-def _brought(era: Era, before: float | None, state: tuple[float, ...]) -> dict[str, float | None]:
+def _brought(era: Era, before: float | None, state: tuple[float, ...]) -> ResultEffect:
     """The rating that a result would bring, and the change to it."""
     rating = state[0] if is_listed(era, state) else None
-    return {"rating": rating, "change": None if rating is None or before is None else rating - before}
+    return ResultEffect(rating=rating, change=None if rating is None or before is None else rating - before)

@@ -7,12 +7,15 @@ differ, and why, is in ``differences``. Nothing is written.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import attrs
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import UnknownNameError
+from ledger.facts.json_schemas import documented
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.publishing.publications import Publication
@@ -22,43 +25,82 @@ from ledger.ratings.standings import by_player, list_in_force
 FEW_PLAYERS = 200  # looked up one by one
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class PublishedListRow:
+    """A published list: when and by whom, how many players, and what it follows from."""
+
+    list: str = documented("its name, POOL@INSTANT/EDITION")
+    pool: str = documented("the pool")
+    as_of: str = documented("the instant that it is of")
+    edition: int = documented("edition of the list of that instant, from 1", minimum=1)
+    players: int = documented("how many players are on it", minimum=0)
+    published_at: str = documented("when it was published, UTC")
+    by: str = documented("who published it")
+    entry: int = documented("position of the journal's entry that says so", minimum=1)
+    head: str = documented("from how many entries it follows, and the root of the tree over them")
+    digest: str = documented("SHA-256 of its rows as they are kept")
+    scheme: str = documented("the scheme that rated it")
+    scheme_version: int = documented("version of the scheme")
+    arithmetic: int = documented("version of the arithmetic")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class PublishedPlayerRow:
+    """A player on a published list, as it was, with what the journal says now beside it."""
+
+    rank: int = documented("place as published, from 1; equals share one", minimum=1)
+    player: int = documented("the player's number in the ledger", minimum=1)
+    name: str = documented("what the player is called now")
+    shown: int = documented("the rating as lists show it, points")
+    rating: float = documented("the rating as published, unrounded, points")
+    games: int = documented("rated games by then that the ledger knew", minimum=0)
+    last_game: str | None = documented("the day of the last of them")
+    revised_rank: int | None = documented("place now; null: not listed any more", minimum=1)
+    revised_rating: float | None = documented("the rating now, points")
+    revised: bool = documented("whether rating, games or last game differ")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class OriginalNumbers:
+    """What a published list said of a player and what the journal says now; all null: there is no list."""
+
+    published_list: str | None = documented("name of the list")
+    published_rating: float | None = documented("the player's rating on it, points; null: not on it")
+    revised_rating: float | None = documented("what the journal says now of that list, points; null: not listed")
+    revised: bool = documented("whether the two differ")
+
+
 @of_one_moment
-def lists(ledger: Ledger, pool: str | None = None) -> list[dict[str, Any]]:
-    """The published lists, by pool and instant: when and by whom, how many players, and what each follows from.
+def lists(ledger: Ledger, pool: str | None = None) -> list[PublishedListRow]:
+    """The published lists, by pool and instant.
 
     Args:
         ledger: a ledger.
         pool: its name; all pools by default.
     """
     return [
-        {
-            "list": publication.name,
-            "pool": publication.event.pool,
-            "as_of": publication.event.as_of,
-            "edition": publication.event.edition,
-            "players": publication.event.players,
-            "published_at": publication.recorded_at,
-            "by": publication.actor,
-            "entry": publication.position,
-            "head": f"{publication.event.head} {publication.event.root}",
-            "digest": publication.event.digest,
-            "scheme": publication.event.scheme,
-            "scheme_version": publication.event.scheme_version,
-            "arithmetic": publication.event.arithmetic,
-        }
+        PublishedListRow(
+            list=publication.name,
+            pool=publication.event.pool,
+            as_of=publication.event.as_of,
+            edition=publication.event.edition,
+            players=publication.event.players,
+            published_at=publication.recorded_at,
+            by=publication.actor,
+            entry=publication.position,
+            head=f"{publication.event.head} {publication.event.root}",
+            digest=publication.event.digest,
+            scheme=publication.event.scheme,
+            scheme_version=publication.event.scheme_version,
+            arithmetic=publication.event.arithmetic,
+        )
         for publication in ledger.publications.all(pool)
     ]
 
 
 @of_one_moment
-def rows(ledger: Ledger, publication: Publication) -> list[dict[str, Any]]:
-    """A list as it was published, best first, with what the journal says now beside each number.
-
-    Returns:
-        ``rank``, ``player``, ``name`` (as the person is called now), ``shown``, ``rating``, ``games``, ``last_game`` as
-        published; ``revised_rank`` and ``revised_rating`` now, None for who is not listed any more; ``revised``:
-        whether rating, games or last game differ.
-    """
+def rows(ledger: Ledger, publication: Publication) -> list[PublishedPlayerRow]:
+    """A list as it was published, best first, with what the journal says now beside each number."""
     rated_by = ledger.pool(publication.event.pool)
     now = by_player(list_in_force(ledger.views.connection, rated_by, publication.at_ms))
     published = sorted(ledger.publications.rows(publication), key=lambda row: row.rank)
@@ -67,18 +109,18 @@ def rows(ledger: Ledger, publication: Publication) -> list[dict[str, Any]]:
     for row in published:
         revised = now.get(row.player)
         found.append(
-            {
-                "rank": row.rank,
-                "player": row.player,
-                "name": called[row.player],
-                "shown": row.shown,
-                "rating": row.rating,
-                "games": row.games,
-                "last_game": row.last_game,
-                "revised_rank": None if revised is None else revised.rank,
-                "revised_rating": None if revised is None else revised.rating,
-                "revised": not same(row, revised),
-            }
+            PublishedPlayerRow(
+                rank=row.rank,
+                player=row.player,
+                name=called[row.player],
+                shown=row.shown,
+                rating=row.rating,
+                games=row.games,
+                last_game=row.last_game,
+                revised_rank=None if revised is None else revised.rank,
+                revised_rating=None if revised is None else revised.rating,
+                revised=not same(row, revised),
+            )
         )
     return found
 
@@ -144,16 +186,16 @@ def _of(ledger: Ledger, pool: Pool, player: int, publication: Publication) -> Or
     return Original(publication, None if row is None else row.rating, now)
 
 
-def beside(found: Original | None) -> dict[str, Any]:
-    """The columns of an answer about one player: the list, the number on it, the present one, whether they differ."""
-    if found is None:
-        return {"published_list": None, "published_rating": None, "revised_rating": None, "revised": False}
-    return {
-        "published_list": found.publication.name,
-        "published_rating": found.published,
-        "revised_rating": found.revised,
-        "revised": found.is_revised,
-    }
+def beside_now(original: Original | None) -> OriginalNumbers:
+    """What an answer about one player tells of a published list."""
+    if original is None:
+        return OriginalNumbers(published_list=None, published_rating=None, revised_rating=None, revised=False)
+    return OriginalNumbers(
+        published_list=original.publication.name,
+        published_rating=original.published,
+        revised_rating=original.revised,
+        revised=original.is_revised,
+    )
 
 
 @of_one_moment

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import attrs
+
 from ledger.answers.moments import of_one_moment
 from ledger.book.tables import NUMBER, POSITION, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, StorageError, one_line
+from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, read_models, tournament_performance
 from ledger.runtime import query_runner, sqlite
@@ -144,8 +147,29 @@ def tables_described(ledger: Ledger) -> dict[str, TableDoc]:
     return read_models.described_in(ledger.views.connection, ledger.views.at_hand.all)
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class TableRow:
+    """A table that a query can read."""
+
+    table: str = documented("its name")
+    rows: int | None = documented("how many rows it has; null: they are worked out when they are asked for", minimum=0)
+    says: str = documented("what a row says")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ColumnRow:
+    """A column of such a table."""
+
+    table: str = documented("the table")
+    column: str = documented("its name")
+    type: str | None = documented("its SQL type; null: it has none")
+    unit: str | None = documented("its unit or form")
+    references: str | None = documented("the column of another table whose values it has, table.column")
+    says: str = documented("what it means")
+
+
 @of_one_moment
-def tables(ledger: Ledger) -> list[dict[str, Any]]:
+def tables(ledger: Ledger) -> list[TableRow]:
     """The tables of the views, and those beside them that a query can read: how many rows, what a row says.
 
     Rows that are worked out when they are asked for are not counted.
@@ -153,13 +177,13 @@ def tables(ledger: Ledger) -> list[dict[str, Any]]:
     database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
     described = tables_described(ledger)
     counts = {name: database.table(name).count for name in described if name != tournament_performance.NAME}
-    found = [{"table": name, "rows": counts.get(name), "says": table.doc} for name, table in described.items()]
+    found = [TableRow(table=name, rows=counts.get(name), says=table.doc) for name, table in described.items()]
     beside = {"names": len(ledger.people.names()), "journal": ledger.journal_of_moment.size()}
-    return [*found, *({"table": name, "rows": beside[name], "says": table.doc} for name, table in BESIDE.items())]
+    return [*found, *(TableRow(table=name, rows=beside[name], says=table.doc) for name, table in BESIDE.items())]
 
 
 @of_one_moment
-def columns(ledger: Ledger) -> list[dict[str, Any]]:
+def columns(ledger: Ledger) -> list[ColumnRow]:
     """The columns of these tables: type, unit, the column of another table whose values each has, its meaning."""
     database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
     found = []
@@ -170,13 +194,13 @@ def columns(ledger: Ledger) -> list[dict[str, Any]]:
             types = {column.name: column.type for column in database.table(name).columns}
         for column, meaning in table.columns.items():
             found.append(
-                {
-                    "table": name,
-                    "column": column,
-                    "type": types.get(column),
-                    "unit": meaning.unit or None,
-                    "references": meaning.references or None,
-                    "says": meaning.doc,
-                }
+                ColumnRow(
+                    table=name,
+                    column=column,
+                    type=types.get(column),
+                    unit=meaning.unit or None,
+                    references=meaning.references or None,
+                    says=meaning.doc,
+                )
             )
     return found

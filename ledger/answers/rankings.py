@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import Literal
 
 import attrs
 
@@ -18,6 +18,7 @@ from ledger.book.policies import CLASSES
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
+from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import DAY_MS
 from ledger.journal.kept_lists import shared_places
 from ledger.ledger import Ledger
@@ -25,10 +26,41 @@ from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.standings import FEW_PLAYERS, ListedPlayer, Standings
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class RankingDetails:
+    """What is told of a player's rating and place beside them."""
+
+    percentile: float = documented("the share of the ranked players with a lower rating, per cent")
+    class_: str = documented("letter of the class by the policy in force then, of the rating to the nearest point")
+    strength: Literal["Beginner", "Intermediate", "Advanced"] = documented("the same in words")
+    provisional: bool = documented("whether the scheme calls the rating provisional")
+    rd: float | None = documented("the scheme's own uncertainty at that time, points; null: it has none")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class RankingChange:
+    """How a rating was on the day or list to compare with."""
+
+    before: float | None = documented("the rating then, points; null: none")
+    change: float | None = documented("from then to the ranking's instant, points")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class RankingRow:
+    """A player in a ranking."""
+
+    rank: int = documented("place, from 1; equals share one", minimum=1)
+    player: int = documented("the player's number in the ledger", minimum=1)
+    name: str = documented("what the player is called")
+    rating: float = documented("the rating, points")
+    games: int = documented("rated games", minimum=0)
+    last_game: str | None = documented("the day of the last of them; null: there is none")
+    details: RankingDetails | None = beside()
+    since: RankingChange | None = beside()
+
+
 @of_one_moment
-def ranking(
-    ledger: Ledger, pool: str | None = None, *, limit: int | None = 20, min_games: int = 1
-) -> list[dict[str, Any]]:
+def ranking(ledger: Ledger, pool: str | None = None, *, limit: int | None = 20, min_games: int = 1) -> list[RankingRow]:
     """The highest-rated players of a pool after its last game, best first; who is not listed then is left out.
 
     Who is listed is whom the scheme lists and whose account is not closed today, or after the last game.
@@ -46,12 +78,13 @@ def ranking(
     return ranking_in_full(ledger, Wanted(pool=pool, limit=limit, min_games=min_games), details=False)
 
 
-class Place(NamedTuple):
-    """Where a player stands in a ranking of so many; who is not in it has neither rank nor percentile."""
+@attrs.frozen(kw_only=True, slots=False)
+class Place:
+    """Where a player stands in a ranking; who is not in it has neither rank nor percentile."""
 
-    rank: int | None
-    rated_players: int
-    percentile: float | None
+    rank: int | None = documented("place, from 1; equals share one", minimum=1)
+    rated_players: int = documented("how many stand in the ranking", minimum=0)
+    percentile: float | None = documented("the share of them with a lower rating, per cent")
 
 
 @of_one_moment
@@ -64,9 +97,10 @@ def place(ledger: Ledger, pool: Pool, state: PlayerState) -> Place:
     rating = None if state.row is None else state.in_force
     counted = standings.counted(inf if rating is None else rating)
     if rating is None or state.player in standings.closed:
-        return Place(None, counted.players, None)
+        return Place(rank=None, rated_players=counted.players, percentile=None)
     (better,) = standings.before([(-rating, 0)]).values()  # equals share a place
-    return Place(better + 1, counted.players, _percentile(counted.not_below, counted.players))
+    share = _percentile(counted.not_below, counted.players)
+    return Place(rank=better + 1, rated_players=counted.players, percentile=share)
 
 
 def _percentile(not_below: int, ranked: int) -> float:
@@ -101,19 +135,13 @@ class Wanted:
 
 
 @of_one_moment
-def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> list[dict[str, Any]]:
+def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> list[RankingRow]:
     """A ranking at any instant, with each player's place among all.
 
     Args:
         ledger: a ledger whose views are level.
         wanted: which ranking.
-        details: ``percentile``, ``class``, ``strength``, ``provisional`` and ``rd`` as well.
-
-    Returns:
-        The columns of ``ranking``. ``percentile`` is the share, in per cent, of the ranked players with a lower rating.
-        ``class`` and ``strength`` are by the policy ``classes`` in force then, of the rating to the nearest point.
-        ``rd`` is the scheme's own uncertainty in points at that time, None where it has none. ``before`` is the rating
-        on the day or list that was asked for, None for who had none; ``change`` the difference.
+        details: whether they are wanted.
 
     Raises:
         UnknownNameError: no such pool or published list.
@@ -132,36 +160,49 @@ def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> 
     best = standings.best(wanted.limit)
     shown = names(ledger, {player.player for player in best})
     places_of = shared_places([player.rating for player in best])
-    rows: list[dict[str, Any]] = [
-        {
-            "rank": rank,
-            "player": player.player,
-            "name": shown[player.player],
-            "rating": player.rating,
-            "games": player.games,
-            "last_game": player.last_game,
-        }
-        for rank, player in zip(places_of, best, strict=True)
-    ]
+    players = [player.player for player in best]
+    in_full: Sequence[RankingDetails | None] = [None] * len(best)
     if details:
-        settings = _class_limits(ledger, ms)
-        states = _states_of(ledger, standings.states, wanted, ms, [player.player for player in best])
-        for row, share in zip(rows, _percentiles(standings, best, wanted.limit), strict=True):
-            state = states[row["player"]]
-            fields = dict(zip(state.era.scheme.state, state.state, strict=True))
-            row |= {
-                "percentile": share,
-                "class": class_of(row["rating"], settings),
-                "strength": strength_of(row["rating"], settings),
-                "provisional": bool(state.provisional),
-                "rd": fields.get("rd"),
-            }
-    before = _before(ledger, rated_by, wanted, [player.player for player in best])
-    if before is not None:
-        for row in rows:
-            rating = before.get(row["player"])
-            row |= {"before": rating, "change": None if rating is None else row["rating"] - rating}
-    return rows
+        in_full = _details(ledger, standings, wanted, ms, best)
+    before = _before(ledger, rated_by, wanted, players)
+    return [
+        RankingRow(
+            rank=rank,
+            player=player.player,
+            name=shown[player.player],
+            rating=player.rating,
+            games=player.games,
+            last_game=player.last_game,
+            details=detail,
+            since=None if before is None else _since(before.get(player.player), player.rating),
+        )
+        for rank, player, detail in zip(places_of, best, in_full, strict=True)
+    ]
+
+
+def _since(before: float | None, rating: float) -> RankingChange:
+    return RankingChange(before=before, change=None if before is None else rating - before)
+
+
+def _details(
+    ledger: Ledger, standings: Standings, wanted: Wanted, ms: int, best: Sequence[ListedPlayer]
+) -> list[RankingDetails]:
+    limits = _class_limits(ledger, ms)
+    states = _states_of(ledger, standings.states, wanted, ms, [player.player for player in best])
+    found = []
+    for player, share in zip(best, _percentiles(standings, best, wanted.limit), strict=True):
+        state = states[player.player]
+        fields = dict(zip(state.era.scheme.state, state.state, strict=True))
+        found.append(
+            RankingDetails(
+                percentile=share,
+                class_=class_of(player.rating, limits),
+                strength=strength_of(player.rating, limits),
+                provisional=bool(state.provisional),
+                rd=fields.get("rd"),
+            )
+        )
+    return found
 
 
 @of_one_moment

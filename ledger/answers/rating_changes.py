@@ -18,26 +18,71 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple
+from itertools import groupby
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.answers.change_steps import CORRECTION, GAMES, Player, Standing, Step, before_later_games, standing, steps
-from ledger.answers.corrections import described
+import attrs
+
+from ledger.answers.corrections import in_short
 from ledger.answers.publications import known_then
+from ledger.answers.replays import Step, moving, replay
 from ledger.answers.wording import RESULT, names, told_apart
+from ledger.book.stored_pools import stored_pools
+from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.changes import Verb
+from ledger.facts.codec import decode
+from ledger.facts.events import CorrectionDecided, CorrectionProposed
 from ledger.facts.instants import instant_end_ms
+from ledger.facts.json_schemas import documented
+from ledger.journal import Journal
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.publishing.publications import Publication
-from ledger.ratings.past_views import known_at, stepping
+from ledger.ratings import queries
+from ledger.ratings.player_states import PlayerStates
 from ledger.runtime.long_work import Progress, silent
+from ledger.schemes.scheme import Rhythm, as_it_stands
+
+if TYPE_CHECKING:
+    import sqlite3
 
 PLACES = Decimal("0.000001")  # of the points
 FEW_GAMES = 3  # of a batch that are named in words
+GAMES, CORRECTION, FACT = "games", "correction", "other fact"
+ADDED = "something was added to games"
+MOST_FACTS = 50  # other facts than games and corrections that are asked one by one; more are taken with the games
 _EXACT = Context(prec=60)
 
 
-class Part(NamedTuple):
+@attrs.frozen(kw_only=True, slots=False)
+class RatingPart:
+    """What moved a rating, and by how much."""
+
+    kind: str = documented("correction, through opponents, game, late result, rated anew, time, other fact, ...")
+    cause: str = documented("what it was, in words")
+    proposal: int | None = documented("number of the correction; null: it is none")
+    games: list[str] = documented("keys of the player's games that it consists of, or that a correction changed")
+    points: float | None = documented("by how much, points; null: there was no rating before, or there is none after")
+    rating: float | None = documented("the rating after it, points; null: the player is not listed any more")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class RatingChanges:
+    """What made the difference between a player's rating then and now; the points of all parts add up to it."""
+
+    player: int = documented("the player's number in the ledger", minimum=1)
+    name: str = documented("what the player is called")
+    pool: str = documented("the pool")
+    since: str = documented("what was asked: a number of entries, a published list, or an instant")
+    rating_then: float | None = documented("the rating then, points; null: none")
+    rating_now: float | None = documented("the rating now, points; null: none")
+    difference: float | None = documented("from the one to the other, points; null: one of them is missing")
+    parts: list[RatingPart] = documented("what made it, in the order in which it came in")
+
+
+class _Part(NamedTuple):
     """What moved a rating.
 
     Attributes:
@@ -57,6 +102,9 @@ class Part(NamedTuple):
     is_jump: bool = False
 
 
+RatingPlace = tuple[int, str, str]  # in rating order: instant, batch, and the key of a game rated by itself
+
+
 class _Since(NamedTuple):
     """What ``--since`` means: from how many entries on, at which instant, and of which list."""
 
@@ -67,7 +115,7 @@ class _Since(NamedTuple):
 
 def changes(
     ledger: Ledger, person: Person, since: str, pool: str | None = None, progress: Progress = silent
-) -> dict[str, Any]:
+) -> RatingChanges:
     """What made the difference between a player's rating then and now.
 
     Args:
@@ -79,10 +127,8 @@ def changes(
         progress: told what is being done.
 
     Returns:
-        ``rating_then`` and ``rating_now`` (None where there is none), ``difference``, and ``parts``: ``kind``,
-        ``cause``, ``proposal``, ``games``, ``points`` and ``rating``, the rating after the part. Points and ratings of
-        the parts are rounded to six decimals, the points after the ratings, so that the points of all parts together
-        are the difference exactly.
+        Points and ratings of the parts are rounded to six decimals, the points after the ratings, so that the points of
+        all parts together are the difference exactly.
 
     Raises:
         UnknownNameError: there is no such entry, list or pool.
@@ -92,7 +138,7 @@ def changes(
         meant = _since(ledger, since, pool)
         of_pool = meant.publication.event.pool if meant.publication else pool
         player = Player(person.player, ledger.pool(of_pool).name, ledger.now_ms())
-        now = standing(ledger.views.connection, player)
+        now = _record(ledger.views.connection, player)
         steps = _told_by_rows(ledger, player, meant, now, size)
     # What the rows do not tell is told by views of earlier entries, which take long to make: after the moment.
     then, parts = steps or _known_since(ledger, player, meant, now, size, progress)
@@ -100,16 +146,16 @@ def changes(
     if meant.publication is not None:
         row = ledger.publications.row(meant.publication, person.player)
         rating_then = None if row is None else row.rating
-    return {
-        "player": person.player,
-        "name": names(ledger, {person.player})[person.player],
-        "pool": player.pool,
-        "since": since,
-        "rating_then": rating_then,
-        "rating_now": now.rating,
-        "difference": None if rating_then is None or now.rating is None else _points(now.rating, rating_then),
-        "parts": _rows(rating_then, now.rating, then, parts),
-    }
+    return RatingChanges(
+        player=person.player,
+        name=names(ledger, {person.player})[person.player],
+        pool=player.pool,
+        since=since,
+        rating_then=rating_then,
+        rating_now=now.rating,
+        difference=None if rating_then is None or now.rating is None else _points(now.rating, rating_then),
+        parts=_with_points(rating_then, now.rating, then, parts),
+    )
 
 
 def _since(ledger: Ledger, word: str, pool: str | None) -> _Since:
@@ -131,47 +177,42 @@ def _since(ledger: Ledger, word: str, pool: str | None) -> _Since:
 
 
 def _told_by_rows(
-    ledger: Ledger, player: Player, meant: _Since, now: Standing, size: int
-) -> tuple[Standing, list[Part]] | None:
+    ledger: Ledger, player: Player, meant: _Since, now: PlayerRecord, size: int
+) -> tuple[PlayerRecord, list[_Part]] | None:
     """The rating then and the parts since, where the rows of the views tell them; None where they do not."""
     connection = ledger.views.connection
     if meant.position is None:
-        then = standing(connection, player, meant.at_ms)
+        then = _record(connection, player, meant.at_ms)
         return then, list(_run(ledger, then, now))
     if meant.at_ms is not None:
         return None
-    if any(step.kind != GAMES or step.cause for step in steps(ledger.journal, meant.position, size)):
+    if any(step.kind != GAMES or step.cause for step in _steps(ledger.journal, meant.position, size)):
         return None
-    earlier = before_later_games(connection, player, meant.position)
+    earlier = _before_later_games(connection, player, meant.position)
     return None if earlier is None else (earlier, list(_run(ledger, earlier, now)))
 
 
 def _known_since(
-    ledger: Ledger, player: Player, meant: _Since, now: Standing, size: int, progress: Progress
-) -> tuple[Standing, list[Part]]:
+    ledger: Ledger, player: Player, meant: _Since, now: PlayerRecord, size: int, progress: Progress
+) -> tuple[PlayerRecord, list[_Part]]:
     """The rating as it was known then, and the parts since: entry by entry, from views of that time."""
-    journal, position = ledger.journal, meant.position
-    assert position is not None
-    parts: list[Part] = []
-    waiting = list(steps(journal, position, size))
-    kept = known_at(ledger.path, ledger.views.kept(), journal, position, progress)
-    with kept as begun:
-        then = known = standing(begun.connection, player)
+    assert meant.position is not None
+    parts: list[_Part] = []
+    waiting = list(_steps(ledger.journal, meant.position, size))
+    with replay(ledger, meant.position, progress) as past:
+        then = known = _record(past.begun.connection, player)
         if meant.at_ms is not None:
-            then = standing(begun.connection, player, meant.at_ms)
+            then = _record(past.begun.connection, player, meant.at_ms)
             parts += _run(ledger, then, known)
-        if len(waiting) > 1:
-            with stepping(journal, begun) as past:
-                for step in waiting[:-1]:
-                    after = standing(past.go_to(step.until, progress).connection, player)
-                    parts += _parts(ledger, step, known, after)
-                    known = after
-        for step in waiting[-1:]:
-            parts += _parts(ledger, step, known, now)
+        for step in waiting:
+            # the last step leads to what stands now, so that its views are at hand
+            after = now if step is waiting[-1] else _record(past.after(step).connection, player)
+            parts += _parts(ledger, step, known, after)
+            known = after
     return then, parts
 
 
-def _parts(ledger: Ledger, step: Step, before: Standing, after: Standing) -> Iterator[Part]:
+def _parts(ledger: Ledger, step: Step, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Part]:
     if step.kind == GAMES:
         yield from _run(ledger, before, after)
         return
@@ -183,22 +224,19 @@ def _parts(ledger: Ledger, step: Step, before: Standing, after: Standing) -> Ite
         either = {**before.games, **after.games}
         games = tuple(key for key in either if before.games.get(key) != after.games.get(key))
         kind = CORRECTION if games else "through opponents"
-        shown = ledger.corrections.proposal(step.proposal)
-        what = described(ledger, shown.changes[:1])[0]
-        more = len(shown.changes) - 1
-        cause = f"{what} and {more} more" if more else what
-    yield Part(kind, cause, step.proposal, games, after.held)
+        cause = in_short(ledger, ledger.corrections.proposal(step.proposal).changes)
+    yield _Part(kind, cause, step.proposal, games, after.held)
 
 
-def _begun(before: Standing, after: Standing) -> Iterator[Part]:
+def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Part]:
     """The rating to begin with of who was not known at all."""
     if before.held is None and after.held is not None:
         first = next(iter(after.batches.values()), None)
         begins = after.held if first is None else first.before
-        yield Part("began", "the rating to begin with", None, (), begins, is_jump=True)
+        yield _Part("began", "the rating to begin with", None, (), begins, is_jump=True)
 
 
-def _run(ledger: Ledger, before: Standing, after: Standing) -> Iterator[Part]:
+def _run(ledger: Ledger, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Part]:
     """What games have done that came in after each other, with no other fact between."""
     if after.held is None:
         return
@@ -223,45 +261,48 @@ def _run(ledger: Ledger, before: Standing, after: Standing) -> Iterator[Part]:
         fresh = [game for game in batch.games if game.key not in before.games]
         words = [f"{RESULT[game.half_points]} against {opponents[game.opponent]}" for game in fresh]
         cause = ", ".join(words) if len(words) <= FEW_GAMES else f"{len(words)} games rated together"
-        yield Part("late result" if late else "game", cause, None, tuple(game.key for game in fresh), value)
+        yield _Part("late result" if late else "game", cause, None, tuple(game.key for game in fresh), value)
     anew = after.points - before.points - moved
     if anew:
         value += anew
-        yield Part("rated anew", "late results moved opponents, and so games that were there", None, (), value)
+        yield _Part("rated anew", "late results moved opponents, and so games that were there", None, (), value)
     if value != after.held:
-        yield Part("time", "time without games, or a period that is not over", None, (), after.held)
+        yield _Part("time", "time without games, or a period that is not over", None, (), after.held)
 
 
-def _rows(
-    rating_then: float | None, rating_now: float | None, then: Standing, parts: Sequence[Part]
-) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
+def _with_points(
+    rating_then: float | None, rating_now: float | None, then: PlayerRecord, parts: Sequence[_Part]
+) -> list[RatingPart]:
+    """The parts with their points, from the number that was shown then to the one that is shown now."""
+    shown: list[RatingPart] = []
     value = None if rating_then is None else Fraction(rating_then)
     if value is None and then.held is not None:
         value = then.held
-        rows.append(_row(Part("began", "no rating then; the scheme begins with", None, (), value, is_jump=True), None))
+        began = _Part("began", "no rating then; the scheme begins with", None, (), value, is_jump=True)
+        shown.append(_rounded_part(began, None))
     elif value is not None and then.held is not None and value != then.held:
-        rows.append(_row(Part("other version", "worked out anew", None, (), then.held), value))
+        shown.append(_rounded_part(_Part("other version", "worked out anew", None, (), then.held), value))
         value = then.held
     for part in parts:
         if part.after == value and not part.games and part.kind != CORRECTION:
             continue
-        rows.append(_row(part, value))
+        shown.append(_rounded_part(part, value))
         value = part.after
     if rating_now is None and value is not None and rating_then is not None:
-        rows.append({**_row(Part("left", "not listed now", None, (), value, is_jump=True), value), "rating": None})
-    return rows
+        left = _Part("left", "not listed now", None, (), value, is_jump=True)
+        shown.append(attrs.evolve(_rounded_part(left, value), rating=None))
+    return shown
 
 
-def _row(part: Part, before: Fraction | None) -> dict[str, Any]:
-    return {
-        "kind": part.kind,
-        "cause": part.cause,
-        "proposal": part.proposal,
-        "games": list(part.games),
-        "points": None if part.is_jump or before is None else _points(part.after, before),
-        "rating": float(_rounded(part.after)),
-    }
+def _rounded_part(part: _Part, before: Fraction | None) -> RatingPart:
+    return RatingPart(
+        kind=part.kind,
+        cause=part.cause,
+        proposal=part.proposal,
+        games=list(part.games),
+        points=None if part.is_jump or before is None else _points(part.after, before),
+        rating=float(_rounded(part.after)),
+    )
 
 
 def _points(after: Fraction | float, before: Fraction | float) -> float:
@@ -271,3 +312,170 @@ def _points(after: Fraction | float, before: Fraction | float) -> float:
 def _rounded(value: Fraction | float) -> Decimal:
     exact = Fraction(value)
     return _EXACT.divide(Decimal(exact.numerator), Decimal(exact.denominator)).quantize(PLACES)
+
+
+# -- what a player stood at ------------------------------------------------------------------------------------------
+
+
+class Player(NamedTuple):
+    """Whose rating it is: the player number, the pool, and what day it is."""
+
+    number: int
+    pool: str
+    today_ms: int
+
+
+class Game(NamedTuple):
+    """A rated game from the player's side."""
+
+    position: int
+    key: str
+    opponent: int
+    colour: int
+    half_points: int
+    ended_ms: int
+
+
+@attrs.frozen
+class Batch:
+    """A player's games that were rated together, and the rating before and after them."""
+
+    games: tuple[Game, ...]
+    before: Fraction
+    after: Fraction
+
+    @property
+    def points(self) -> Fraction:
+        """What they brought."""
+        return self.after - self.before
+
+
+@attrs.define
+class PlayerRecord:
+    """What a player stands at.
+
+    Attributes:
+        rating: in force; None where the scheme shows none.
+        held: the rating that the scheme goes on from; None for who is unknown.
+        batches: by place in rating order.
+    """
+
+    rating: float | None
+    held: Fraction | None
+    batches: dict[RatingPlace, Batch]
+
+    @property
+    def points(self) -> Fraction:
+        """What all games together brought."""
+        return sum((batch.points for batch in self.batches.values()), Fraction(0))
+
+    @property
+    def games(self) -> dict[str, Game]:
+        """The games by key."""
+        return {game.key: game for batch in self.batches.values() for game in batch.games}
+
+
+def _record(connection: sqlite3.Connection, player: Player, at_ms: int | None = None) -> PlayerRecord:
+    """What a player stands at in these views: now, or at an instant.
+
+    Args:
+        connection: the views.
+        player: whose rating.
+        at_ms: the instant, milliseconds since 1970.
+    """
+    pool = next((pool for pool in stored_pools(connection) if pool.name == player.pool), None)
+    known = connection.execute("SELECT 1 FROM players WHERE player = ?", (player.number,)).fetchone()
+    if pool is None or known is None:
+        return PlayerRecord(None, None, {})
+    states = PlayerStates(connection, pool)
+    state = states.now(player.number, player.today_ms) if at_ms is None else states.at(player.number, at_ms)
+    batches = {
+        place: batch for place, batch in _batches(connection, pool, player.number) if at_ms is None or place[0] <= at_ms
+    }
+    held = Fraction(state.state[0]) if isfinite(state.state[0]) else None
+    return PlayerRecord(state.in_force, held, batches)
+
+
+def _before_later_games(connection: sqlite3.Connection, player: Player, position: int) -> PlayerRecord | None:
+    """What a player stood at before games came in that all lie behind those known then; None where views must tell.
+
+    Args:
+        connection: views in which nothing but games is newer.
+        player: whose rating.
+        position: how many entries were known.
+    """
+    pool = next(pool for pool in stored_pools(connection) if pool.name == player.pool)
+    is_plain = pool.by_game and len(pool.eras) == 1 and pool.eras[0].scheme.at is as_it_stands
+    if not is_plain or queries.first_row(connection, queries.ANY_LATE, (pool.pool, position)) is not None:
+        return None
+    batches = {
+        place: batch
+        for place, batch in _batches(connection, pool, player.number)
+        if batch.games[0].position <= position
+    }
+    if not batches:
+        return None
+    row = queries.first_row(connection, queries.ROW, (pool.pool, player.number, len(batches)))
+    assert row is not None
+    state = PlayerStates(connection, pool).after_game(row)
+    return PlayerRecord(state.in_force, Fraction(state.state[0]), batches) if isfinite(state.state[0]) else None
+
+
+def _batches(connection: sqlite3.Connection, pool: Pool, player: int) -> Iterator[tuple[RatingPlace, Batch]]:
+    def place(row: dict[str, Any]) -> RatingPlace:
+        by_game = pool.eras[pool.era_at(row["rated_ms"])].scheme.rhythm is Rhythm.GAME
+        return row["rated_ms"], row["batch"], row["key"] if by_game else ""
+
+    rows = queries.dictionaries(connection, queries.PLACED_SIDES, (pool.pool, player))
+    for where, grouped in groupby(rows, place):
+        together = list(grouped)
+        games = tuple(Game(*(row[name] for name in Game._fields)) for row in together)
+        yield where, Batch(games, _finite(together[0]["rating_before"]), _finite(together[-1]["rating"]))
+
+
+def _finite(rating: float | None) -> Fraction:
+    return Fraction(rating) if rating is not None and isfinite(rating) else Fraction(0)
+
+
+# -- the entries ----------------------------------------------------------------------------------------------------
+
+
+def _steps(journal: Journal, after: int, until: int) -> Iterator[Step]:
+    """The entries that may move a rating: each correction by itself, each other fact, the games between together.
+
+    Of games the cause says whether something was added to some later.
+    """
+    has_games, facts, added = False, 0, ""
+    skipped = after  # up to here entries belong to a decision
+    for entry in moving(journal, after, until):
+        if entry.position <= skipped:
+            continue
+        if entry.event is not None and not isinstance(entry.event, CorrectionDecided):
+            facts += 1
+        if entry.event is None or (facts > MOST_FACTS and not isinstance(entry.event, CorrectionDecided)):
+            has_games = True
+            if entry.event is not None or entry.is_supplement:
+                added = ADDED
+            continue
+        if has_games:
+            yield Step(entry.position - 1, GAMES, added)
+        has_games, added = False, ""
+        if isinstance(entry.event, CorrectionDecided):
+            skipped = entry.position + _added(journal, entry.event.proposal)
+            yield Step(skipped, CORRECTION, "", entry.event.proposal)
+        else:
+            yield Step(entry.position, FACT, entry.event.key)
+    if has_games:
+        yield Step(until, GAMES, added)
+
+
+def _added(journal: Journal, proposal: int) -> int:
+    """How many facts the approval of a proposal recorded."""
+    parts, found, part = 1, 0, 1
+    while part <= parts:
+        key = f"proposal:{proposal}@{part}"
+        event = decode(journal.find([key])[key].body).event
+        assert isinstance(event, CorrectionProposed)
+        parts, part = event.parts, part + 1
+        found += sum(change.do is Verb.ADD for change in event.changes)
+    return found

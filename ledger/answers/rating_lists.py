@@ -7,8 +7,8 @@ Games that wait for a run that has not closed yet are in no list.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
-from typing import Any
+
+import attrs
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import published_at, same
@@ -16,17 +16,56 @@ from ledger.answers.wording import EVERY_ROW, day, names, rows_up_to
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
+from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import OPEN
-from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.standings import Standings, list_in_force
 from ledger.schemes.scheme import Rhythm
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class RatingRun:
+    """A rating run of a pool: games that were rated together, when it closed, the list published of it."""
+
+    as_of: str | None = documented("the day on which it closed or closes; null: nothing has closed it yet")
+    event: str | None = documented("the event that was rated; null: a period")
+    scheme: str = documented("the scheme that rated it")
+    closed: bool = documented("whether it has closed by now")
+    games: int = documented("games rated in it", minimum=1)
+    players: int = documented("players with a game in it", minimum=2)
+    first_game: str = documented("the day on which the first of them ended")
+    last_game: str = documented("the day on which the last of them ended")
+    published: str | None = documented("the list that was published of it; null: none")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class NextRun:
+    """What the next run brought a player."""
+
+    next_run: str = documented("its day")
+    next_rating: float | None = documented("the rating after it, points; null: not listed then")
+    change: float | None = documented("from the rating to that, points")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class RatingListRow:
+    """A player on the list in force on a day."""
+
+    place: int = documented("place, from 1; equals share one", minimum=1)
+    player: int = documented("the player's number in the ledger", minimum=1)
+    name: str = documented("what the player is called")
+    rating: float = documented("the rating in force, points")
+    games: int = documented("rated games by then", minimum=0)
+    last_game: str | None = documented("the day of the last of them")
+    following: NextRun | None = beside()
+    published: float | None = documented("the rating on the list published of that very instant, points; null: none")
+    revised: bool = documented("whether that list says something else of the player")
+
+
 @of_one_moment
-def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) -> list[dict[str, Any]]:
-    """The rating runs of a pool, oldest first: when each closed, its games and players, the list published of it.
+def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) -> list[RatingRun]:
+    """The rating runs of a pool, oldest first.
 
     Args:
         ledger: a ledger whose views are level.
@@ -42,7 +81,7 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
             "rating run of pool", rated_by.name, f"scheme {rated_by.scheme.name!r} rates each game when it ends"
         )
     now = ledger.now_ms()
-    found: list[dict[str, Any]] = []
+    found: list[RatingRun] = []
     closings: list[int] = []
     first = _first_of_last(ledger, rated_by, rows_up_to(last))
     for row in queries.dictionaries(ledger.views.connection, queries.RUNS, (rated_by.pool, first)):
@@ -51,22 +90,22 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
             ms = row["rated_ms"]
             closings.append(ms)
             found.append(
-                {
-                    "as_of": None if ms == OPEN else day(ms),
-                    "event": row["batch"] or None,
-                    "scheme": era.scheme.name,
-                    "closed": ms <= now,
-                    "games": row["games"],
-                    "players": row["players"],
-                    "first_game": day(row["first_ms"]),
-                    "last_game": day(row["last_ms"]),
-                    "published": None,
-                }
+                RatingRun(
+                    as_of=None if ms == OPEN else day(ms),
+                    event=row["batch"] or None,
+                    scheme=era.scheme.name,
+                    closed=ms <= now,
+                    games=row["games"],
+                    players=row["players"],
+                    first_game=day(row["first_ms"]),
+                    last_game=day(row["last_ms"]),
+                    published=None,
+                )
             )
     for publication in ledger.publications.all(rated_by.name):  # of the last list, its last edition
         run = bisect_right(closings, publication.at_ms) - 1
         if run >= 0:
-            found[run]["published"] = publication.name
+            found[run] = attrs.evolve(found[run], published=publication.name)
     return found[-rows_up_to(last) :]
 
 
@@ -79,7 +118,7 @@ def _first_of_last(ledger: Ledger, pool: Pool, last: int) -> int:
 
 
 @of_one_moment
-def list_on(ledger: Ledger, on: str, pool: str | None = None, *, limit: int | None = None) -> list[dict[str, Any]]:
+def list_on(ledger: Ledger, on: str, pool: str | None = None, *, limit: int | None = None) -> list[RatingListRow]:
     """The list in force at the end of a day, month or year: who is on it, best first, and what the next run brought.
 
     The rating of a seed is in force from its day on, whether or not a game came later; a declared rating is in force
@@ -92,10 +131,8 @@ def list_on(ledger: Ledger, on: str, pool: str | None = None, *, limit: int | No
         limit: how many, the best; 0 or None: all.
 
     Returns:
-        ``place``, ``player``, ``name``, ``rating``, ``games``, ``last_game`` and, where the pool has runs and there
-        is a later one, ``next_run`` (its day), ``next_rating`` and ``change``; unrated newcomers of the next run
-        stand in its list, not in this one. ``published`` is the rating on the list that was published of that very
-        instant, ``revised`` whether that list says something else of the player.
+        ``following`` where the pool has runs and there is a later one; unrated newcomers of the next run stand in its
+        list, not in this one.
     """
     rated_by, ms = ledger.pool(pool), instant_end_ms(on)
     connection = ledger.views.connection
@@ -106,29 +143,26 @@ def list_on(ledger: Ledger, on: str, pool: str | None = None, *, limit: int | No
     shown, published = names(ledger, players), published_at(ledger, rated_by, ms, players)
     rows = []
     for row in listed:
-        entry = {
-            "place": row.rank,
-            "player": row.player,
-            "name": shown[row.player],
-            "rating": row.rating,
-            "games": row.games,
-            "last_game": row.last_game,
-        }
+        brought = None
         if following is not None:
             after = later[row.player].rating if row.player in later else None
             change = None if after is None else after - row.rating
-            entry |= {"next_run": day(following), "next_rating": after, "change": change}
-        rows.append(entry | _original(published, row))
+            brought = NextRun(next_run=day(following), next_rating=after, change=change)
+        original = None if published is None else published.get(row.player)
+        rows.append(
+            RatingListRow(
+                place=row.rank,
+                player=row.player,
+                name=shown[row.player],
+                rating=row.rating,
+                games=row.games,
+                last_game=row.last_game,
+                following=brought,
+                published=None if original is None else original.rating,
+                revised=published is not None and not same(original, row),
+            )
+        )
     return rows
-
-
-def _original(published: Mapping[int, ListRow] | None, row: ListRow) -> dict[str, Any]:
-    """What the list said that was published of that instant, and whether it was something else."""
-    original = None if published is None else published.get(row.player)
-    return {
-        "published": None if original is None else original.rating,
-        "revised": published is not None and not same(original, row),
-    }
 
 
 def _next_run(ledger: Ledger, pool: Pool, ms: int) -> int | None:

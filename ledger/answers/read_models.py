@@ -5,7 +5,9 @@ Numbers come from the views; names are put in here, and nothing is written.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
+
+import attrs
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.player_games import in_force_from, last_row
@@ -13,6 +15,7 @@ from ledger.answers.wording import RESULT, names
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
+from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import keeping, queries, views_file
@@ -77,6 +80,26 @@ def state_after(ledger: Ledger, pool: Pool, projector: Projector, player: int, n
     return {kept.name: row[kept.name] for kept in projector.state}
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class PlayersGame:
+    """A rated game of a player as answers show it; all null where there is none."""
+
+    n: int | None = documented("the player's n-th rated game in the pool; 0: before the first", minimum=0)
+    game: str | None = documented("key of the game")
+    date: str | None = documented("when it ended, as precisely as it is known")
+    in_force: str | None = documented("day from which the rating after it counts; null while its period is open")
+    colour: Literal["white", "black"] | None = documented("the player's colour")
+    result: Literal["win", "draw", "loss"] | None = documented("for the player")
+    rating_before: float | None = documented("the player's rating before it, points; null: none to show")
+    rating: float | None = documented("the player's rating after it or its period, points")
+    opponent: int | None = documented("the opponent's number in the ledger", minimum=1)
+    opponent_name: str | None = documented("what the opponent is called")
+    opponent_rating_before: float | None = documented("the opponent's rating before it, points")
+
+
+NO_GAME = PlayersGame(**dict.fromkeys(field.name for field in attrs.fields(PlayersGame)))
+
+
 class Sides:
     """A player's rated games, each as answers show it."""
 
@@ -86,29 +109,27 @@ class Sides:
         self._player = player
         self._states = PlayerStates(ledger.views.connection, pool)
 
-    def shown(self, n: int) -> Row:
+    def shown(self, n: int) -> PlayersGame:
         """The player's n-th rated game; all None for 0."""
-        columns = ("n", "game", "date", "in_force", "colour", "result", "rating_before", "rating", "opponent")
         if n == 0:
-            return dict.fromkeys((*columns, "opponent_name", "opponent_rating_before"))
-        connection = self._ledger.views.connection
+            return NO_GAME
         own = self._row(self._player, n)
         opposite = self._row(own["opponent"], own["opponent_n"])
-        game = queries.first_row(connection, queries.GAME, (own["game"],))
+        game = queries.first_row(self._ledger.views.connection, queries.GAME, (own["game"],))
         assert game is not None
-        return {
-            "n": n,
-            "game": game["key"],
-            "date": game["ended_at"],
-            "in_force": in_force_from(own["rated_ms"]),
-            "colour": "black" if own["colour"] else "white",
-            "result": RESULT[own["half_points"]],
-            "rating_before": self._states.rating_before_game(own),
-            "rating": self._states.after_game(own).rating,
-            "opponent": own["opponent"],
-            "opponent_name": names(self._ledger, {own["opponent"]})[own["opponent"]],
-            "opponent_rating_before": self._states.rating_before_game(opposite),
-        }
+        return PlayersGame(
+            n=n,
+            game=game["key"],
+            date=game["ended_at"],
+            in_force=in_force_from(own["rated_ms"]),
+            colour="black" if own["colour"] else "white",
+            result=RESULT[own["half_points"]],
+            rating_before=self._states.rating_before_game(own),
+            rating=self._states.after_game(own).rating,
+            opponent=own["opponent"],
+            opponent_name=names(self._ledger, {own["opponent"]})[own["opponent"]],
+            opponent_rating_before=self._states.rating_before_game(opposite),
+        )
 
     def era(self, n: int) -> int:
         """The place in the pool's timeline of the scheme that rated the n-th game."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
 
 from ledger.answers.crosstables.editions import refuse_unknown
 from ledger.answers.crosstables.event_games import games_of
@@ -14,6 +16,7 @@ from ledger.answers.wording import EVERY_ROW, names, rows_up_to
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.facts.event_fields import MAX_WHOLE
+from ledger.facts.json_schemas import documented
 from ledger.journal.game_keys import game_found
 from ledger.ledger import Ledger
 from ledger.ratings import queries
@@ -22,7 +25,7 @@ from ledger.ratings.player_states import PlayerStates
 if TYPE_CHECKING:
     import sqlite3
 
-_RESULT = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2"}
+_RESULT: dict[str, Literal["1-0", "0-1", "1/2-1/2"]] = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2"}
 _SIDES = ("white", "black")
 _SAME = """
 SELECT key FROM games JOIN pools ON pools.pool = games.pool
@@ -36,6 +39,31 @@ _COUNTED = f"{_SPAN} AND reason IS NULL AND rated_ms BETWEEN ?2 AND ?4"
 _EVERY = f"{_COUNTED} UNION ALL {_SPAN} AND reason IS NOT NULL"
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class RecordedGame:
+    """A game as it stands now, with what it did to both ratings."""
+
+    game: str = documented("key of the game")
+    white: str = documented("what White is called")
+    black: str = documented("what Black is called")
+    result: Literal["1-0", "0-1", "1/2-1/2"] | None = documented("the result; null: it has none")
+    termination: str = documented("how it ended, a word of game-recorded/1")
+    half_moves: int | None = documented("how many half-moves it has; null: not known", minimum=0)
+    ended_at: str = documented("when it ended, as precisely as it is known")
+    pool: str = documented("the pool")
+    tournament: str | None = documented("name of the tournament")
+    round: str | None = documented("the round, as it was recorded")
+    reason: str | None = documented("why it does not count; null: it does")
+    white_before: float | None = documented("White's rating in force before it, points; null: none to show")
+    white_after: float | None = documented("White's rating after it or the period it was rated with, points")
+    black_before: float | None = documented("Black's rating in force before it, points")
+    black_after: float | None = documented("Black's rating after it or its period, points")
+    in_force: str | None = documented("day from which the ratings after it count; null: its period has not closed")
+    entry: int = documented("position of the journal's entry that recorded it", minimum=1)
+    white_player: int = documented("White's number in the ledger", minimum=1)
+    black_player: int = documented("Black's number in the ledger", minimum=1)
+
+
 @of_one_moment
 def games_of_day(ledger: Ledger, white: int, black: int, pool: str, ended_at: str) -> list[str]:
     """The keys of the games of two players in a pool on the day of an instant, those that were recorded last first."""
@@ -44,17 +72,12 @@ def games_of_day(ledger: Ledger, white: int, black: int, pool: str, ended_at: st
 
 
 @of_one_moment
-def recorded_game(ledger: Ledger, game: str) -> dict[str, Any]:
+def recorded_game(ledger: Ledger, game: str) -> RecordedGame:
     """A game as it stands now, with both players' ratings before and after it.
 
     Args:
         ledger: a ledger whose views are level.
         game: as ``game_found`` takes it.
-
-    Returns:
-        ``reason`` is why the game does not count, None where it counts; then ``white_before``, ``white_after`` and the
-        same of Black are ratings, None where the scheme lists no such player. In a scheme by period or event the rating
-        after is that after the period or event, in force from ``in_force`` on (None while that has not closed).
 
     Raises:
         UnknownNameError: no such game, or several.
@@ -66,7 +89,7 @@ def recorded_game(ledger: Ledger, game: str) -> dict[str, Any]:
 @of_one_moment
 def listed_games(
     ledger: Ledger, occasion: Occasion, pool: str | None = None, *, most: int | None = None, everything: bool = False
-) -> list[dict[str, Any]]:
+) -> list[RecordedGame]:
     """The games of a tournament, a round or a day, in rating order, each as ``recorded_game`` has it.
 
     Args:
@@ -95,7 +118,7 @@ def listed_games(
 
 def _told(
     ledger: Ledger, positions: Iterable[int], occasion: Occasion, most: int = EVERY_ROW
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[RecordedGame]:
     """Those games that were played then and there, at most so many: ratings are looked up for no others."""
     connection = ledger.views.connection
     every = (row for position in positions for row in queries.dictionaries(connection, queries.GAME, (position,)))
@@ -104,24 +127,24 @@ def _told(
     called = names(ledger, {row[side] for row in rows for side in _SIDES})
     for row in rows:
         pool = pools[row["pool"]]
-        yield {
-            "game": row["key"],
-            "white": called[row["white"]],
-            "black": called[row["black"]],
-            "result": _RESULT.get(row["outcome"]),
-            "termination": row["termination"],
-            "half_moves": row["half_moves"],
-            "ended_at": row["ended_at"],
-            "pool": pool.name,
-            "tournament": row["tournament"],
-            "round": row["round"],
-            "reason": row["reason"],
+        yield RecordedGame(
+            game=row["key"],
+            white=called[row["white"]],
+            black=called[row["black"]],
+            result=_RESULT.get(row["outcome"]),
+            termination=row["termination"],
+            half_moves=row["half_moves"],
+            ended_at=row["ended_at"],
+            pool=pool.name,
+            tournament=row["tournament"],
+            round=row["round"],
+            reason=row["reason"],
             **_ratings(connection, pool, row),
-            "in_force": None if row["reason"] is not None else in_force_from(row["rated_ms"]),
-            "entry": row["position"],
-            "white_player": row["white"],
-            "black_player": row["black"],
-        }
+            in_force=None if row["reason"] is not None else in_force_from(row["rated_ms"]),
+            entry=row["position"],
+            white_player=row["white"],
+            black_player=row["black"],
+        )
 
 
 def _ratings(connection: sqlite3.Connection, pool: Pool, row: dict[str, Any]) -> dict[str, float | None]:

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+import attrs
 
 from ledger.answers.moments import of_one_moment
+from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class NamedPlayer:
+    """A player who is called so."""
+
+    player: int = documented("the player's number in the ledger", minimum=1)
+    name: str = documented("what the player is called")
+    identity: str | None = documented("the player's identity, such as lichess:ann")
+
+
 @of_one_moment
-def players_named(ledger: Ledger, part: str) -> list[dict[str, Any]]:
+def players_named(ledger: Ledger, part: str) -> list[NamedPlayer]:
     """The players whose names have all words of *part* in them, or words that *part* is in; those it begins first.
 
     Args:
         ledger: the ledger.
         part: of a name, three letters or more; case and accents do not count.
 
-    Returns:
-        ``player``, ``name`` and ``identity`` of each.
-
     Raises:
         MalformedError: no word of it has three letters.
         StorageError: the people file and the journal do not belong together.
     """
     return [
-        {"player": match.player, "name": match.name, "identity": match.identity}
+        NamedPlayer(player=match.player, name=match.name, identity=match.identity)
         for match in ledger.people.search.find(part)
     ]

@@ -5,19 +5,39 @@ Numbers come from the views; nothing is written.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, get_args
+
+import attrs
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import Sides, games_until, refuse_without, state_after
+from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
-from ledger.ratings.projectors.streaks import KINDS, PROJECTOR
+from ledger.ratings.projectors.streaks import PROJECTOR
 
-Row = dict[str, Any]
+Kind = Literal["winning", "unbeaten", "losing"]
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class Streak:
+    """A streak of a player, with its first and its last game; null where it has none."""
+
+    streak: Kind = documented("rated games in a row that were won, not lost, lost")
+    which: Literal["current", "longest"] = documented("the one that runs, or the longest; of two the first")
+    games: int = documented("how many games it has; 0: none runs", minimum=0)
+    first_n: int | None = documented("number of its first game among the player's rated ones in the pool")
+    first_game: str | None = documented("key of that game")
+    first_date: str | None = documented("when it ended")
+    first_opponent_name: str | None = documented("what the opponent is called")
+    last_n: int | None = documented("number of its last game")
+    last_game: str | None = documented("key of that game")
+    last_date: str | None = documented("when it ended")
+    last_opponent_name: str | None = documented("what the opponent is called")
 
 
 @of_one_moment
-def streaks(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> list[Row]:
+def streaks(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> list[Streak]:
     """The streaks of a player: for each kind the current one, of 0 games where none runs, and the longest.
 
     Args:
@@ -25,10 +45,6 @@ def streaks(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         person: the player.
         pool: name of the pool; the first one by default.
         at: only games that were in force at the end of this day, month or year.
-
-    Returns:
-        ``streak`` is ``winning``, ``unbeaten`` or ``losing``, ``which`` ``current`` or ``longest``; of two longest ones
-        the first. ``first_`` and ``last_`` tell of its first and last game.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool, or the ledger was opened without this read model.
@@ -39,16 +55,29 @@ def streaks(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     state = state_after(ledger, rated_by, PROJECTOR, person.player, n)
     sides = Sides(ledger, rated_by, person.player)
     rows = []
-    for kind in KINDS:
+    for kind in get_args(Kind):
         current = (state[f"{kind}_from"], n) if state[f"{kind}_from"] else (0, 0)
         ended = state[f"longest_{kind}_from"], state[f"longest_{kind}_to"]
         longest = current if _games(current) > _games(ended) else ended
-        for which, span in (("current", current), ("longest", longest)):
-            row: Row = {"streak": kind, "which": which, "games": _games(span)}
-            for word, game in zip(("first", "last"), span, strict=True):
-                shown = sides.shown(game)
-                row |= {f"{word}_{name}": shown[name] for name in ("n", "game", "date", "opponent_name")}
-            rows.append(row)
+        both: tuple[tuple[Literal["current", "longest"], tuple[int, int]], ...]
+        both = ("current", current), ("longest", longest)
+        for which, span in both:
+            first, last = map(sides.shown, span)
+            rows.append(
+                Streak(
+                    streak=kind,
+                    which=which,
+                    games=_games(span),
+                    first_n=first.n,
+                    first_game=first.game,
+                    first_date=first.date,
+                    first_opponent_name=first.opponent_name,
+                    last_n=last.n,
+                    last_game=last.game,
+                    last_date=last.date,
+                    last_opponent_name=last.opponent_name,
+                )
+            )
     return rows
 
 

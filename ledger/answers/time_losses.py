@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+
+import attrs
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import Sides, games_until, refuse_without
@@ -16,13 +17,13 @@ from ledger.answers.wording import names
 from ledger.book.policies import SANDBAGGER
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_text
+from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import DAY_MS
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.projectors.time_losses import PROJECTOR
 
-Row = dict[str, Any]
 WINDOWS_OF_GAMES = (50, 100)
 WINDOWS_OF_DAYS = (90, 365)
 _ENDS = "SELECT n, ended_ms FROM history WHERE pool = ?1 AND player = ?2 AND n <= ?3 ORDER BY n"
@@ -46,8 +47,47 @@ FROM current WHERE pool = ?1
 """
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class TimeLossWindow:
+    """A player's losses on time among some games."""
+
+    window: str = documented("which games: last 50 games, all games, last 90 days")
+    games: int = documented("how many there are", minimum=0)
+    time_losses: int = documented("how many of them were lost on time", minimum=0)
+    percent: float | None = documented("their share, per cent; null: there is no game")
+    longest_run: int = documented("how many of them follow each other without another game in between", minimum=0)
+    run_from: str | None = documented("when the first game of the first such run ended; null: there is none")
+    run_to: str | None = documented("when the last one of it ended")
+    run_from_game: str | None = documented("key of its first game")
+    run_to_game: str | None = documented("key of its last game")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class MarkedPlayer:
+    """Who the player is, where everybody is asked about."""
+
+    player: int = documented("the player's number in the ledger", minimum=1)
+    name: str = documented("what the player is called")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class TimeLossMark:
+    """Whether the policy ``sandbagger`` suggests to look at a player's losses on time, and which games it is about."""
+
+    who: MarkedPlayer | None = beside()
+    games: int = documented("the latest games, as many of them as the policy looks at", minimum=0)
+    time_losses: int = documented("how many of them were lost on time", minimum=0)
+    percent: float | None = documented("their share, per cent; null: there is no game")
+    wanted_games: int = documented("how many games the policy looks at", minimum=1)
+    wanted_time_losses: int = documented("how many losses on time it asks for")
+    wanted_percent: int = documented("which share of them, per cent")
+    look: bool = documented("whether the policy is on and all is reached: somebody should look at these games")
+    suggestion: str | None = documented("the same in words; null: there is none")
+    evidence: list[str] = documented("keys of the games that were lost on time, the oldest first")
+
+
 @of_one_moment
-def windows(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> list[Row]:
+def windows(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> list[TimeLossWindow]:
     """A player's losses on time in the last 50, 100 and all rated games, and in the last 90 and 365 days.
 
     Args:
@@ -55,10 +95,6 @@ def windows(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         person: the player.
         pool: name of the pool; the first one by default.
         at: the end of this day, month or year, to which the windows reach; by default the player's last game.
-
-    Returns:
-        ``percent`` is the share of ``time_losses`` in ``games``, ``longest_run`` how many of them follow each other
-        without another game in between, the first such run from ``run_from`` to ``run_to``.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool, or the ledger was opened without this read model.
@@ -77,23 +113,25 @@ def windows(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         (f"last {days} days", {n for n, ms in ends.items() if ms > until_ms - days * DAY_MS})
         for days in WINDOWS_OF_DAYS
     ]
-    return [{"window": window, **_window(sides, games, lost)} for window, games in spans]
+    return [_window(window, sides, games, lost) for window, games in spans]
 
 
-def _window(sides: Sides, games: set[int], lost: Sequence[int]) -> Row:
+def _window(window: str, sides: Sides, games: set[int], lost: Sequence[int]) -> TimeLossWindow:
     """What is to be said of some games of a player."""
     here = [n for n in lost if n in games]
-    first, last = longest_run(here)
-    return {
-        "games": len(games),
-        "time_losses": len(here),
-        "percent": percent(len(here), len(games)),
-        "longest_run": last - first + 1 if first else 0,
-        "run_from": sides.shown(first)["date"],
-        "run_to": sides.shown(last)["date"],
-        "run_from_game": sides.shown(first)["game"],
-        "run_to_game": sides.shown(last)["game"],
-    }
+    run = longest_run(here)
+    first, last = map(sides.shown, run)
+    return TimeLossWindow(
+        window=window,
+        games=len(games),
+        time_losses=len(here),
+        percent=percent(len(here), len(games)),
+        longest_run=run[1] - run[0] + 1 if run[0] else 0,
+        run_from=first.date,
+        run_to=last.date,
+        run_from_game=first.game,
+        run_to_game=last.game,
+    )
 
 
 def percent(part: int, whole: int) -> float | None:
@@ -113,7 +151,7 @@ def longest_run(numbers: Sequence[int]) -> tuple[int, int]:
 
 
 @of_one_moment
-def mark(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> Row:
+def mark(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> TimeLossMark:
     """Whether the policy ``sandbagger`` suggests to look at a player's losses on time, and which games it is about.
 
     Args:
@@ -121,12 +159,6 @@ def mark(ledger: Ledger, person: Person, pool: str | None = None, at: str | None
         person: the player.
         pool: name of the pool; the first one by default.
         at: the end of this day, month or year; by default after all rated games, by the policy as it holds today.
-
-    Returns:
-        ``games``, ``time_losses`` and ``percent`` of the latest games that the policy looks at; ``wanted_games``,
-        ``wanted_time_losses`` and ``wanted_percent`` as it says; ``look`` whether it is on and all are reached;
-        ``evidence`` the keys of the games that were lost on time, oldest first; ``suggestion`` the same in words, None
-        where there is none.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool, or the ledger was opened without this read model.
@@ -140,7 +172,7 @@ def mark(ledger: Ledger, person: Person, pool: str | None = None, at: str | None
 
 
 @of_one_moment
-def everybody(ledger: Ledger, pool: str | None = None, at: str | None = None) -> list[Row]:
+def everybody(ledger: Ledger, pool: str | None = None, at: str | None = None) -> list[TimeLossMark]:
     """Every player with a loss on time among the latest games that the policy looks at, the largest share first.
 
     Args:
@@ -149,7 +181,7 @@ def everybody(ledger: Ledger, pool: str | None = None, at: str | None = None) ->
         at: the end of this day, month or year; by default after all rated games, by the policy as it holds today.
 
     Returns:
-        ``mark`` of each; the evidence only of those whom somebody should look at.
+        The mark of each; the evidence only of those whom somebody should look at.
 
     Raises:
         UnknownNameError: the ledger was opened without this read model.
@@ -158,16 +190,21 @@ def everybody(ledger: Ledger, pool: str | None = None, at: str | None = None) ->
     rated_by, policy = ledger.pool(pool), _policy(ledger, at)
     query = _EVERYBODY.format(last=_NOW if at is None else _THEN)
     arguments = [rated_by.pool, policy["games"], *([] if at is None else [instant_end_ms(at)])]
-    rows = []
+    found: list[tuple[int, TimeLossMark]] = []
     for row in list(queries.dictionaries(ledger.views.connection, query, arguments)):
-        judged = _judged(policy, row["last_n"], row["time_losses"], [])
-        if judged["look"]:
-            lost = _lost(ledger, rated_by, row["player"], row["last_n"] - policy["games"], row["last_n"])
-            judged["evidence"] = _keys(ledger, rated_by, row["player"], lost)
-        rows.append({"player": row["player"], **judged})
-    rows.sort(key=lambda row: (not row["look"], -row["percent"], -row["time_losses"], row["player"]))
-    called = names(ledger, {row["player"] for row in rows})
-    return [{"player": row["player"], "name": called[row["player"]], **row} for row in rows]
+        judged, player = _judged(policy, row["last_n"], row["time_losses"], []), row["player"]
+        if judged.look:
+            lost = _lost(ledger, rated_by, player, row["last_n"] - policy["games"], row["last_n"])
+            judged = attrs.evolve(judged, evidence=_keys(ledger, rated_by, player, lost))
+        found.append((player, judged))
+    found.sort(key=_suspects_first)
+    called = names(ledger, {player for player, _ in found})
+    return [attrs.evolve(judged, who=MarkedPlayer(player=player, name=called[player])) for player, judged in found]
+
+
+def _suspects_first(found: tuple[int, TimeLossMark]) -> tuple[bool, float, int, int]:
+    player, judged = found
+    return not judged.look, -(judged.percent or 0.0), -judged.time_losses, player
 
 
 def _policy(ledger: Ledger, at: str | None) -> dict[str, int]:
@@ -177,22 +214,21 @@ def _policy(ledger: Ledger, at: str | None) -> dict[str, int]:
     return {**found, "games": max(1, found["games"])}
 
 
-def _judged(policy: dict[str, int], last: int, lost: int, evidence: list[str]) -> Row:
+def _judged(policy: dict[str, int], last: int, lost: int, evidence: list[str]) -> TimeLossMark:
     games = min(last, policy["games"])
-    share = percent(lost, games)
     look = bool(policy["on"]) and lost >= max(1, policy["at_least"]) and lost * 100 >= policy["percent"] * games
     words = f"{lost} of the last {games} games were lost on time: somebody should look at them before anything is said"
-    return {
-        "games": games,
-        "time_losses": lost,
-        "percent": share,
-        "wanted_games": policy["games"],
-        "wanted_time_losses": policy["at_least"],
-        "wanted_percent": policy["percent"],
-        "look": look,
-        "suggestion": words if look else None,
-        "evidence": evidence,
-    }
+    return TimeLossMark(
+        games=games,
+        time_losses=lost,
+        percent=percent(lost, games),
+        wanted_games=policy["games"],
+        wanted_time_losses=policy["at_least"],
+        wanted_percent=policy["percent"],
+        look=look,
+        suggestion=words if look else None,
+        evidence=evidence,
+    )
 
 
 def _lost(ledger: Ledger, pool: Pool, player: int, after: int, last: int) -> list[int]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
+
+import attrs
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import refuse_without
@@ -17,6 +19,7 @@ from ledger.book.policies import POLICIES, stored_policies
 from ledger.book.policies import UPSETS as POLICY
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import queries
@@ -51,6 +54,25 @@ def margins(ledger: Ledger) -> Callable[[int], int]:
     return lambda ms: int(policies.at(POLICY, ms)["margin"])
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class Upset:
+    """A win against a rating that was higher by the margin or more."""
+
+    player: int = documented("number of who won", minimum=1)
+    name: str = documented("what the winner is called")
+    n: int = documented("the winner's n-th rated game in the pool", minimum=1)
+    game: str = documented("key of the game")
+    date: str = documented("when it ended, as precisely as it is known")
+    colour: Literal["white", "black"] = documented("the winner's colour")
+    rating_before: float = documented("the winner's rating before it, points")
+    rating: float = documented("the winner's rating after it or its period, points")
+    opponent: int = documented("number of who lost", minimum=1)
+    opponent_name: str = documented("what the loser is called")
+    opponent_rating_before: float = documented("the loser's rating before it, points")
+    surplus: float = documented("how far that was above the winner's, points")
+    margin: int = documented("the margin of the day, points", minimum=0)
+
+
 @of_one_moment
 def upsets(
     ledger: Ledger,
@@ -61,7 +83,7 @@ def upsets(
     until: str | None = None,
     margin: int | None = None,
     limit: int | None = None,
-) -> list[Row]:
+) -> list[Upset]:
     """The upsets of a pool, the largest first.
 
     Args:
@@ -73,10 +95,6 @@ def upsets(
         margin: another margin, in points, than those that the policy sets.
         limit: how many, at most; 0 or None: all.
 
-    Returns:
-        Who won (``player``, ``name``) and against whom, both ratings before the game and the winner's after it, points;
-        ``surplus``, by how many points the opponent's was higher, and ``margin``, that of the day.
-
     Raises:
         UnknownNameError: there is no such pool, or the ledger was opened without this read model.
         MalformedError: an instant that is none.
@@ -85,18 +103,15 @@ def upsets(
     most = rows_up_to(limit)
     rows = list(islice(_found(ledger, ledger.pool(pool), person, (since, until), margin, most), most))
     called = names(ledger, {row[side] for row in rows for side in ("player", "opponent")})
+    plain = ("player", "n", "game", "date", "rating_before", "rating", "opponent", "opponent_rating_before", "surplus")
     return [
-        {
-            "player": row["player"],
-            "name": called[row["player"]],
-            **{name: row[name] for name in ("n", "game", "date")},
-            "colour": "black" if row["colour"] else "white",
-            "rating_before": row["rating_before"],
-            "rating": row["rating"],
-            "opponent": row["opponent"],
-            "opponent_name": called[row["opponent"]],
-            **{name: row[name] for name in ("opponent_rating_before", "surplus", "margin")},
-        }
+        Upset(
+            name=called[row["player"]],
+            colour="black" if row["colour"] else "white",
+            opponent_name=called[row["opponent"]],
+            margin=row["margin"],
+            **{name: row[name] for name in plain},
+        )
         for row in rows
     ]
 

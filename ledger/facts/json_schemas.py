@@ -109,9 +109,22 @@ _PLAIN: dict[Any, dict[str, Any]] = {
 }
 
 
+BESIDE = "beside"
+
+
 def documented(doc: str, **limits: Any) -> Any:
     """A field of a class that is exported: what it means, with its unit; *limits* are words of JSON Schema."""
     return attrs.field(metadata={"doc": doc, "limits": limits})
+
+
+def beside() -> Any:
+    """A field whose class has fields that stand beside the others, not in an object of their own; None: they do not."""
+    return attrs.field(default=None, metadata={BESIDE: True})
+
+
+def key_of(field: attrs.Attribute[Any]) -> str:
+    """What a field is called in JSON: its name, without the underscore that keeps ``class_`` from being a keyword."""
+    return field.name.removesuffix("_")
 
 
 def class_schema(cls: type[Any], title: str) -> dict[str, Any]:
@@ -131,19 +144,24 @@ def class_schema(cls: type[Any], title: str) -> dict[str, Any]:
 
 def _object(cls: type[Any], parts: dict[str, Any]) -> dict[str, Any]:
     hints = get_type_hints(cls)
-    fields = attrs.fields(cls)
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    for field in attrs.fields(cls):
+        hint = hints[field.name]
+        if BESIDE in field.metadata:
+            choices = get_args(hint) or (hint,)
+            made = _object(next(choice for choice in choices if choice is not NoneType), parts)
+            properties |= made["properties"]
+            required += [] if NoneType in choices else made["required"]
+        else:
+            doc, limits = field.metadata["doc"], field.metadata["limits"]
+            properties[key_of(field)] = {"description": doc, **_type(hint, parts), **limits}
+            required.append(key_of(field))
     return {
         "description": " ".join(cleandoc(cls.__doc__ or "").partition("\n\n")[0].split()),
         "type": "object",
-        "properties": {
-            field.name: {
-                "description": field.metadata["doc"],
-                **_type(hints[field.name], parts),
-                **field.metadata["limits"],
-            }
-            for field in fields
-        },
-        "required": [field.name for field in fields],
+        "properties": properties,
+        "required": required,
         "additionalProperties": False,
     }
 

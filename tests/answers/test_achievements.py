@@ -17,6 +17,7 @@ import pytest
 
 from ledger.answers import highest, players, streaks, time_losses, upsets
 from ledger.answers.crosstables.crosstable import crosstable
+from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
 from ledger.facts.events import RatingSeeded, SchemeAdopted
 from ledger.facts.words import Carry, Outcome, Termination
@@ -90,7 +91,7 @@ def ratings_of(ledger: Ledger, player: int) -> list[float]:
 
 
 def found(ledger: Ledger, what: str, at: str | None = None) -> list[dict[str, Any]]:
-    return [row for row in highest.achievements(ledger, ledger.player("Ann"), at=at) if row["what"] == what]
+    return [row for row in as_rows(highest.achievements(ledger, ledger.player("Ann"), at=at)) if row["what"] == what]
 
 
 def test_highest_and_lowest_stand_by_scheme_with_their_games(achievers: Ledger) -> None:
@@ -132,7 +133,7 @@ def test_best_wins_and_worst_losses_are_by_the_rating_before_the_game(achievers:
 
 def test_streaks_of_each_kind_with_their_first_and_last_games(achievers: Ledger) -> None:
     def spans(at: str | None = None) -> dict[tuple[str, str], tuple[Any, ...]]:
-        rows = streaks.streaks(achievers, achievers.player("Ann"), at=at)
+        rows = as_rows(streaks.streaks(achievers, achievers.player("Ann"), at=at))
         return {(row["streak"], row["which"]): (row["games"], row["first_game"], row["last_game"]) for row in rows}
 
     assert spans() == {
@@ -148,15 +149,17 @@ def test_streaks_of_each_kind_with_their_first_and_last_games(achievers: Ledger)
 
 
 def test_losses_on_time_by_windows_of_games_and_days(achievers: Ledger) -> None:
-    rows = {row["window"]: row for row in time_losses.windows(achievers, achievers.player("Ann"))}
+    rows = {row["window"]: row for row in as_rows(time_losses.windows(achievers, achievers.player("Ann")))}
     assert list(rows) == ["last 50 games", "last 100 games", "all games", "last 90 days", "last 365 days"]
     every = rows["all games"]
     assert (every["games"], every["time_losses"], every["percent"]) == (7, 3, 300 / 7)
     assert (every["longest_run"], every["run_from_game"], every["run_to_game"]) == (2, "g3", "g4")
     assert (rows["last 90 days"]["games"], rows["last 90 days"]["time_losses"]) == (1, 0)  # from 2006-02-01 on
-    then = {row["window"]: row for row in time_losses.windows(achievers, achievers.player("Ann"), at="2006-01-11")}
+    then = {
+        row["window"]: row for row in as_rows(time_losses.windows(achievers, achievers.player("Ann"), at="2006-01-11"))
+    }
     assert (then["last 90 days"]["games"], then["last 90 days"]["time_losses"]) == (6, 3)
-    nobody = time_losses.windows(achievers, achievers.player("Ann"), at="2004")
+    nobody = as_rows(time_losses.windows(achievers, achievers.player("Ann"), at="2004"))
     assert {(row["games"], row["percent"]) for row in nobody} == {(0, None)}
 
 
@@ -178,35 +181,35 @@ def test_the_mark_is_off_by_default_and_shows_its_evidence(tmp_path: Path, achie
             )
         ledger.catch_up()
         bob = ledger.player("Bob")
-        before = time_losses.mark(ledger, bob)
+        before = as_row(time_losses.mark(ledger, bob))
         assert (before["look"], before["suggestion"], before["evidence"]) == (False, None, ["g1", "g2"])
         settings = {"on": True, "games": 3, "at_least": 2, "percent": 60}
         ledger.policies.set("sandbagger", settings, effective_from="2020-01-03", actor="eve")
-        marked = time_losses.mark(ledger, bob)
+        marked = as_row(time_losses.mark(ledger, bob))
         assert (marked["games"], marked["time_losses"], marked["look"]) == (3, 2, True)
         assert marked["suggestion"].startswith("2 of the last 3 games were lost on time: somebody should look")
-        assert not time_losses.mark(ledger, bob, at="2020-01-02")["look"]  # the policy did not hold yet
-        assert [(row["name"], row["look"], row["evidence"]) for row in time_losses.everybody(ledger)] == [
+        assert not as_row(time_losses.mark(ledger, bob, at="2020-01-02"))["look"]  # the policy did not hold yet
+        assert [(row["name"], row["look"], row["evidence"]) for row in as_rows(time_losses.everybody(ledger))] == [
             ("Bob", True, ["g1", "g2"])
         ]
-        assert [row["time_losses"] for row in time_losses.everybody(ledger, at="2020-01-01")] == [1]
+        assert [row["time_losses"] for row in as_rows(time_losses.everybody(ledger, at="2020-01-01"))] == [1]
         ledger.policies.set("sandbagger", {"percent": 70}, effective_from="2020-01-03", actor="eve")
-        assert not time_losses.mark(ledger, bob)["look"]
+        assert not as_row(time_losses.mark(ledger, bob))["look"]
     with Ledger.open(achievers_path) as opened:
-        assert not any(row["look"] for row in time_losses.everybody(opened))
+        assert not any(row["look"] for row in as_rows(time_losses.everybody(opened)))
 
 
 def test_upsets_are_judged_by_the_margin_of_their_day(tmp_path: Path, achievers: Ledger) -> None:
-    (first,) = upsets.upsets(achievers)
+    (first,) = as_rows(upsets.upsets(achievers))
     assert (first["name"], first["opponent_name"], first["game"], first["surplus"]) == ("Ann", "Bob", "g1", 300.0)
     assert (first["rating_before"], first["opponent_rating_before"], first["margin"]) == (1600.0, 1900.0, 200)
-    every = upsets.upsets(achievers, margin=0)
+    every = as_rows(upsets.upsets(achievers, margin=0))
     assert {row["game"] for row in every} == {"g1", "g3", "g6"}  # Cleo was rated below Ann
     assert [row["surplus"] for row in every] == sorted((row["surplus"] for row in every), reverse=True)
-    of_cleo = upsets.upsets(achievers, margin=0, person=achievers.player("Cleo"), until="2005")
+    of_cleo = as_rows(upsets.upsets(achievers, margin=0, person=achievers.player("Cleo"), until="2005"))
     assert [row["game"] for row in of_cleo] == ["g3"]
-    assert upsets.upsets(achievers, since="2005-12-02") == []
-    assert len(upsets.upsets(achievers, margin=0, limit=2)) == 2
+    assert as_rows(upsets.upsets(achievers, since="2005-12-02")) == []
+    assert len(as_rows(upsets.upsets(achievers, margin=0, limit=2))) == 2
 
 
 def test_a_later_margin_leaves_the_games_before_it(tmp_path: Path) -> None:
@@ -217,10 +220,10 @@ def test_a_later_margin_leaves_the_games_before_it(tmp_path: Path) -> None:
             ledger.append(game_recorded(f"g{number}", ended_at=f"2020-0{number}-01", half_moves=40))
         ledger.policies.set("upsets", {"margin": 1000}, effective_from="2020-02", actor="eve")
         ledger.catch_up()
-        assert [(row["game"], row["margin"]) for row in upsets.upsets(ledger)] == [("g1", 200)]
+        assert [(row["game"], row["margin"]) for row in as_rows(upsets.upsets(ledger))] == [("g1", 200)]
         ledger.policies.set("upsets", {"margin": 10}, effective_from="2019", actor="eve")
         ledger.catch_up()
-        assert [(row["game"], row["margin"]) for row in upsets.upsets(ledger)] == [("g1", 10)]
+        assert [(row["game"], row["margin"]) for row in as_rows(upsets.upsets(ledger))] == [("g1", 10)]
 
 
 def test_of_an_unrated_player_nothing_is_a_best_win_or_an_upset(tmp_path: Path) -> None:
@@ -233,14 +236,14 @@ def test_of_an_unrated_player_nothing_is_a_best_win_or_an_upset(tmp_path: Path) 
             ledger.append(attrs.evolve(game, tournament="Open"))
         ledger.append(game_recorded("later", white=ANN, black=BOB, ended_at="2024-08-01", half_moves=40))
         ledger.catch_up()
-        ann = {row["what"]: row["game"] for row in highest.achievements(ledger, ledger.player("Ann"))}
+        ann = {row["what"]: row["game"] for row in as_rows(highest.achievements(ledger, ledger.player("Ann")))}
         assert ann == {"best win": "g4", "worst loss": "g3"}
-        of_newcomer = highest.achievements(ledger, ledger.player("New"))
+        of_newcomer = as_rows(highest.achievements(ledger, ledger.player("New")))
         assert [(row["what"], row["game"], row["opponent_rating_before"]) for row in of_newcomer] == [
             ("best win", "g1", 2000.0),
             ("worst loss", "g2", 2000.0),
         ]
-        assert [row["game"] for row in upsets.upsets(ledger, margin=1)] == ["g3"]
+        assert [row["game"] for row in as_rows(upsets.upsets(ledger, margin=1))] == ["g3"]
         surpluses = {
             (standing.name, result.game): result.surplus
             for standing in crosstable(ledger, "Open").standings
@@ -256,7 +259,7 @@ def test_a_newcomer_counts_with_the_rating_that_the_formula_takes(tmp_path: Path
         ledger.register("name:bob", "Bob")
         ledger.append(game_recorded("g1", ended_at="2024-05-01", half_moves=40))
         ledger.catch_up()
-        (won,) = highest.achievements(ledger, ledger.player("Ann"))
+        (won,) = as_rows(highest.achievements(ledger, ledger.player("Ann")))
         assert (won["rating_before"], won["opponent_rating_before"]) == (None, 1400.0)
 
 
@@ -266,11 +269,11 @@ def test_all_of_them_follow_a_correction(tmp_path: Path) -> None:
     def answers(ledger: Ledger) -> list[Any]:
         ann = ledger.player("Ann")
         return [
-            highest.achievements(ledger, ann),
-            streaks.streaks(ledger, ann),
-            time_losses.windows(ledger, ann),
-            upsets.upsets(ledger, margin=0),
-            players.summary(ledger, ann)["lowest"],
+            as_rows(highest.achievements(ledger, ann)),
+            as_rows(streaks.streaks(ledger, ann)),
+            as_rows(time_losses.windows(ledger, ann)),
+            as_rows(upsets.upsets(ledger, margin=0)),
+            as_row(players.summary(ledger, ann))["lowest"],
         ]
 
     def played(path: Path, first: int) -> Ledger:
@@ -301,7 +304,7 @@ def test_all_of_them_follow_a_correction(tmp_path: Path) -> None:
 
 
 def test_the_summary_tells_the_lowest_under_the_present_scheme(achievers: Ledger) -> None:
-    told = players.summary(achievers, achievers.player("Ann"))
+    told = as_row(players.summary(achievers, achievers.player("Ann")))
     assert (told["lowest"], told["lowest_scheme"]) == (min(ratings_of(achievers, ANN)[4:]), "nothingbutchess")
     assert {"wins", "draws", "losses", "hera", "hera_date", "joined"} <= set(told)
 
@@ -312,13 +315,13 @@ def test_a_ledger_that_keeps_a_read_model_no_more_says_so(achievers_path: Path, 
         (tmp_path / "copy" / file.name).write_bytes(file.read_bytes())
     club = tmp_path / "copy" / "club.db"
     with Ledger.open(club, projectors=()) as ledger:  # who opens it with fewer takes nothing away
-        assert streaks.streaks(ledger, ledger.player("Ann"))
+        assert as_rows(streaks.streaks(ledger, ledger.player("Ann")))
     assert run("policy", "set", club, "read-models", "streaks=false", "highest_lowest=false").code == 0
     with Ledger.open(club) as ledger:
         ledger.level()
         with pytest.raises(UnknownNameError, match="no read model 'streaks' in this ledger; it keeps these"):
-            streaks.streaks(ledger, ledger.player("Ann"))
-        assert players.summary(ledger, ledger.player("Ann"))["lowest"] is None
+            as_rows(streaks.streaks(ledger, ledger.player("Ann")))
+        assert as_row(players.summary(ledger, ledger.player("Ann")))["lowest"] is None
 
 
 def test_the_commands_answer_in_every_format(achievers_path: Path, run: Run) -> None:

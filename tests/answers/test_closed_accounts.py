@@ -11,6 +11,7 @@ import pytest
 
 from ledger.answers import opponents, player_games, players, predictions, publications, rankings, rating_lists
 from ledger.answers.graphs import pages
+from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit, table_digests
 from ledger.book.roster import STANDING_CODE
 from ledger.facts.events import Decision, Event, PlayerChanged, RatingSeeded
@@ -52,17 +53,17 @@ def close(ledger: Ledger, player: int, since: str, standing: Standing = Standing
 
 
 def ranked(ledger: Ledger, min_games: int = 1) -> list[int]:
-    rows = rankings.ranking(ledger, limit=100, min_games=min_games)
+    rows = as_rows(rankings.ranking(ledger, limit=100, min_games=min_games))
     assert [row["rank"] for row in rows] == list(range(1, len(rows) + 1))
     return [row["player"] for row in rows]
 
 
 def on_the_list(ledger: Ledger, day: str) -> list[int]:
-    return [row["player"] for row in rating_lists.list_on(ledger, day)]
+    return [row["player"] for row in as_rows(rating_lists.list_on(ledger, day))]
 
 
 def summary(ledger: Ledger, player: int) -> dict[str, object]:
-    return players.summary(ledger, ledger.player(str(player)))
+    return as_row(players.summary(ledger, ledger.player(str(player))))
 
 
 @pytest.mark.parametrize("scheme", ["chessworld", "elo", "fide", "ecf-monthly", "glicko2"])
@@ -73,7 +74,7 @@ def test_who_is_closed_is_on_no_list_from_then_on_and_plays_on_as_a_full_member(
         days = ("2021-02-15", "2021-02-28", "2021-03-31", "2021-06-30")
         lists = {day: on_the_list(ledger, day) for day in days}
         order = ranked(ledger)
-        told = predictions.predict(ledger, ledger.player("1"), ledger.player("2"))
+        told = as_row(predictions.predict(ledger, ledger.player("1"), ledger.player("2")))
         close(ledger, 1, "2021-03")
         assert list(ledger.rows("history", "1 ORDER BY player, n")) == rows, "games count as ever"
         rest = [player for player in order if player != 1]
@@ -81,20 +82,22 @@ def test_who_is_closed_is_on_no_list_from_then_on_and_plays_on_as_a_full_member(
         for day in days:
             gone = {1} if day >= "2021-03" else set()
             assert on_the_list(ledger, day) == [player for player in lists[day] if player not in gone]
-        assert [row["player"] for row in rankings.ranking(ledger, limit=1)] == rest[:1]
-        assert [row["player"] for row in rating_lists.list_on(ledger, "2021-06-30", limit=1)] == [
+        assert [row["player"] for row in as_rows(rankings.ranking(ledger, limit=1))] == rest[:1]
+        assert [row["player"] for row in as_rows(rating_lists.list_on(ledger, "2021-06-30", limit=1))] == [
             player for player in lists["2021-06-30"] if player != 1
         ][:1]
         for player in range(1, 5):
             now = summary(ledger, player)
             place = rest.index(player) + 1 if player in rest else None
             assert (now["rank"], now["rated_players"]) == (place, len(rest))
-            shares = {row["player"]: row["percentile"] for row in rankings.ranking_in_full(ledger, rankings.Wanted())}
+            shares = {
+                row["player"]: row["percentile"] for row in as_rows(rankings.ranking_in_full(ledger, rankings.Wanted()))
+            }
             assert now["percentile"] == shares.get(player)
             among = {"rank": 0, "rated_players": 0, "percentile": 0}
             assert {**now, **among} == {**before[player], **among}
-        assert predictions.predict(ledger, ledger.player("1"), ledger.player("2")) == told
-        assert len(player_games.graph(ledger, ledger.player("1"))) == 9
+        assert as_row(predictions.predict(ledger, ledger.player("1"), ledger.player("2"))) == told
+        assert len(as_rows(player_games.graph(ledger, ledger.player("1")))) == 9
 
 
 @pytest.mark.parametrize("scheme", ["elo", "ecf-monthly"])  # a scheme that lists everybody, and one that does not
@@ -102,24 +105,26 @@ def test_opponent_statistics_are_of_the_ratings_that_the_graph_shows(scheme: str
     with made(tmp_path, scheme) as ledger:
         for player in map(ledger.player, NAMES):
             bars = pages.page(ledger, player, last=0).player.bars
-            games = opponents.against(ledger, player, ledger.player("ann" if player.name != "Ann" else "bob"))["games"]
+            games = as_row(opponents.against(ledger, player, ledger.player("ann" if player.name != "Ann" else "bob")))[
+                "games"
+            ]
             shown = {bar.n: (bar.game, bar.ended, bar.rating, bar.opponent_rating) for bar in bars}
             assert len(games) == 3
             for game in games:
                 assert (game["game"], game["ended"], game["rating"], game["opponent_rating"]) == shown[game["n"]]
-            (batch,) = opponents.batches(ledger, player)
+            (batch,) = as_rows(opponents.batches(ledger, player))
             ratings = [bar.opponent_rating for bar in bars if bar.opponent_rating is not None]
             assert (batch["played"], batch["opponent_max"]) == (9, max(ratings, default=None))
-            (then,) = opponents.batches(ledger, player, at="2021-02")
+            (then,) = as_rows(opponents.batches(ledger, player, at="2021-02"))
             assert (then["page"], then["last_n"]) == (None, 6)
 
 
 def test_the_next_list_does_not_tell_of_who_is_closed_by_then(tmp_path: Path) -> None:
     with made(tmp_path, "fide") as ledger:
-        row = next(row for row in rating_lists.list_on(ledger, "2021-02-28") if row["player"] == 1)
+        row = next(row for row in as_rows(rating_lists.list_on(ledger, "2021-02-28")) if row["player"] == 1)
         assert row["next_rating"] is not None
         close(ledger, 1, "2021-03-05")
-        row = next(row for row in rating_lists.list_on(ledger, "2021-02-28") if row["player"] == 1)
+        row = next(row for row in as_rows(rating_lists.list_on(ledger, "2021-02-28")) if row["player"] == 1)
         assert (row["next_rating"], row["change"]) == (None, None)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ledger.answers import differences, publications
+from ledger.answers.rows import as_rows
 from ledger.audit.audit import audit
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision
@@ -44,7 +45,7 @@ def approve(ledger: Ledger, changes: Sequence[Change]) -> int:
 def steps(ledger: Ledger, first: str, second: str) -> dict[int, list[tuple[str, Any, Any]]]:
     """By player that differs, the steps from number to number, which leave no gap."""
     found = {}
-    for row in differences.differences(ledger, *differences.two_lists(ledger, first, second)):
+    for row in as_rows(differences.differences(ledger, *differences.two_lists(ledger, first, second))):
         place = row["rating_before"]
         for step in row["why"]:
             assert step["before"] == place
@@ -97,7 +98,7 @@ def test_a_merged_player_leaves_the_list_to_who_stays(corrected_club: Ledger) ->
     found = steps(ledger, JANUARY, "now")
     assert found[3][-1][0::2] == (f"correction {number}", None)
     assert found[4][0][:2] == (f"correction {number}", None)
-    published = publications.rows(ledger, ledger.publications.found(JANUARY))
+    published = as_rows(publications.rows(ledger, ledger.publications.found(JANUARY)))
     assert {row["player"]: row["revised_rating"] is None for row in published}[3] is True
     assert audit(ledger.path, lists=True).falsehoods == ()
 

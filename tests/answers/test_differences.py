@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ledger.answers import differences
+from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
@@ -35,7 +36,7 @@ def _ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 def compared(ledger: Ledger, first: str, second: str) -> dict[int, dict[str, Any]]:
     """By player, what became of each; the steps of each lead from the one rating to the other without a gap."""
-    rows = differences.differences(ledger, *differences.two_lists(ledger, first, second))
+    rows = as_rows(differences.differences(ledger, *differences.two_lists(ledger, first, second)))
     for row in rows:
         place = row["rating_before"]
         for step in row["why"]:

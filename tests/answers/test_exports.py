@@ -22,6 +22,7 @@ from ledger.answers.exports.datasets import PREPARED, Asked
 from ledger.answers.exports.documents import DOCUMENTS, Document
 from ledger.answers.exports.exporting import export
 from ledger.answers.exports.formats import FORMATS
+from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.ledger import Ledger
 from ledger.ratings import queries
@@ -168,7 +169,7 @@ def test_rows_can_be_chosen(exported_from: Ledger, tmp_path: Path) -> None:
 
 def test_cross_tables_are_those_of_their_command(exported_from: Ledger, tmp_path: Path) -> None:
     rows = taken(exported_from, tmp_path, "crosstables")
-    listed = [row for pool in exported_from.pools() for row in tournaments(exported_from, pool.name)]
+    listed = [row for pool in exported_from.pools() for row in as_rows(tournaments(exported_from, pool.name))]
     tables = {(row["pool"], row["tournament"], row["edition"]) for row in rows}
     assert len(tables) == len(listed) > 0
     for pool, tournament, edition in tables:

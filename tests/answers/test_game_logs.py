@@ -9,6 +9,7 @@ import json
 import pytest
 
 from ledger.answers.game_logs import game_log
+from ledger.answers.rows import as_rows
 from ledger.correcting import drafts
 from ledger.facts.changes import Which
 from ledger.facts.events import Decision
@@ -36,13 +37,13 @@ def test_a_correction_of_the_game_stands_below_its_recording(three_games: Ledger
     assert (recorded["key"], added["facts"]["round"]) == ("game:g1", "3")
     assert (proposed["actor"], proposed["facts"]["proven"], proposed["why"]) == ("eve", False, "the scoresheet")
     assert (decided["actor"], decided["facts"]["decision"]) == ("adam", "approved")
-    assert [row["what"] for row in game_log(three_games, "g1")] == [
+    assert [row["what"] for row in as_rows(game_log(three_games, "g1"))] == [
         "recorded: Ann - Bob 1-0 (unknown), ended 2026-11-02",
         "supplemented: round 3",
         "proposal 1: game:g1: outcome white -> draw",
         "proposal 1 approved",
     ]
-    assert [row["by"] for row in game_log(three_games, "g1")][2:] == ["eve", "adam"]
+    assert [row["by"] for row in as_rows(game_log(three_games, "g1"))][2:] == ["eve", "adam"]
     assert positions(three_games, "g2") == [("game-recorded", 7)]
 
 
@@ -53,7 +54,7 @@ def test_an_open_a_rejected_and_an_undone_proposal_are_told_and_so_is_what_undid
     approve(three_games, drafts.annul("game:g1"), reason="played by a computer")
     approve(three_games, drafts.undo(2), reason="it was not")
     three_games.propose([drafts.replace("game:g1", {"outcome": "black"})], reason="once more", by="eve")
-    told = [(row["what"], row["why"]) for row in game_log(three_games, "g1")][1:]
+    told = [(row["what"], row["why"]) for row in as_rows(game_log(three_games, "g1"))][1:]
     assert told == [
         ("proposal 1: game:g1: outcome white -> draw", "a rumour"),
         ("proposal 1 rejected", "no proof"),
@@ -118,7 +119,7 @@ def test_an_erased_reason_leaves_the_entry(three_games: Ledger) -> None:
     approve(three_games, three_games.corrections.drafts.annul("game:g1"), reason="Bob said so")
     sealed = three_games.log("g1")[1]["facts"]["reason"]
     three_games.people.reasons.erase(three_games.journal.writing(), [sealed])
-    assert [row["why"] for row in game_log(three_games, "g1")] == [None, None, None]
+    assert [row["why"] for row in as_rows(game_log(three_games, "g1"))] == [None, None, None]
 
 
 def test_the_command_tells_it_in_every_format(three_games: Ledger, run: Run) -> None:

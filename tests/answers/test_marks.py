@@ -9,6 +9,7 @@ import pytest
 
 from ledger.answers.explanations import explain
 from ledger.answers.player_games import games, graph
+from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
 from ledger.facts.changes import Which
 from ledger.facts.words import Outcome, Termination
@@ -21,7 +22,7 @@ from tools.commands import REFUSED
 
 def played(ledger: Ledger, player: str = "Ann", **options: Any) -> list[dict[str, Any]]:
     ledger.level()
-    return games(ledger, ledger.player(player), **options)
+    return as_rows(games(ledger, ledger.player(player), **options))
 
 
 def test_a_corrected_game_bears_the_proposals_that_act(three_games: Ledger) -> None:
@@ -32,9 +33,9 @@ def test_a_corrected_game_bears_the_proposals_that_act(three_games: Ledger) -> N
     approve(three_games, drafts.undo(3))
     three_games.propose([drafts.replace("game:g3", {"outcome": "black"})], reason="a rumour", by="eve")
     assert [(row["game"], row["corrected"]) for row in played(three_games)] == [("g3", []), ("g2", []), ("g1", [1, 2])]
-    points = graph(three_games, three_games.player("Ann"))
+    points = as_rows(graph(three_games, three_games.player("Ann")))
     assert [(point["n"], point["corrected"]) for point in points] == [(1, [1, 2]), (2, []), (3, [])]
-    assert [point["corrected"] for point in graph(three_games, three_games.player("Bob"))] == [[1, 2]]
+    assert [point["corrected"] for point in as_rows(graph(three_games, three_games.player("Bob")))] == [[1, 2]]
 
 
 def test_a_game_that_somebody_reported_late_is_marked_and_one_of_many_is_not(three_games: Ledger) -> None:
@@ -88,11 +89,11 @@ def test_explain_says_what_was_recorded_and_what_stands(three_games: Ledger) -> 
     approve(three_games, drafts.replace("game:g1", {"outcome": "draw", "round": "3"}))
     approve(three_games, drafts.merge(2, 4))
     three_games.level()
-    told = explain(three_games, three_games.player("Ann"), "g1")
+    told = as_row(explain(three_games, three_games.player("Ann"), "g1"))
     assert (told["corrected"], told["result"]) == ([1], "draw")
     assert told["recorded"] == {"black": "Bob", "outcome": "white", "round": None}
     assert told["stands"] == {"black": "Dan", "outcome": "draw", "round": "3"}
-    told = explain(three_games, three_games.player("Ann"), "g2")
+    told = as_row(explain(three_games, three_games.player("Ann"), "g2"))
     assert (told["corrected"], told["recorded"], told["stands"]) == ([], None, None)
 
 
@@ -100,10 +101,10 @@ def test_explain_of_a_voided_game_says_by_which_proposal_and_why(three_games: Le
     approve(three_games, three_games.corrections.drafts.annul("game:g2"), reason="played by a computer")
     three_games.level()
     with pytest.raises(UnknownNameError, match="it does not count: voided by proposal 1: played by a computer"):
-        explain(three_games, three_games.player("Ann"), "g2")
+        as_row(explain(three_games, three_games.player("Ann"), "g2"))
     three_games.people.reasons.erase(three_games.journal.writing(), [three_games.log("g2")[1]["facts"]["reason"]])
     with pytest.raises(UnknownNameError, match=r"it does not count: voided by proposal 1$"):
-        explain(three_games, three_games.player("Ann"), "g2")
+        as_row(explain(three_games, three_games.player("Ann"), "g2"))
 
 
 def test_a_list_that_said_another_number_stands_beside_the_present_one(three_games: Ledger, run: Run) -> None:
@@ -119,11 +120,11 @@ def test_a_list_that_said_another_number_stands_beside_the_present_one(three_gam
         ("g2", "standard@2026-11-12/1", said[0], rows[1]["rating"]),
         ("g1", None, None, None),
     ]
-    points = graph(three_games, three_games.player("Ann"))
+    points = as_rows(graph(three_games, three_games.player("Ann")))
     assert [point["published_rating"] for point in points] == [None, said[0], None]
-    explained = explain(three_games, three_games.player("Ann"), "g2")
+    explained = as_row(explain(three_games, three_games.player("Ann"), "g2"))
     assert (explained["published_rating"], explained["revised_rating"]) == (said[0], rows[1]["rating"])
-    assert explain(three_games, three_games.player("Ann"), "g1")["published_list"] is None
+    assert as_row(explain(three_games, three_games.player("Ann"), "g1"))["published_list"] is None
     three_games.close()
     words = f"standard@2026-11-12/1: {said[0]:.0f} ({rows[1]['rating']:.0f})"
     assert words in run("games", three_games.path, "Ann", "-t").out

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import pkgutil
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import pytest
+from jsonschema import Draft202012Validator
 
 import ledger.answers
 from ledger.answers import (
@@ -52,7 +54,9 @@ from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.exports import exporting
 from ledger.answers.exports.datasets import Asked
 from ledger.answers.graphs import json_form, pages
-from ledger.errors import LedgerError, StorageError
+from ledger.answers.rows import as_row
+from ledger.errors import LedgerError, StorageError, UnknownNameError
+from ledger.facts.json_schemas import class_schema
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, copied
@@ -77,7 +81,7 @@ def exported(what: str, fmt: str, **asked: Any) -> Question:
 
 QUESTIONS: dict[str, Question] = {
     "alike": alike_players.alike,
-    "final_board": lambda ledger: boards.final_board(ledger, "moves").as_row,
+    "final_board": lambda ledger: boards.final_board(ledger, "moves").answer,
     "proposal_rows": lambda ledger: corrections.proposal_rows(ledger, ledger.corrections.proposals()),
     "proposal": lambda ledger: corrections.proposal(ledger, 1),
     "crosstable": lambda ledger: attrs.asdict(crosstable.crosstable(ledger, "Open")),
@@ -135,7 +139,7 @@ QUESTIONS: dict[str, Question] = {
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
     "around_game", "class_limits", "dataset", "described", "doubts", "edition_day", "era_in_force", "games_until",
-    "joined",
+    "in_short", "joined", "replay",
     "keeps", "last_row", "lowest", "margins", "moves", "not_counted", "original", "originals", "place",
     "published_after", "published_at",
     "reasons_of", "recorded_and_standing", "refuse_without", "state_after",
@@ -144,6 +148,9 @@ WITHIN_OTHERS = {
 NOT_OF_THE_VIEWS = {"kept_game", "known_then", "names", "openings", "outside_games"}
 # They bring the views level and read them in one transaction by themselves, for they go on after it or hand out rows.
 BY_THEMSELVES = {"changes", "compare", "differences", "export", "frames", "lines", "query"}
+
+# Rows of whatever is asked for, and of a form that is another program's.
+UNTYPED = {"metadata", "query"}
 
 
 def answered(ledger: Ledger, question: Question) -> object:
@@ -236,15 +243,46 @@ def test_an_answer_is_of_one_moment(name: str, folder: Path, quiet: dict[str, li
 
 def test_each_public_answer_is_asked_here_or_said_to_be_part_of_another() -> None:
     marked, unmarked = set[str](), set[str]()
+    for name, function in public_functions():
+        (marked if hasattr(function, "__wrapped__") else unmarked).add(name)
+    assert unmarked == NOT_OF_THE_VIEWS | BY_THEMSELVES
+    assert marked - QUESTIONS.keys() == WITHIN_OTHERS
+
+
+def test_no_public_answer_is_an_untyped_dictionary() -> None:
+    found = set()
+    for name, function in public_functions():
+        words = str(inspect.signature(function).return_annotation)
+        if name not in WITHIN_OTHERS and re.search(r"dict\[str, Any\]|\bRow\b", words):
+            found.add(name)
+    assert found == UNTYPED
+
+
+def public_functions() -> Iterator[tuple[str, Any]]:
+    """Name and function of each public question to a ledger."""
     for found in pkgutil.walk_packages(ledger.answers.__path__, "ledger.answers."):
         module = importlib.import_module(found.name)
         for name, function in vars(module).items():
             if name.startswith("_") or not inspect.isfunction(function) or function.__module__ != module.__name__:
                 continue
             if next(iter(inspect.signature(function).parameters), None) == "ledger":
-                (marked if hasattr(function, "__wrapped__") else unmarked).add(name)
-    assert unmarked == NOT_OF_THE_VIEWS | BY_THEMSELVES
-    assert marked - QUESTIONS.keys() == WITHIN_OTHERS
+                yield name, function
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_row_of_an_answer_is_one_of_the_schema_of_its_class(name: str, folder: Path) -> None:
+    with Ledger.open(folder / NAME, clock=lambda: TODAY) as reader:
+        reader.level()
+        try:
+            answer = QUESTIONS[name](reader)
+        except UnknownNameError:
+            pytest.skip("this club has none")
+        for one in answer if isinstance(answer, list) else [answer]:
+            cls: Any = type(one)
+            if attrs.has(cls) and "doc" in next(iter(attrs.fields(cls))).metadata:
+                Draft202012Validator(class_schema(cls, "answer/1")).validate(
+                    json.loads(json.dumps(as_row(cast("Any", one))))
+                )
 
 
 def test_what_is_recorded_within_a_moment_shows_after_it(folder: Path, tmp_path: Path) -> None:
@@ -261,7 +299,7 @@ def test_what_is_recorded_within_a_moment_shows_after_it(folder: Path, tmp_path:
                 assert same == position
             with pytest.raises(StorageError, match="is read as of one moment until the block of 'moment' ends"):
                 reader.catch_up()
-        assert sum(row["games"] for row in rankings.ranking(reader)) == sum(row["games"] for row in before) + 4
+        assert sum(row.games for row in rankings.ranking(reader)) == sum(row.games for row in before) + 4
         assert not reader.views.is_read
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from ledger.answers import rating_changes
 from ledger.answers.rating_changes import changes
+from ledger.answers.rows import as_row
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
@@ -113,7 +114,7 @@ def test_the_parts_lead_from_what_was_known_then_to_now(
         for event in happened:
             history.take(event)
         since = data.draw(st.sampled_from(sorted(history.known)))
-        answer = changes(ledger, ledger.player("1"), str(since))
+        answer = as_row(changes(ledger, ledger.player("1"), str(since)))
         assert answer["rating_then"] == history.known[since]
         assert answer["rating_now"] == rating(ledger, 1)
         before = answer["rating_then"]
@@ -151,8 +152,8 @@ def test_games_that_came_later_need_no_views_aside(three_games: Ledger, monkeypa
     known, before = three_games.journal.size(), rating(three_games, 1)
     three_games.append(game_recorded("g4", black=4, half_moves=40, ended_at="2026-11-16"))
     three_games.level()
-    monkeypatch.setattr(rating_changes, "known_at", None)
-    answer = changes(three_games, three_games.player("Ann"), str(known))
+    monkeypatch.setattr(rating_changes, "replay", None)
+    answer = as_row(changes(three_games, three_games.player("Ann"), str(known)))
     assert (answer["rating_then"], answer["rating_now"]) == (before, rating(three_games, 1))
     assert [(part["kind"], part["cause"], part["games"]) for part in answer["parts"]] == [
         ("game", "win against Dan", ["g4"])
@@ -166,7 +167,7 @@ def test_corrections_of_others_count_through_opponents(three_games: Ledger) -> N
     approve(three_games, three_games.corrections.drafts.replace("game:late", {"outcome": "black"}))
     approve(three_games, three_games.corrections.drafts.replace("game:g1", {"outcome": "draw"}))
     three_games.level()
-    answer = changes(three_games, three_games.player("Ann"), str(known))
+    answer = as_row(changes(three_games, three_games.player("Ann"), str(known)))
     assert kinds(answer) == ["rated anew", "through opponents", "correction"]
     assert [part["proposal"] for part in answer["parts"]] == [None, 1, 2]
     assert answer["parts"][2]["games"] == ["g1"]
@@ -178,7 +179,7 @@ def test_since_a_published_list_begins_with_what_it_showed(three_games: Ledger) 
     shown = three_games.publications.row(published, 1)
     approve(three_games, three_games.corrections.drafts.replace("game:g1", {"outcome": "draw"}))
     three_games.level()
-    answer = changes(three_games, three_games.player("Ann"), "standard@2026-11-05")
+    answer = as_row(changes(three_games, three_games.player("Ann"), "standard@2026-11-05"))
     assert shown is not None
     assert answer["rating_then"] == shown.rating
     assert kinds(answer) == ["game", "game", "correction"]
@@ -188,7 +189,7 @@ def test_since_a_published_list_begins_with_what_it_showed(three_games: Ledger) 
 def test_since_a_day_nothing_is_by_corrections(three_games: Ledger) -> None:
     approve(three_games, three_games.corrections.drafts.replace("game:g1", {"outcome": "draw"}))
     three_games.level()
-    answer = changes(three_games, three_games.player("Ann"), "2026-11-05")
+    answer = as_row(changes(three_games, three_games.player("Ann"), "2026-11-05"))
     assert [(part["kind"], part["games"]) for part in answer["parts"]] == [("game", ["g2"]), ("game", ["g3"])]
     assert points(answer) == Decimal(repr(answer["difference"]))
 
@@ -197,13 +198,13 @@ def test_what_since_may_not_be_is_said(three_games: Ledger) -> None:
     three_games.level()
     ann = three_games.player("Ann")
     with pytest.raises(UnknownNameError, match=r"no entry '2024' .*the journal holds 8; .*write a year as YYYY-01-01"):
-        changes(three_games, ann, "2024")
+        as_row(changes(three_games, ann, "2024"))
     with pytest.raises(MalformedError, match="a published list as 'lists' names it"):
-        changes(three_games, ann, "yesterday")
+        as_row(changes(three_games, ann, "yesterday"))
     with pytest.raises(UnknownNameError, match="no published list"):
-        changes(three_games, ann, "standard@2026-11-05")
+        as_row(changes(three_games, ann, "standard@2026-11-05"))
     with pytest.raises(UnknownNameError, match="no pool"):
-        changes(three_games, ann, "2026-11-05", "blitz")
+        as_row(changes(three_games, ann, "2026-11-05", "blitz"))
 
 
 def test_the_command_tells_it_in_every_format(three_games: Ledger, run: Run) -> None:

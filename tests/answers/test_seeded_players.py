@@ -11,6 +11,7 @@ import attrs
 import pytest
 
 from ledger.answers import player_games, players, predictions, rankings, rating_lists
+from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Event
 from ledger.ledger import Ledger
@@ -37,37 +38,40 @@ def _ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 
 def listed(ledger: Ledger, on: str) -> dict[str, float]:
-    return {row["name"]: row["rating"] for row in rating_lists.list_on(ledger, on)}
+    return {row["name"]: row["rating"] for row in as_rows(rating_lists.list_on(ledger, on))}
 
 
 def test_from_the_day_of_the_list_on_every_answer_knows_the_player(listed_club: Ledger) -> None:
     cleo = listed_club.player("Cleo")
-    summary = players.summary(listed_club, cleo)
+    summary = as_row(players.summary(listed_club, cleo))
     assert (summary["rating_then"], summary["then"], summary["rating_now"]) == (1750.5, LIST_DAY, 1750.5)
     assert (summary["games"], summary["rank"], summary["rated_players"], summary["last_game"]) == (0, None, 2, None)
     assert (summary["hera"], summary["hera_date"], summary["hera_scheme"]) == (1812.0, LIST_DAY, "June list")
     assert (summary["mean_rating"], summary["rating_sd"]) == (None, None)
-    assert player_games.graph(listed_club, cleo) == player_games.games(listed_club, cleo) == []
+    assert as_rows(player_games.graph(listed_club, cleo)) == as_rows(player_games.games(listed_club, cleo)) == []
     assert listed(listed_club, LIST_DAY)["Cleo"] == 1750.5
-    everybody = rankings.ranking(listed_club, min_games=0)
+    everybody = as_rows(rankings.ranking(listed_club, min_games=0))
     assert [(row["rank"], row["name"], row["games"], row["last_game"]) for row in everybody] == [
         (1, "Cleo", 0, None),
         (2, "Ann", 1, "2024-05-01"),
         (3, "Bob", 1, "2024-05-01"),
     ]
-    assert [row["name"] for row in rankings.ranking(listed_club)] == ["Ann", "Bob"]
-    assert predictions.predict(listed_club, cleo, listed_club.player("Ann"))["rating"] == 1750.5
+    assert [row["name"] for row in as_rows(rankings.ranking(listed_club))] == ["Ann", "Bob"]
+    assert as_row(predictions.predict(listed_club, cleo, listed_club.player("Ann")))["rating"] == 1750.5
 
 
 def test_before_the_day_of_the_list_nobody_knows_the_player(listed_club: Ledger) -> None:
-    assert players.summary(listed_club, listed_club.player("Cleo"), at="2024-05-31")["rating_then"] is None
+    assert as_row(players.summary(listed_club, listed_club.player("Cleo"), at="2024-05-31"))["rating_then"] is None
     assert "Cleo" not in listed(listed_club, "2024-05-31")
     listed_club.append(seeded(4, "1900", effective_at="2024-07-01"))  # a list that is not in force yet
     listed_club.catch_up()
-    summary = players.summary(listed_club, listed_club.player("Dan"))
+    summary = as_row(players.summary(listed_club, listed_club.player("Dan")))
     assert (summary["rating_now"], summary["then"]) == (None, "2024-07-01")
-    assert "Dan" not in {row["name"] for row in rankings.ranking(listed_club, min_games=0)}
-    assert predictions.predict(listed_club, listed_club.player("Dan"), listed_club.player("Ann"))["rating"] == 1500.0
+    assert "Dan" not in {row["name"] for row in as_rows(rankings.ranking(listed_club, min_games=0))}
+    assert (
+        as_row(predictions.predict(listed_club, listed_club.player("Dan"), listed_club.player("Ann")))["rating"]
+        == 1500.0
+    )
 
 
 def test_the_first_game_changes_no_list_of_the_days_before_it(listed_club: Ledger) -> None:
@@ -76,21 +80,21 @@ def test_the_first_game_changes_no_list_of_the_days_before_it(listed_club: Ledge
     listed_club.append(game_recorded("first", white=3, black=1, ended_at="2024-06-10"))
     listed_club.catch_up()
     assert [listed(listed_club, day) for day in days] == before
-    assert players.summary(listed_club, listed_club.player("Cleo"), at=LIST_DAY)["rating_then"] == 1750.5
+    assert as_row(players.summary(listed_club, listed_club.player("Cleo"), at=LIST_DAY))["rating_then"] == 1750.5
 
 
 def test_the_newest_list_holds_for_who_has_not_played(listed_club: Ledger) -> None:
     later = (("2024-06-10", "1790"), ("2024-09-01", "1990"))
     listed_club.append_many([seeded(3, rating, effective_at=day) for day, rating in later])
     listed_club.catch_up()
-    assert players.summary(listed_club, listed_club.player("Cleo"))["rating_now"] == 1790
-    assert rankings.ranking(listed_club, min_games=0)[0]["rating"] == 1790
+    assert as_row(players.summary(listed_club, listed_club.player("Cleo")))["rating_now"] == 1790
+    assert as_rows(rankings.ranking(listed_club, min_games=0))[0]["rating"] == 1790
     assert listed(listed_club, "2024-06-09")["Cleo"] == 1750.5
 
 
 def test_who_has_neither_a_game_nor_a_list_is_not_in_the_pool(listed_club: Ledger) -> None:
     with pytest.raises(UnknownNameError, match="rated game"):
-        players.summary(listed_club, listed_club.player("Dan"))
+        as_row(players.summary(listed_club, listed_club.player("Dan")))
     declared = listed_club.register("id:5", "Eve", declared_rating=1700)
     listed_club.catch_up()
     assert declared == 5
@@ -127,14 +131,14 @@ def test_the_best_are_found_without_the_others(scheme: Scheme, tmp_path: Path) -
         for step in range(2):
             ledger.append_many(events if not step else [game_recorded("g", ended_at="2024-06-10")])
             ledger.catch_up()
-            whole = rankings.ranking(ledger, limit=1000, min_games=0)
+            whole = as_rows(rankings.ranking(ledger, limit=1000, min_games=0))
             persons = [ledger.player(str(number)) for number in range(1 if step else 3, 31)]
-            now = {person.player: players.summary(ledger, person)["rating_now"] for person in persons}
+            now = {person.player: as_row(players.summary(ledger, person))["rating_now"] for person in persons}
             assert {row["player"]: row["rating"] for row in whole} == {
                 player: rating for player, rating in now.items() if rating is not None
             }
             for limit in (1, 2, 7, 20):
-                assert rankings.ranking(ledger, limit=limit, min_games=0) == whole[:limit]
+                assert as_rows(rankings.ranking(ledger, limit=limit, min_games=0)) == whole[:limit]
 
 
 def test_a_scheme_that_makes_another_rating_of_a_list_is_ranked_by_its_own(
@@ -151,5 +155,5 @@ def test_a_scheme_that_makes_another_rating_of_a_list_is_ranked_by_its_own(
             ledger.register(f"id:{number}", f"Player {number}")
         ledger.append_many([seeded(number, str(1000 + number)) for number in range(1, 6)])
         ledger.catch_up()
-        best = rankings.ranking(ledger, limit=2, min_games=0)
+        best = as_rows(rankings.ranking(ledger, limit=2, min_games=0))
         assert [(row["player"], row["rating"]) for row in best] == [(1, 1999.0), (2, 1998.0)]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ledger.answers.rows import as_rows
 from ledger.audit.audit import audit
 from ledger.backups import restore
 from ledger.ledger import Ledger
@@ -40,7 +41,7 @@ def test_who_was_erased_since_the_backup_is_erased_in_it_again(
 def _ranking(ledger: Ledger) -> list[dict[str, Any]]:
     from ledger.answers import rankings
 
-    return rankings.ranking(ledger, None, limit=100, min_games=1)
+    return as_rows(rankings.ranking(ledger, None, limit=100, min_games=1))
 
 
 @pytest.mark.parametrize("spoil", [damage, Path.unlink])

@@ -15,6 +15,7 @@ from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.graphs import json_form, pages
 from ledger.answers.player_games import games
 from ledger.answers.rankings import Wanted, ranking_in_full
+from ledger.answers.rows import as_row, as_rows
 from ledger.errors import MalformedError, ProposalError, StorageError, UnknownNameError
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision
@@ -72,18 +73,18 @@ def answers(ledger: Ledger) -> dict[str, Any]:
     rows = {name: list(ledger.rows(name)) for name in ("win_streaks", "weekdays", "history", "games", "current")}
     return {
         **rows,
-        "show": [players.summary(ledger, person) for person in who],
-        "games": [games(ledger, person, last=20) for person in who],
-        "explain": explanations.explain(ledger, ledger.player(3), "game:made-3")
+        "show": [as_row(players.summary(ledger, person)) for person in who],
+        "games": [as_rows(games(ledger, person, last=20)) for person in who],
+        "explain": as_row(explanations.explain(ledger, ledger.player(3), "game:made-3"))
         if any(row["key"] == "made-3" and row["reason"] is None for row in rows["games"])
         else None,
-        "ratings": ranking_in_full(ledger, Wanted(min_games=1)),
+        "ratings": as_rows(ranking_in_full(ledger, Wanted(min_games=1))),
         "graph": [json_form.as_json(attrs.evolve(pages.page(ledger, person), position=1)) for person in who],
-        "best": [highest.achievements(ledger, person) for person in who],
-        "streaks": [streaks.streaks(ledger, person) for person in who],
-        "upsets": upsets.upsets(ledger, limit=20),
-        "time losses": time_losses.everybody(ledger),
-        "tournaments": listing.tournaments(ledger),
+        "best": [as_rows(highest.achievements(ledger, person)) for person in who],
+        "streaks": [as_rows(streaks.streaks(ledger, person)) for person in who],
+        "upsets": as_rows(upsets.upsets(ledger, limit=20)),
+        "time losses": as_rows(time_losses.everybody(ledger)),
+        "tournaments": as_rows(listing.tournaments(ledger)),
         "crosstable": attrs.evolve(crosstable.crosstable(ledger, "Cup"), position=1),
     }
 

@@ -13,6 +13,7 @@ import pytest
 
 from ledger.answers import impacts, players
 from ledger.answers.rankings import Wanted, ranking_in_full
+from ledger.answers.rows import as_row, as_rows
 from ledger.errors import ProposalError
 from ledger.facts.changes import Change, Which
 from ledger.facts.events import Decision, PlayerChanged, RatingSeeded
@@ -107,13 +108,13 @@ def test_places_that_are_counted_and_read_are_the_same(
 
 def test_classes_before_and_after_are_those_that_the_ranking_tells(many: Ledger) -> None:
     def classes() -> dict[int, str]:
-        return {row["player"]: row["class"] for row in ranking_in_full(many, Wanted(min_games=1))}
+        return {row["player"]: row["class"] for row in as_rows(ranking_in_full(many, Wanted(min_games=1)))}
 
-    middle = ranking_in_full(many, Wanted(limit=8))[-1]["rating"]
+    middle = as_rows(ranking_in_full(many, Wanted(limit=8)))[-1]["rating"]
     many.policies.set("classes", {"b_from": floor(middle)}, actor="eve")
     many.catch_up()
     changes = [many.corrections.drafts.annul_games(1, Which.ALL)]
-    rows = impacts.moves(many, many.preview(changes))
+    rows = as_rows(impacts.moves(many, many.preview(changes)))
     before = classes()
     many.decide(many.propose(changes, reason="because", by="eve").proposal, Decision.APPROVED, by="adam")
     many.catch_up()
@@ -272,7 +273,7 @@ def test_closed_accounts_have_no_place_and_who_loses_it_is_told_first(tmp_path: 
     with Ledger.create(tmp_path / "club.db", clock=lambda: NOW) as ledger:
         ledger.import_games(frames(source_games(60), 60))
         ledger.catch_up()
-        drafts, first = ledger.corrections.drafts, ranking_in_full(ledger, Wanted(limit=1))[0]["player"]
+        drafts, first = ledger.corrections.drafts, as_rows(ranking_in_full(ledger, Wanted(limit=1)))[0]["player"]
         closing = [drafts.close_account(first, "2020")]
         impact = ledger.preview(closing)
         move = impact.moves[0]
@@ -281,7 +282,7 @@ def test_closed_accounts_have_no_place_and_who_loses_it_is_told_first(tmp_path: 
         assert (move.player, move.difference, impact.moved) == (first, 0.0, 0)
         assert (len(impact.moves), impact.games) == (1, 0)  # closing rates nothing again
         assert (move.before.rank, move.before.closed, move.after.rank, move.after.closed) == (1, False, None, True)
-        row = impacts.moves(ledger, impact)[0]
+        row = as_rows(impacts.moves(ledger, impact))[0]
         assert (row["class_before"] is None, row["class_after"]) == (False, None)
         approve_as_seen(ledger, closing)
         approve_as_seen(ledger, [drafts.annul("game:made:1-30")])  # places are counted without the closed account
@@ -293,7 +294,7 @@ def test_who_has_no_rating_by_the_rules_moves_none(tmp_path: Path) -> None:
         ledger.catch_up()
         impact = ledger.preview([ledger.corrections.drafts.annul_games(2, Which.ALL)])
         assert (impact.moved, {move.difference for move in impact.moves}) == (0, {None})
-        rows = impacts.moves(ledger, impact)
+        rows = as_rows(impacts.moves(ledger, impact))
         shown = [f"{name}_{when}" for name in ("rating", "hera", "hera_game") for when in ("before", "after")]
         assert {row[name] for row in rows for name in shown} == {None}
 
@@ -313,5 +314,5 @@ def test_who_came_with_the_rating_of_a_list_keeps_it_when_the_only_game_is_voide
         assert move.after is not None
         assert (move.before.games, move.after.games, move.after.rank, move.ratings[1]) == (1, 0, None, 1800.0)
         approve_as_seen(ledger, voided)
-        assert players.summary(ledger, ledger.player("Ann"))["rating_now"] == 1800.0
+        assert as_row(players.summary(ledger, ledger.player("Ann")))["rating_now"] == 1800.0
         approve_as_seen(ledger, [ledger.corrections.drafts.restore("game:g1")])

@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 from ledger.answers.publications import same
 from ledger.answers.rankings import ranking
+from ledger.answers.rows import as_rows
 from ledger.book.judging import Fresh
 from ledger.book.roster import Roster
 from ledger.book.timeline import BEGINNING
@@ -41,7 +42,7 @@ def standings(ledger: Ledger) -> Standings:
         order = sorted((-row["rating"], row["player"]) for row in shown)
         places = {player: 1 + bisect_left(order, (rating, 0)) for rating, player in order}
         if PlayerStates(ledger.views.connection, ledger.pool(name)).stands_since_ms > BEGINNING:
-            places = {row["player"]: row["rank"] for row in ranking(ledger, name, limit=len(current))}
+            places = {row["player"]: row["rank"] for row in as_rows(ranking(ledger, name, limit=len(current)))}
         for row in current:
             last = rows[number, row["player"], row["n"]]
             reached = rows[number, row["player"], last["hera_n"]] if last["hera_n"] else None

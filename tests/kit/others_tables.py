@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ledger.answers.crosstables.crosstable import crosstable
 from ledger.answers.crosstables.listing import tournaments
+from ledger.answers.rows import as_rows
 from ledger.imports.trf.lines import PlayerLine, player_line_of
 from ledger.ledger import Ledger
 from tests.kit.places import DATA
@@ -138,7 +139,7 @@ def differences(path: Path) -> list[Difference]:
         assert cli.main(["import", str(club), str(file), *days]) == 0
         with Ledger.open(club) as ledger:
             ledger.catch_up()
-            (name,) = {row["tournament"] for row in tournaments(ledger)}
+            (name,) = {row["tournament"] for row in as_rows(tournaments(ledger))}
             ours = {row.name: row for row in crosstable(ledger, name).standings}
     return list(_compared(path.stem, told, ours))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ledger.answers import highest, players
+from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.facts.events import Decision, Event
 from ledger.facts.words import Carry
@@ -61,7 +62,7 @@ def test_the_fifty_games_are_those_of_the_new_system(late: bool, tmp_path: Path)
         assert audit(ledger.path).falsehoods == ()
         ledger.rebuild()
         assert {row["n"]: row for row in ledger.rows("history", "player = 1")} == rows
-        shown = players.summary(ledger, ledger.player("Ann"))
+        shown = as_row(players.summary(ledger, ledger.player("Ann")))
         assert shown["hera_scheme"] == "chessworld"
 
 
@@ -92,6 +93,6 @@ def test_a_restart_that_is_taken_back_gives_the_games_back(tmp_path: Path) -> No
 
 def test_best_names_the_highest_rating_of_each_system(tmp_path: Path) -> None:
     with club(tmp_path, Carry.RESTART) as ledger:
-        rows = [row for row in highest.achievements(ledger, ledger.player("Ann")) if row["what"] == "highest"]
+        rows = [row for row in as_rows(highest.achievements(ledger, ledger.player("Ann"))) if row["what"] == "highest"]
         assert [row["scheme"] for row in rows] == ["chessworld", "elo"]
         assert [row["other_system"] for row in rows] == [False, True]

@@ -11,6 +11,7 @@ import pytest
 
 from ledger.answers import querying, streaks
 from ledger.answers.exports import exporting
+from ledger.answers.rows import as_rows
 from ledger.audit.audit import audit
 from ledger.errors import ProjectionError, UnknownNameError
 from ledger.facts.events import Decision
@@ -174,7 +175,7 @@ def test_a_table_that_was_left_behind_refuses_to_answer_and_is_brought_level(
         ):
             with pytest.raises(ProjectionError, match=r"surpluses: its table is of entry [\d,]+, the views"):
                 ask()
-        assert streaks.streaks(ignorant, ignorant.player(1))  # what is built in goes on
+        assert as_rows(streaks.streaks(ignorant, ignorant.player(1)))  # what is built in goes on
         verdict = audit(kept_club, projectors=(*projectors.BUILT_IN, *PLUG_INS))
         assert verdict.falsehoods == ()
         assert {f"table {projector.name}" for projector in PLUG_INS} <= {left.part for left in verdict.not_compared}
@@ -241,13 +242,13 @@ def test_the_rule_keeps_a_plug_in_and_takes_a_built_in_table_away(kept_club: Pat
         assert "surpluses" in tables(ledger)
         assert "streaks" not in tables(ledger)
         with pytest.raises(UnknownNameError, match="no read model 'streaks' in this ledger"):
-            streaks.streaks(ledger, ledger.player(1))
+            as_rows(streaks.streaks(ledger, ledger.player(1)))
         with pytest.raises(UnknownNameError, match="did you mean 'surpluses'"):
             ledger.policies.set("read-models", {"surplusses": True})
     with Ledger.open(kept_club, projectors=projectors.BUILT_IN) as ledger:
         assert "streaks" not in tables(ledger)  # nor by whoever has it at hand
         ledger.policies.set("read-models", {"streaks": True})
-        assert streaks.streaks(ledger, ledger.player(1))
+        assert as_rows(streaks.streaks(ledger, ledger.player(1)))
         ledger.rebuild()
         with pytest.raises(ProjectionError, match="the ledger keeps it, but its table was never made from these views"):
             ledger.rows("surpluses")

@@ -10,6 +10,7 @@ import pytest
 
 from ledger.answers.explanations import explain
 from ledger.answers.players import summary
+from ledger.answers.rows import as_row
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, RatingSeeded
 from ledger.facts.words import Outcome, Standing
 from ledger.ledger import Ledger
@@ -45,7 +46,7 @@ def _make(tmp_path: Path) -> Iterator[Make]:
 
 def terms_of(ledger: Ledger, player: int, game: str) -> dict[str, float]:
     """The symbols of an explanation with their numbers."""
-    told = explain(ledger, ledger.player(str(player)), game)
+    told = as_row(explain(ledger, ledger.player(str(player)), game))
     return {term["symbol"]: term["value"] for term in told["terms"]}
 
 
@@ -183,13 +184,13 @@ def test_the_highest_rating_of_a_seed_counts_from_the_seed_until_it_is_passed(se
     game = game_recorded("g1", ended_at="2020-01-01")
     past = seeded(1, "2300", games=60, highest="2390", source="national list", effective_at="2019-06-01")
     ledger = seeded_ledger("elo", [past, game])
-    shown = summary(ledger, ledger.player("1"))
+    shown = as_row(summary(ledger, ledger.player("1")))
     assert (shown["hera"], shown["hera_date"], shown["hera_scheme"]) == (2390.0, "2019-06-01", "national list")
     ledger = seeded_ledger("elo", [seeded(1, "2300", games=49), game])
-    shown = summary(ledger, ledger.player("1"))
+    shown = as_row(summary(ledger, ledger.player("1")))
     assert (shown["hera"], shown["hera_date"]) == (shown["rating_now"], "2020-01-01")
     ledger = seeded_ledger("elo", [seeded(1, "2300", games=20), game])
-    assert summary(ledger, ledger.player("1"))["hera"] is None
+    assert as_row(summary(ledger, ledger.player("1")))["hera"] is None
 
 
 # --- any order of arrival -----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import pytest
 from ledger.answers import explanations, pools, rating_lists
 from ledger.answers.comparing import replaying
 from ledger.answers.comparing.comparison import pool_candidate
+from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.book.roster import Roster
 from ledger.errors import ConflictError, RejectedError
@@ -168,19 +169,19 @@ def test_a_comparison_begins_newcomers_so(scheme: str, tmp_path: Path, folder_of
 @pytest.mark.parametrize("scheme", ["elo", "glicko2", "uschess"])
 def test_it_is_in_force_from_the_first_game_on(scheme: str, tmp_path: Path, folder_of_ledgers: list[Ledger]) -> None:
     ledger = made_in(tmp_path, folder_of_ledgers, GAMES, scheme)
-    assert {row["player"]: row["rating"] for row in rating_lists.list_on(ledger, "2023-12-31")} == {4: 1111}
+    assert {row["player"]: row["rating"] for row in as_rows(rating_lists.list_on(ledger, "2023-12-31"))} == {4: 1111}
     states = PlayerStates(ledger.views.connection, ledger.pool())
     assert states.at(3, instant_ms("2024-01-04")).in_force is None  # nobody can know it before
     assert states.at(3, instant_ms("2024-01-05"), before=True).in_force == 1500
     first = next(iter(ledger.rows("history", "player = 3 AND n = 1")))
     assert states.before_game(first).in_force == 1500
-    explained = explanations.explain(ledger, ledger.player("3"), "g5-2")
+    explained = as_row(explanations.explain(ledger, ledger.player("3"), "g5-2"))
     assert (explained["before"], explained["after"]) == (1500, first["rating"])
 
 
 def test_the_settings_of_the_pool_name_it(tmp_path: Path, folder_of_ledgers: list[Ledger]) -> None:
     ledger = made_in(tmp_path, folder_of_ledgers, ())
-    assert [pool["settings"] for pool in pools.pools(ledger)] == [{"from_shown": True}]
+    assert [pool["settings"] for pool in as_rows(pools.pools(ledger))] == [{"from_shown": True}]
     assert ledger.append(scheme_adopted("elo", settings={"from_shown": True})).duplicate
     with pytest.raises(ConflictError):
         ledger.append(scheme_adopted("elo"))

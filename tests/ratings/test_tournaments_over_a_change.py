@@ -15,6 +15,7 @@ from ledger.answers import rating_lists
 from ledger.answers.explanations import explain
 from ledger.answers.predictions import predict
 from ledger.answers.rankings import ranking
+from ledger.answers.rows import as_row, as_rows
 from ledger.facts.events import Event, SchemeAdopted, TournamentClosed, TournamentOpened
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Carry
@@ -119,15 +120,15 @@ def test_an_opening_says_that_it_goes_over_the_change_before_its_games_do(new_cl
     told(new_club, EVERYBODY, HALF_K, FEBRUARY, OPEN[:1])
     told(new_club, TournamentOpened(pool="club", tournament="Open", starts_at="2025-02-24", ends_at="2025-03-06"))
     assert lists(new_club, ANN) == [("2025-02-28", 2020), ("2025-03-31", 2030)]
-    foretold = predict(new_club, nobody(CARL), nobody(ANN), "club")
+    foretold = as_row(predict(new_club, nobody(CARL), nobody(ANN), "club"))
     assert (foretold["rating"], foretold["win"]["change"]) == (2000, 20)  # on 24 February, by the older K
-    assert [row["rating"] for row in ranking(new_club, "club")] == [2030, 1990, 1980]
-    assert [run["games"] for run in rating_lists.runs(new_club, "club")] == [1, 1]
+    assert [row["rating"] for row in as_rows(ranking(new_club, "club"))] == [2030, 1990, 1980]
+    assert [run["games"] for run in as_rows(rating_lists.runs(new_club, "club"))] == [1, 1]
 
 
 def test_its_explanation_is_by_the_new_settings(new_club: Ledger) -> None:
     told(new_club, EVERYBODY, HALF_K, FEBRUARY, OPEN)
-    answer = explain(new_club, nobody(ANN), "2025-02-24-1-2")
+    answer = as_row(explain(new_club, nobody(ANN), "2025-02-24-1-2"))
     values = {term["symbol"]: term["value"] for term in answer["terms"]}
     assert values == {"Ro": 2020, "R1": 2000, "n": 2, "W": 1.5, "We": 1.0, "K": 20}
     assert (answer["before"], answer["after"]) == (2020, 2030)

@@ -11,6 +11,7 @@ from itertools import permutations
 import pytest
 
 from ledger.answers.explanations import explain
+from ledger.answers.rows import as_row
 from ledger.facts.events import Event, TournamentClosed, TournamentOpened
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.ledger import Ledger
@@ -57,7 +58,7 @@ def test_a_tournament_over_a_month_end_is_rated_whole_from_the_ratings_of_its_fi
 
 def test_its_explanation_shows_the_starting_ratings_and_works_out(new_club: Ledger) -> None:
     told(new_club, EVERYBODY, AUGUST, OVER_A_MONTH_END)
-    answer = explain(new_club, nobody(ANN), "2025-09-06-2-1")
+    answer = as_row(explain(new_club, nobody(ANN), "2025-09-06-2-1"))
     values = {term["symbol"]: term["value"] for term in answer["terms"]}
     assert values == {"Ro": 2020, "R1": 2000, "n": 2, "W": 1.5, "We": 1.0, "K": 40}
     assert (answer["before"], answer["after"], answer["change"]) == (2020, 2040, 20)
@@ -102,7 +103,7 @@ def test_two_tournaments_of_one_period_are_rounded_once_each_from_its_own_list(n
     cup = [played("2025-09-12", ANN, "1", DAN, "Cup")]
     told(new_club, EVERYBODY, AUGUST, OVER_A_MONTH_END, cup)
     assert ratings(new_club) == {ANN: 2059, BOB: 1980, CARL: 1980, DAN: 1981}
-    both = explain(new_club, nobody(ANN), "2025-09-12-1-4")
+    both = as_row(explain(new_club, nobody(ANN), "2025-09-12-1-4"))
     values = {term["symbol"]: term["value"] for term in both["terms"]}
     assert values == {"Ro": 2020, "R1": 2000, "R2": 2020, "n": 3, "W": 2.5, "We": 1.53, "K": 40}
     assert [met["rating"] for met in both["meetings"]] == [2000, 2000, 2000]
@@ -217,7 +218,9 @@ def test_two_tournaments_that_began_on_one_day_have_one_upgrade_each(new_club: L
         played("2023-05-10", ANN, "1", CARL, "Evening open"),
     )
     assert ratings(new_club)[ANN] == 2602
-    values = {term["symbol"]: term["value"] for term in explain(new_club, nobody(ANN), "2023-05-10-1-2")["terms"]}
+    values = {
+        term["symbol"]: term["value"] for term in as_row(explain(new_club, nobody(ANN), "2023-05-10-1-2"))["terms"]
+    }
     assert (values["We"], values["R1"], values["R2"]) == (1.84, 2600, 2600)
 
 
@@ -242,7 +245,7 @@ def test_a_tournament_from_before_the_lists_that_are_kept_is_rated_period_by_per
     told(new_club, played("2025-09-08", BOB, "1", DAN, "Open"), played("2025-09-24", ANN, "=", DAN, "Open"))
     sunday = instant_end_ms("2025-09-28")
     assert places(new_club, "Open") == {(sunday, None), (sunday, instant_ms("2025-09-08"))}
-    starting = {met["own_rating"] for met in explain(new_club, nobody(ANN), "2025-09-24-1-4")["meetings"]}
+    starting = {met["own_rating"] for met in as_row(explain(new_club, nobody(ANN), "2025-09-24-1-4"))["meetings"]}
     assert starting == {2020}, "the list of 8 September, two lists before the present one"
     told(new_club, played("2025-09-01", BOB, "=", DAN, "Open"))
     assert {rated for rated, _ in places(new_club, "Open")} == {

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ledger.answers import explanations, predictions, rankings, rating_lists
+from ledger.answers.rows import as_row, as_rows
 from ledger.audit import audit
 from ledger.errors import UnknownNameError
 from ledger.facts.source_games import SourceGame
@@ -74,7 +75,7 @@ def test_explanations_of_a_player_s_games_give_the_ratings_that_stand(ledger: Le
     rows = list(ledger.rows("history", "player = ? ORDER BY n", (person.player,)))
     keys = {row["position"]: row["key"] for row in ledger.rows("games")}
     for row in rows[:EXPLAINED] + rows[-EXPLAINED:]:
-        told = explanations.explain(ledger, person, keys[row["game"]])
+        told = as_row(explanations.explain(ledger, person, keys[row["game"]]))
         era = ledger.pool().eras[0]
         listed = era.scheme.listed([row[name] for name in era.scheme.state], 0, era.numbers)
         assert told["after"] is None or bits([told["after"]]) == bits([row["rating"]])
@@ -87,11 +88,11 @@ def test_explanations_of_a_player_s_games_give_the_ratings_that_stand(ledger: Le
 
 
 def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
-    told = predictions.predict(ledger, ledger.player("ann"), ledger.player("bob"))
+    told = as_row(predictions.predict(ledger, ledger.player("ann"), ledger.player("bob")))
     assert 0.0 <= told["expected_score"] <= 1.0
     assert told["scheme"] == ledger.pool().scheme.name
-    ranking = rankings.ranking(ledger, limit=50)
-    on_the_list = rating_lists.list_on(ledger, "2006-12-31")
+    ranking = as_rows(rankings.ranking(ledger, limit=50))
+    on_the_list = as_rows(rating_lists.list_on(ledger, "2006-12-31"))
     if ledger.pool().by_game:  # no period is open after the last game, so that both are of one moment
         assert [(row["player"], row["rating"]) for row in ranking] == [(r["player"], r["rating"]) for r in on_the_list]
     assert len(ranking) > 10
@@ -99,22 +100,22 @@ def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
 
 
 def test_a_list_of_a_day_holds_what_was_in_force(ledger: Ledger) -> None:
-    last = rating_lists.list_on(ledger, "2006-12-31")
+    last = as_rows(rating_lists.list_on(ledger, "2006-12-31"))
     assert last
     assert [row["rating"] for row in last] == sorted((row["rating"] for row in last), reverse=True)
-    assert rating_lists.list_on(ledger, "1999-12-31") == []
-    middle = rating_lists.list_on(ledger, "2005-08-15")
+    assert as_rows(rating_lists.list_on(ledger, "1999-12-31")) == []
+    middle = as_rows(rating_lists.list_on(ledger, "2005-08-15"))
     if ledger.pool().by_game:
         with pytest.raises(UnknownNameError, match="rates each game when it ends"):
-            rating_lists.runs(ledger)
+            as_rows(rating_lists.runs(ledger))
         assert all("next_run" not in row for row in middle)
         return
-    found = rating_lists.runs(ledger)
+    found = as_rows(rating_lists.runs(ledger))
     assert sum(run["games"] for run in found) == 900 - sum(1 for _ in ledger.rows("games", "reason IS NOT NULL"))
     assert [run["as_of"] for run in found] == sorted(run["as_of"] for run in found)
     following = min(run["as_of"] for run in found if run["as_of"] > "2005-08-15")
     assert {row["next_run"] for row in middle} == {following}
-    later = {row["player"]: row["rating"] for row in rating_lists.list_on(ledger, following)}
+    later = {row["player"]: row["rating"] for row in as_rows(rating_lists.list_on(ledger, following))}
     assert {row["player"]: row["next_rating"] for row in middle if row["next_rating"] is not None}.items() <= (
         later.items()
     )

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from ledger.answers import pools
+from ledger.answers.rows import as_rows
 from ledger.ledger import Ledger
 from ledger.schemes import chessworld
 from ledger.schemes.newcomers import POOL_SETTINGS
@@ -35,7 +36,9 @@ def test_init_makes_three_files_and_says_what_rates(tmp_path: Path, run: Run) ->
         adopted = ledger.first_scheme()
         assert adopted.settings.items() >= {"include_initial": True, "initial": "1200.5"}.items()
         assert adopted.settings.keys() == {*chessworld.SCHEME.numbers_from({})._fields, *POOL_SETTINGS}
-        shown = pools.pools(ledger)[0]["settings"]  # guests are rated in their tournaments in pools that begin now
+        shown = as_rows(pools.pools(ledger))[0][
+            "settings"
+        ]  # guests are rated in their tournaments in pools that begin now
         assert shown == {"guest_tournaments": True, "include_initial": True, "initial": "1200.5"}
         assert ledger.pool().numbers.initial == 1200.5
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ledger.answers import player_games
+from ledger.answers.rows import as_rows
 from ledger.facts.events import SchemeAdopted
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
@@ -120,7 +121,7 @@ def test_a_change_of_scheme_shows_in_show_and_graph(empty_club: Path, capsys: py
     assert told["hera"] > told["rating_now"]  # begun anew
     assert (told["hera_date"], told["hera_scheme"]) == (str(days[54]), "chessworld")
     with Ledger.open(empty_club) as ledger:
-        drawn = [row["scheme"] for row in player_games.graph(ledger, ledger.player("Ann"))]
+        drawn = [row["scheme"] for row in as_rows(player_games.graph(ledger, ledger.player("Ann")))]
     assert drawn == ["chessworld"] * 55 + ["elo"] * 5
 
 

@@ -6,6 +6,7 @@ import click
 
 from ledger.answers import highest, time_losses, upsets
 from ledger.answers import streaks as streaks_of
+from ledger.answers.rows import as_row, as_rows
 
 from .. import limits, output
 from . import DB, POOL, VERIFY, instant, level
@@ -40,7 +41,7 @@ def best(db_path: str, player: str, pool: str | None, at: str | None, fmt: str |
     """
     with level(db_path, verify=verify) as ledger:
         with ledger.moment():
-            rows = highest.achievements(ledger, ledger.player(player), pool, instant(at, "--at"))
+            rows = as_rows(highest.achievements(ledger, ledger.player(player), pool, instant(at, "--at")))
         output.write(_for_people(rows) if fmt == "table" else rows, fmt)
 
 
@@ -63,7 +64,7 @@ def streaks(db_path: str, player: str, pool: str | None, at: str | None, fmt: st
     """
     with level(db_path, verify=verify) as ledger:
         with ledger.moment():
-            rows = streaks_of.streaks(ledger, ledger.player(player), pool, instant(at, "--at"))
+            rows = as_rows(streaks_of.streaks(ledger, ledger.player(player), pool, instant(at, "--at")))
         output.write(rows, fmt)
 
 
@@ -108,18 +109,18 @@ def time_losses_(
     then = instant(at, "--at")
     with level(db_path, verify=verify) as ledger:
         if player is None:
-            rows = time_losses.everybody(ledger, pool, then)
+            rows = as_rows(time_losses.everybody(ledger, pool, then))
             shown = limits.shown(limit, fmt, PLAYERS_IN_A_TABLE)
             limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown)
             if fmt == "table" and any(row["look"] for row in rows):
                 output.remark("look: somebody should look at these games before anything is said (--mark shows them)")
         elif marked:
             with ledger.moment():
-                judged = time_losses.mark(ledger, ledger.player(player), pool, then)
+                judged = as_row(time_losses.mark(ledger, ledger.player(player), pool, then))
             output.write_one(judged, fmt)
         else:
             with ledger.moment():
-                windows = time_losses.windows(ledger, ledger.player(player), pool, then)
+                windows = as_rows(time_losses.windows(ledger, ledger.player(player), pool, then))
             output.write(windows, fmt)
 
 
@@ -157,7 +158,7 @@ def upsets_(
     with level(db_path, verify=verify) as ledger:
         shown = limits.shown(limit, fmt, UPSETS_IN_A_TABLE)
         with ledger.moment():
-            rows = upsets.upsets(
+            found = upsets.upsets(
                 ledger,
                 pool,
                 person=None if player is None else ledger.player(player),
@@ -166,6 +167,7 @@ def upsets_(
                 margin=margin,
                 limit=None if shown == limits.EVERY_ROW else shown + 1,
             )
+        rows = as_rows(found)
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown)
 
 

@@ -9,6 +9,7 @@ import click
 from ledger.answers.boards import FinalBoard, final_board
 from ledger.answers.game_pgn import game_pgn
 from ledger.answers.graphs import mini_boards
+from ledger.answers.rows import as_row
 from ledger.board.position import START
 from ledger.runtime.visible import visible
 
@@ -56,7 +57,7 @@ def board(db_path: str, game: str, kind: str | None, flip: bool, start: str, pat
         else:
             found = final_board(ledger, game, start)
             if path is None and kind == "json":
-                output.write_one(found.as_row, None)
+                output.write_one(as_row(found.answer), None)
                 return
             text = _text(found, kind, flipped=flip)
     if path is None:
@@ -72,7 +73,7 @@ def _text(found: FinalBoard, kind: str, *, flipped: bool) -> str:
         case "fen":
             return f"{found.position.fen}\n"
         case "json":
-            return output.json_text(found.as_row)
+            return output.json_text(as_row(found.answer))
         case _:
             drawn = mini_boards.drawn_in_text(found.position, flipped=flipped)
             last = f"after {len(found.moves)} half-moves, the last {found.moves[-1]}"

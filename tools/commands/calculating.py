@@ -9,6 +9,7 @@ import click
 
 from ledger import schemes as known
 from ledger.answers.calculations import MOST_GAMES, Known, calculate
+from ledger.answers.rows import as_row
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.ledger import utc_now
 
@@ -92,7 +93,8 @@ def calc(
         for place, opponent in enumerate(ratings)
     ]
     day = on or instant_text(int(utc_now().timestamp() * 1000), Precision.DAY)
-    answer = calculate(chosen, settings_given(settings), Known(rating=rating, **own), opponents, scores, day)
+    own_facts = Known(rating=rating, **own)
+    answer = as_row(calculate(chosen, settings_given(settings), own_facts, opponents, scores, day))
     if fmt == "table":
         _tell(answer)
     elif fmt in output.DIVIDED and "games" in answer:

@@ -7,6 +7,7 @@ from decimal import Decimal
 import click
 
 from ledger.answers import rating_changes
+from ledger.answers.rows import as_row
 
 from .. import limits, output
 from ..progress import Bars
@@ -49,7 +50,7 @@ def changes(
     """
     with level(db_path, verify=verify) as ledger:
         with Bars() as bars:
-            answer = rating_changes.changes(ledger, ledger.player(player), since, pool, bars)
+            answer = as_row(rating_changes.changes(ledger, ledger.player(player), since, pool, bars))
         if fmt == "table":
             _tell(answer, limits.shown(limit, fmt, ROWS_IN_A_TABLE))
         elif fmt is None:

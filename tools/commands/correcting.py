@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from ledger.answers import corrections
+from ledger.answers.rows import as_row, as_rows
 from ledger.correcting.batches import at_lines, read_batch
 from ledger.correcting.verbs import VERBS, VerbWords
 from ledger.facts.events import Decision
@@ -169,7 +170,7 @@ def list_(db_path: str, *, open_only: bool, limit: int | None, fmt: str | None) 
     """
     with level(db_path) as ledger:
         with ledger.moment():
-            rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(open_only=open_only))
+            rows = as_rows(corrections.proposal_rows(ledger, ledger.corrections.proposals(open_only=open_only)))
         if fmt == "table":
             columns = ("proposal", "state", "what", "reason", "proposed_by", "decided_by")
             rows = [{**{name: row[name] for name in columns}, **_signed(row)} for row in rows]
@@ -198,7 +199,7 @@ def show(db_path: str, number: int, fmt: str | None) -> None:
       rating-ledger correct club.db show 12 -t
     """
     with level(db_path) as ledger:
-        row = corrections.proposal(ledger, number)
+        row = as_row(corrections.proposal(ledger, number))
         if fmt is not None:
             what = row.pop("what")
             row.pop("recorded")

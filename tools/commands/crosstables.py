@@ -20,6 +20,7 @@ from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.crosstables.performances import VARIANTS
 from ledger.answers.crosstables.tie_breaks import TIE_BREAKS
 from ledger.answers.graphs import json_form, png
+from ledger.answers.rows import as_rows
 from ledger.answers.wording import average
 from ledger.facts.instants import instant_ms
 
@@ -91,9 +92,9 @@ def tournaments(
         sought = Sought(since=since, until=until, text=search, quiet_days=quiet_days, limit=shown_rows + 1)
         with ledger.moment():
             if player is None:
-                rows = listing.tournaments(ledger, pool, sought)
+                rows = as_rows(listing.tournaments(ledger, pool, sought))
             else:
-                rows = listing.tournaments_of(ledger, ledger.player(player), pool, sought, tpr)
+                rows = as_rows(listing.tournaments_of(ledger, ledger.player(player), pool, sought, tpr))
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ledger.answers import explanations
+from ledger.answers.rows import as_row
 
 from .. import limits, output
 from ..wording import counted
@@ -52,7 +53,7 @@ def explain(
     """
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
-            explanation = explanations.explain(ledger, ledger.player(player), game)
+            explanation = as_row(explanations.explain(ledger, ledger.player(player), game))
         if fmt == "table":
             _tell(explanation, limits.shown(limit, fmt, ROWS_IN_A_TABLE))
         elif fmt in output.DIVIDED:

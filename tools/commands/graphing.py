@@ -178,7 +178,7 @@ class _Asked(NamedTuple):
             return
         for row in pools(self.ledger):
             try:
-                page = self._replace(pool=row["pool"]).page(None)
+                page = self._replace(pool=row.pool).page(None)
             except UnknownNameError:
                 continue
             if page.player.bars:

@@ -10,7 +10,8 @@ from shlex import quote
 import attrs
 
 from ledger.answers.announcements import OutsideGames, outside_games
-from ledger.answers.import_previews import SHOWN, ImportPreview
+from ledger.answers.import_previews import ImportPreview, UnderstoodGame
+from ledger.answers.rows import as_row
 from ledger.correcting.batches import proposing
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.source_games import Fault
@@ -146,8 +147,9 @@ def show_preview(preview: ImportPreview) -> None:
     """The first games that would be recorded, the players who would be new, how many games each pool would get."""
     games = preview.games()
     if games:
-        rows = [[game[name] for name in SHOWN] for game in games]
-        output.answer_lines(output.titled_table("First games, as they were understood", SHOWN, rows, left=len(SHOWN)))
+        shown = [field.name for field in attrs.fields(UnderstoodGame)]
+        rows = [list(as_row(game).values()) for game in games]
+        output.answer_lines(output.titled_table("First games, as they were understood", shown, rows, left=len(shown)))
     players = preview.new_players
     if players:
         rows = [[person.name, person.identity] for person in players[:PLAYERS_SHOWN]]

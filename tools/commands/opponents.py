@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import attrs
 import click
 
 from ledger.answers import opponents as statistics
 from ledger.answers.crosstables.performances import whole
+from ledger.answers.rows import as_row, as_rows
 
 from .. import limits, output
 from . import DB, POOL, VERIFY, instant, level
 
 BATCHES_IN_A_TABLE = 20
 BATCH = "batch"
-_WAYS = {BATCH: statistics.batches, "colour": statistics.by_colour, "strength": statistics.by_strength}
+_WAYS: Mapping[str, Callable[..., Sequence[attrs.AttrsInstance]]] = {
+    BATCH: statistics.batches,
+    "colour": statistics.by_colour,
+    "strength": statistics.by_strength,
+}
 _ONLY_IN_FULL = {"first_date", "group", "points"}
 
 
@@ -63,7 +70,7 @@ def opponents(
     with level(db_path, verify=verify) as ledger:
         if against is not None:
             with ledger.moment():
-                answer = statistics.against(ledger, ledger.player(player), ledger.player(against), pool)
+                answer = as_row(statistics.against(ledger, ledger.player(player), ledger.player(against), pool))
             if fmt == "table":
                 output.write(answer["games"], fmt)
                 output.remark("{wins} won, {draws} drawn, {losses} lost: {points} of {played}".format_map(answer))
@@ -71,7 +78,7 @@ def opponents(
                 output.write_one(answer, fmt)
             return
         with ledger.moment():
-            rows = _WAYS[by](ledger, ledger.player(player), pool, at=then)
+            rows = as_rows(_WAYS[by](ledger, ledger.player(player), pool, at=then))
         shown = limits.shown(limit, fmt, BATCHES_IN_A_TABLE)
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown)
 

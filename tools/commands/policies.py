@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from ledger.answers import policies
+from ledger.answers.rows import as_rows
 from ledger.book.policies import POLICIES
 from ledger.errors import MalformedError
 from ledger.facts.instants import instant_ms
@@ -49,7 +50,7 @@ def list_(db_path: str, at: str | None, fmt: str | None, verify: bool) -> None:
     """
     with level(db_path, verify=verify) as ledger:
         try:
-            rows = policies.in_force(ledger, at)
+            rows = as_rows(policies.in_force(ledger, at))
         except MalformedError as error:
             raise click.UsageError(f"--at: {error}") from None
         if fmt == "table":  # true and false are no points to be rounded

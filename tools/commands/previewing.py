@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from ledger.answers import impacts
+from ledger.answers.rows import as_row, as_rows
 from ledger.correcting.previews import Impact
 from ledger.ledger import Ledger
 
@@ -48,7 +49,7 @@ def preview(db_path: str, number: int, picture: Path | None, limit: int | None, 
         pictures.check_available()
     with level(db_path) as ledger:
         impact = ledger.preview(number)
-        rows, lists = impacts.moves(ledger, impact), impacts.lists(ledger, impact)
+        rows, lists = as_rows(impacts.moves(ledger, impact)), as_rows(impacts.lists(ledger, impact))
     if picture is not None:
         output.save(picture, move_pictures.draw(impact, rows, picture.suffix))
     tell(impact, rows, lists, limit, fmt)
@@ -71,7 +72,7 @@ def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
     since, known = ledger.corrections.recorded_since(number)
     if since:
         impact = ledger.preview(number)
-        tell(impact, impacts.moves(ledger, impact), impacts.lists(ledger, impact), None, "table")
+        tell(impact, as_rows(impacts.moves(ledger, impact)), as_rows(impacts.lists(ledger, impact)), None, "table")
         were = "entry was" if since == 1 else "entries were"
         words = f"{since:,} {were} recorded after proposal {number}; this is what it would move now"
         output.error(f"{words}: approve with --seen {impact.seen}; nothing was recorded", "unseen:")
@@ -93,7 +94,7 @@ def tell(
     """
     most = limits.shown(limit, fmt, MOVES_IN_A_TABLE)
     if fmt is None:
-        output.write_one({**impacts.summary(impact), "lists": lists, "moves": rows[:most]}, None)
+        output.write_one({**as_row(impacts.summary(impact)), "lists": lists, "moves": rows[:most]}, None)
         return
     if fmt == "table":
         output.answer(_head(impact))

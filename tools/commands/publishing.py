@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from ledger.answers import differences, publications
+from ledger.answers.rows import as_rows
 from ledger.answers.wording import names
 from ledger.errors import MalformedError, PublicationError
 from ledger.facts.instants import instant_ms
@@ -131,14 +132,14 @@ def lists(
                 ledger.publications.restore_rows(ledger.publications.found(published), actor="admin", progress=bars)
         if published is None:
             with ledger.moment():
-                rows = publications.lists(ledger, None if pool is None else ledger.pool(pool).name)
+                rows = as_rows(publications.lists(ledger, None if pool is None else ledger.pool(pool).name))
             shown_rows = limits.shown(limit, fmt, LISTS_IN_A_TABLE)
             columns = ("list", "players", "published_at", "by", "scheme", "entry")
             rows = [{column: row[column] for column in columns} for row in rows] if fmt == "table" else rows
             limits.write(rows, fmt, shown_rows, newest_last=True)
         else:
             with ledger.moment():
-                rows = publications.rows(ledger, ledger.publications.found(published))
+                rows = as_rows(publications.rows(ledger, ledger.publications.found(published)))
             limits.write(rows, fmt, limits.shown(limit, fmt, PLAYERS_IN_A_TABLE))
 
 
@@ -170,33 +171,32 @@ def diff(db_path: str, published: str, other: str, limit: int | None, fmt: str |
         with Bars() as bars:
             rows = differences.differences(ledger, earlier, later, bars)
         if fmt != "table":
-            limits.write(rows, fmt, limits.shown(limit, fmt, PLAYERS_IN_A_TABLE))
+            limits.write(as_rows(rows), fmt, limits.shown(limit, fmt, PLAYERS_IN_A_TABLE))
             return
-        differ = [_for_people(row) for row in rows if row["change"] != differences.UNCHANGED]
+        differ = [_for_people(row) for row in rows if row.change != differences.UNCHANGED]
         limits.write(differ, fmt, limits.shown(limit, fmt, PLAYERS_IN_A_TABLE))
-        count = Counter(row["change"] for row in rows)
+        count = Counter(row.change for row in rows)
         words = (differences.CREATED, differences.UNCHANGED, differences.CHANGED, differences.REMOVED)
         output.remark(f"{earlier.name} to {later.name}: " + ", ".join(f"{count[word]:,} {word}" for word in words))
 
 
-def _for_people(row: output.Row) -> output.Row:
-    difference = output.shown_difference(row["rating_before"], row["rating_after"])
+def _for_people(row: differences.ListDifference) -> output.Row:
+    difference = output.shown_difference(row.rating_before, row.rating_after)
     return {
-        "change": row["change"],
-        "name": row["name"],
-        "rank": f"{_shown(row['rank_before'])} -> {_shown(row['rank_after'])}",
-        "before": row["rating_before"],
-        "after": row["rating_after"],
+        "change": row.change,
+        "name": row.name,
+        "rank": f"{_shown(row.rank_before)} -> {_shown(row.rank_after)}",
+        "before": row.rating_before,
+        "after": row.rating_after,
         "difference": None if difference is None else int(difference),
-        "why": "; ".join(map(_step, row["why"])),
+        "why": "; ".join(map(_step, row.why)),
     }
 
 
-def _step(step: output.Row) -> str:
-    before, after = step["before"], step["after"]
-    if before is None or after is None:
-        return f"{step['cause']}: {_shown(before)} -> {_shown(after)}"
-    return f"{step['cause']}: {after - before:+.1f}"
+def _step(step: differences.DifferenceStep) -> str:
+    if step.before is None or step.after is None:
+        return f"{step.cause}: {_shown(step.before)} -> {_shown(step.after)}"
+    return f"{step.cause}: {step.after - step.before:+.1f}"
 
 
 def _shown(number: float | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ledger.answers import querying
+from ledger.answers.rows import as_rows
 
 from .. import output
 from . import DB, KNOWN_AT, level
@@ -84,4 +85,4 @@ def tables(db_path: str, of_columns: bool, fmt: str | None) -> None:
       rating-ledger tables club.db --columns -t
     """
     with level(db_path) as ledger:
-        output.write(querying.columns(ledger) if of_columns else querying.tables(ledger), fmt)
+        output.write(as_rows(querying.columns(ledger) if of_columns else querying.tables(ledger)), fmt)

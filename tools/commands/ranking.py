@@ -8,9 +8,10 @@ from shlex import quote
 
 import click
 
-from ledger.answers.pools import as_word, era_in_force, to_adopt
+from ledger.answers.pools import PoolRow, as_word, era_in_force, to_adopt
 from ledger.answers.pools import pools as pools_of
 from ledger.answers.rankings import Wanted, ranking_in_full
+from ledger.answers.rows import as_rows
 from ledger.facts.instants import Precision, instant_text
 from ledger.ledger import Ledger
 from ledger.schemes.newcomers import FROM_SHOWN, SHOWN_SCALE
@@ -89,23 +90,23 @@ def ratings(
     )
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
-            rows = ranking_in_full(ledger, wanted, details=details)
-            name, filled = ledger.pool(pool).name, [] if rows else [row for row in pools_of(ledger) if row["players"]]
+            rows = as_rows(ranking_in_full(ledger, wanted, details=details))
+            name, filled = ledger.pool(pool).name, [] if rows else [row for row in pools_of(ledger) if row.players]
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
         if not rows:
             _say_why_empty(ledger, name, filled, by_time=bool(at or active_days))
 
 
-def _say_why_empty(ledger: Ledger, name: str, pools: Sequence[output.Row], *, by_time: bool) -> None:
+def _say_why_empty(ledger: Ledger, name: str, pools: Sequence[PoolRow], *, by_time: bool) -> None:
     """Say in which pools there are players, of those that have some, or why none of this pool has a place."""
-    filled = {row["pool"]: row for row in pools}
+    filled = {row.pool: row for row in pools}
     if filled and (by_time or name not in filled):
         where = f"ranking of {name!r}" if name in filled else f"pool {name!r}"
         output.remark(f"nobody in this {where}; there are players in: {', '.join(filled)}")
     elif filled:
-        pool, scheme = filled[name], filled[name]["scheme"]
+        pool, scheme = filled[name], filled[name].scheme
         output.remark(
-            f"nobody in pool {name!r} has a place: of its {pool['players']:,} players nobody has enough games, or "
+            f"nobody in pool {name!r} has a place: of its {pool.players:,} players nobody has enough games, or "
             f"nobody has a rating by the rules of {scheme!r}. Ratings come in by 'players import' or 'player set "
             f"--rating'{_by_shown_ratings(ledger, name)}"
         )

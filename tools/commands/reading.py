@@ -7,6 +7,7 @@ import click
 from ledger.answers import game_logs, marks, player_games, players, predictions
 from ledger.answers.pools import pools as pools_of
 from ledger.answers.recorded_games import listed_games
+from ledger.answers.rows import as_row, as_rows
 from ledger.ledger import Ledger
 
 from .. import limits, output
@@ -34,7 +35,7 @@ def pools(db_path: str, fmt: str | None, verify: bool) -> None:
       rating-ledger pools club.db -t
     """
     with level(db_path, verify=verify) as ledger:
-        output.write(pools_of(ledger), fmt)
+        output.write(as_rows(pools_of(ledger)), fmt)
 
 
 @click.command()
@@ -78,7 +79,7 @@ def show(
     """
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
-            summary = players.summary(ledger, ledger.player(player), pool, instant(at, "--at"))
+            summary = as_row(players.summary(ledger, ledger.player(player), pool, instant(at, "--at")))
         if fmt == "table" and not summary["revised"]:
             summary = {name: value for name, value in summary.items() if name not in _ORIGINAL_COLUMNS}
         output.write_one(_without_counting(summary) if fmt == "table" else summary, fmt)
@@ -150,10 +151,11 @@ def games(
         shown_rows = limits.shown(limit, fmt, GAMES_IN_A_TABLE)
         with ledger.moment():
             if player is None:
-                rows = listed_games(ledger, occasion, pool, most=shown_rows + 1, everything=everything)
+                rows = as_rows(listed_games(ledger, occasion, pool, most=shown_rows + 1, everything=everything))
             else:
-                rows = player_games.games(
-                    ledger, ledger.player(player), pool, last=shown_rows + 1, everything=everything, occasion=occasion
+                person, last = ledger.player(player), shown_rows + 1
+                rows = as_rows(
+                    player_games.games(ledger, person, pool, last=last, everything=everything, occasion=occasion)
                 )
         if player is None:
             limits.write(_both_sides(rows, everything=everything) if fmt == "table" else rows, fmt, shown_rows)
@@ -259,7 +261,7 @@ def predict(
     with level(db_path, verify=verify) as ledger:
         with ledger.moment():
             both = ledger.player(player), ledger.player(opponent)
-            prediction = predictions.predict(ledger, *both, pool, instant(at, "--at"))
+            prediction = as_row(predictions.predict(ledger, *both, pool, instant(at, "--at")))
         why_not, unrated = prediction["not_rated"], prediction["unrated"]
         if fmt == "table":
             after = {word: state for word, state in prediction.items() if isinstance(state, dict)}
@@ -322,7 +324,7 @@ def _list_about(ledger: Ledger, game: str, fmt: str | None) -> None:
         output.write(ledger.log(game), fmt)
         return
     with ledger.moment():
-        rows, entries = game_logs.game_log(ledger, game), ledger.log(game)
+        rows, entries = as_rows(game_logs.game_log(ledger, game)), ledger.log(game)
     if fmt == "table":
         output.write(rows, fmt)
         return

@@ -10,6 +10,7 @@ import click
 
 from ledger import schemes as known
 from ledger.answers import pools, rating_lists
+from ledger.answers.rows import as_rows
 from ledger.book.timeline import Era
 from ledger.correcting.verbs import conversion_in
 from ledger.facts.events import Event, RatingRunClosed, SchemeAdopted, TournamentClosed, TournamentOpened
@@ -147,7 +148,7 @@ def eras(db_path: str, fmt: str | None, verify: bool) -> None:
       rating-ledger scheme eras club.db -t
     """
     with level(db_path, verify=verify) as ledger:
-        output.write(pools.eras(ledger), fmt)
+        output.write(as_rows(pools.eras(ledger)), fmt)
 
 
 @scheme.command()
@@ -295,7 +296,10 @@ def runs(
     with level(db_path, verify=verify, known_at=known_at) as ledger:
         shown_rows = limits.shown(limit, fmt, ROWS_IN_A_TABLE)
         asked = None if shown_rows == limits.EVERY_ROW else shown_rows + 1
-        rows = rating_lists.runs(ledger, pool) if on is None else rating_lists.list_on(ledger, on, pool, limit=asked)
+        if on is None:
+            rows = as_rows(rating_lists.runs(ledger, pool))
+        else:
+            rows = as_rows(rating_lists.list_on(ledger, on, pool, limit=asked))
         limits.write(_without_originals(rows) if fmt == "table" else rows, fmt, shown_rows, newest_last=on is None)
 
 

@@ -22,6 +22,7 @@ from ledger.answers.crosstables.page import (
     EditionSpan,
     EventBye,
     EventResult,
+    FormatIs,
     Kinds,
     Match,
     Meeting,
@@ -163,7 +164,7 @@ class Event:
         self.byes = byes_beside(games, telling.byes)
         known = attrs.evolve(announced, format=wanted.kind or announced.format)
         self.kind = kinds.kind_of(games, known, [(bye.player, bye.round or 0) for bye in self.byes])
-        self.format_is = "chosen" if wanted.kind else "told" if announced.format else "seen"
+        self.format_is: FormatIs = "chosen" if wanted.kind else "told" if announced.format else "seen"
         self.scheme = pool.eras[pool.era_at(games[-1].ended_ms if games else telling.edition.last_ms)].scheme.name
         usual = performances.usual(self.scheme) if wanted.ratings == LEDGER else performances.USUAL
         self.variant = wanted.performance or usual
@@ -280,7 +281,7 @@ def _page(event: Event, chosen: editions.Chosen, position: int) -> Crosstable:
             of=chosen.of,
         ),
         format=cast("Kinds", kind.format),
-        format_is=cast("Literal['told', 'seen', 'chosen']", event.format_is),
+        format_is=event.format_is,
         meetings=kind.meetings or None,
         rounds=kind.rounds or None,
         players=len(event.results),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import attrs
 
@@ -13,6 +13,7 @@ from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, Event, Told, 
 from ledger.answers.crosstables.editions import Chosen
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import OTHER, Announced
+from ledger.answers.crosstables.page import FormatIs, Kinds
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import EVERY_ROW, rows_up_to
 from ledger.book import tournament_editions
@@ -20,6 +21,7 @@ from ledger.book.timeline import Pool
 from ledger.book.tournament_editions import Editions, editions_of
 from ledger.book.tournaments import Edition
 from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.json_schemas import documented
 from ledger.facts.words import Format
 from ledger.ledger import Ledger
 from ledger.players.people import Person
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 # Tournaments of late are found by so many latest games, or eight times as many; of more all games are looked through.
 LATE, LATE_AT_MOST = 1_000, 64_000
 EVER = 2**63 - 1  # milliseconds; no place in rating order is later
-
-Row = dict[str, Any]
 
 
 @attrs.frozen(kw_only=True)
@@ -56,19 +56,52 @@ class Sought:
 EVERYTHING = Sought()
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class TournamentRow:
+    """An edition of a tournament."""
+
+    tournament: str = documented("the name that its games carry")
+    edition: str = documented("which of how many of that name, such as 2 of 3")
+    first_day: str = documented("when its first game ended, as precisely as it is known")
+    last_day: str = documented("the same of its last game so far")
+    format: Kinds = documented("how it was paired")
+    format_is: FormatIs = documented("announced, guessed from the games, or asked for")
+    players: int = documented("how many players have a game or a bye in it", minimum=1)
+    games: int = documented("how many games the ledger has of it", minimum=0)
+    average_rating: float | None = documented("mean enrolment rating, points; null: nobody has one")
+    winners: list[str] = documented("who is first by points, or won the last match of a knock-out; of other: nobody")
+    missing: str | None = documented("what is not there; null: nothing is seen to be missing")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class PlayedTournamentRow:
+    """An edition of a tournament, with what one player made of it."""
+
+    tournament: str = documented("the name that its games carry")
+    first_day: str = documented("when its first game ended, as precisely as it is known")
+    last_day: str = documented("the same of its last game so far")
+    format: Kinds = documented("how it was paired")
+    place: str = documented("the player's place, such as 1, or 2-4 where it is shared")
+    players: int = documented("how many players have a game or a bye in it", minimum=1)
+    points: float = documented("game points, those of forfeits and byes among them", minimum=0)
+    games: int = documented("the player's games in it", minimum=0)
+    rating: float | None = documented("the player's enrolment rating, points")
+    closing_rating: float | None = documented("the player's rating after the last game in it, or its period, points")
+    performance: float | None = documented("performance rating of the variant, points; null: it gives none")
+    variant: str = documented("which performance rating that is, such as fide_tpr")
+    er_offset: float | None = documented("100 (performance / enrolment rating - 1), per cent")
+    upsets: int = documented("how many upsets the player brought about", minimum=0)
+    missing: str | None = documented("what of the tournament is not there; null: nothing is seen to be missing")
+
+
 @of_one_moment
-def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYTHING) -> list[Row]:
+def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYTHING) -> list[TournamentRow]:
     """The tournaments of a pool, a row an edition, the latest first.
 
     Args:
         ledger: a ledger whose views are level.
         pool: its name; the first pool by default.
         sought: which.
-
-    Returns:
-        ``format`` and whether it is ``told`` or ``seen``; ``average_rating`` is the mean enrolment rating, points;
-        ``winners`` are those at the first place by points, of a knock-out who won the last match, of what is
-        ``other`` nobody; ``missing`` says what is not there, None where nothing is seen to be missing.
 
     Raises:
         MalformedError: an instant that is none.
@@ -178,24 +211,22 @@ def _chosen(every: Sequence[Edition], sought: Sought) -> Iterator[Chosen]:
             yield Chosen(edition, number, len(every))
 
 
-def _row(event: Event, name: str, chosen: Chosen) -> Row:
+def _row(event: Event, name: str, chosen: Chosen) -> TournamentRow:
     ratings = [rating for rating in map(event.ratings.enrolment, event.results) if rating is not None]
-    return {
-        "tournament": name,
-        "edition": f"{chosen.number} of {chosen.of}",
-        **_days(event),
-        "format": event.kind.format,
-        "format_is": event.format_is,
-        "players": len(event.results),
-        "games": len(event.games),
-        "average_rating": fsum(ratings) / len(ratings) if ratings else None,
-        "winners": [event.names[player] for player in winners(event)],
-        "missing": "; ".join(event.kind.missing) or None,
-    }
-
-
-def _days(event: Event) -> Row:
-    return dict(zip(("first_day", "last_day"), event.telling.days, strict=True))
+    first_day, last_day = event.telling.days
+    return TournamentRow(
+        tournament=name,
+        edition=f"{chosen.number} of {chosen.of}",
+        first_day=first_day,
+        last_day=last_day,
+        format=cast("Kinds", event.kind.format),
+        format_is=event.format_is,
+        players=len(event.results),
+        games=len(event.games),
+        average_rating=fsum(ratings) / len(ratings) if ratings else None,
+        winners=[event.names[player] for player in winners(event)],
+        missing="; ".join(event.kind.missing) or None,
+    )
 
 
 def winners(event: Event) -> list[int]:
@@ -211,7 +242,7 @@ def winners(event: Event) -> list[int]:
 @of_one_moment
 def tournaments_of(
     ledger: Ledger, person: Person, pool: str | None = None, sought: Sought = EVERYTHING, tpr: str | None = None
-) -> list[Row]:
+) -> list[PlayedTournamentRow]:
     """The tournaments of one player, the latest first, with what the player made of each.
 
     Args:
@@ -220,10 +251,6 @@ def tournaments_of(
         pool: name of the pool; the first one by default.
         sought: which.
         tpr: name of the performance rating; by default that of the scheme, else FIDE's.
-
-    Returns:
-        ``place`` as ``2-4``, of so many ``players``; ``rating`` is the enrolment rating; ``variant`` names the
-        performance rating, points; ``er_offset`` is per cent above the enrolment rating.
 
     Raises:
         UnknownNameError: no such performance rating.
@@ -261,22 +288,24 @@ def tournaments_of(
     return rows
 
 
-def _row_of(event: Event, player: int) -> Row:
+def _row_of(event: Event, player: int) -> PlayedTournamentRow:
     place = next(place for place in event.places if place.player == player)
     standing = standing_of(event, place, (), ())
-    return {
-        "tournament": event.telling.tournament,
-        **_days(event),
-        "format": event.kind.format,
-        "place": standing.place,
-        "players": len(event.results),
-        "points": standing.points,
-        "games": standing.games,
-        "rating": standing.enrolment_rating,
-        "closing_rating": standing.closing_rating,
-        "performance": standing.performance,
-        "variant": event.variant,
-        "er_offset": standing.er_offset,
-        "upsets": standing.upsets,
-        "missing": "; ".join(event.kind.missing) or None,
-    }
+    first_day, last_day = event.telling.days
+    return PlayedTournamentRow(
+        tournament=event.telling.tournament,
+        first_day=first_day,
+        last_day=last_day,
+        format=cast("Kinds", event.kind.format),
+        place=standing.place,
+        players=len(event.results),
+        points=standing.points,
+        games=standing.games,
+        rating=standing.enrolment_rating,
+        closing_rating=standing.closing_rating,
+        performance=standing.performance,
+        variant=event.variant,
+        er_offset=standing.er_offset,
+        upsets=standing.upsets,
+        missing="; ".join(event.kind.missing) or None,
+    )

@@ -12,6 +12,7 @@ import attrs
 from ledger.facts.json_schemas import documented
 
 Kinds = Literal["all-play-all", "swiss", "knockout", "match", "arena", "other"]
+FormatIs = Literal["told", "seen", "chosen"]
 
 
 @attrs.frozen(kw_only=True)
@@ -156,7 +157,7 @@ class Crosstable:
     scheme: str = documented("the rating scheme at its end")
     edition: EditionSpan = documented("which games of that name")
     format: Kinds = documented("how it was paired")
-    format_is: Literal["told", "seen", "chosen"] = documented("announced, guessed from the games, or asked for")
+    format_is: FormatIs = documented("announced, guessed from the games, or asked for")
     meetings: int | None = documented("in an all-play-all, how often two players meet", minimum=1)
     rounds: int | None = documented("how many rounds, as announced or numbered; null: neither", minimum=1)
     players: int = documented("how many players have a game in it", minimum=2)

@@ -69,10 +69,9 @@ def frames(ledger: Ledger, pool: int | None, tournament: str | None) -> Iterator
     for found in ledger.pools():
         if pool in {None, found.pool}:
             for row in tournaments(ledger, found.name, Sought(text=tournament)):
-                if tournament in {None, row["tournament"]}:
-                    wanted = Wanted(edition=row["first_day"])
-                    page = crosstable(ledger, row["tournament"], found.name, wanted)
-                    yield pl.DataFrame(_rows(page, row["first_day"]), types)
+                if tournament in {None, row.tournament}:
+                    page = crosstable(ledger, row.tournament, found.name, Wanted(edition=row.first_day))
+                    yield pl.DataFrame(_rows(page, row.first_day), types)
 
 
 def _rows(page: Crosstable, edition: str) -> list[dict[str, Any]]:

@@ -27,7 +27,7 @@ from ledger.ratings.player_states import PlayerStates
 LAST = 100  # games: "the 100 game default setting" of the FAQ
 EVERY_GAME = 0
 MOST_BESIDE = 1_000  # bars of the second player, who may play far more often
-_NOTHING_PUBLISHED = marks.published(None)
+_NOTHING_PUBLISHED = vars(marks.NOTHING_PUBLISHED)
 _DAY = len("2024-05-01")
 Row = dict[str, Any]
 
@@ -199,7 +199,7 @@ class _Reader(NamedTuple):
                 opponent_rating=opponent_rating,
                 opponent_rating_now=opponents_now[row["opponent"]],
                 corrected=corrected.get(row["key"], []),
-                **(marks.published(lists[row["n"]]) if row["n"] in lists else _NOTHING_PUBLISHED),
+                **(vars(marks.published(lists[row["n"]])) if row["n"] in lists else _NOTHING_PUBLISHED),
                 final_position=self._final_position(row["key"]) if self.boards else None,
             )
 

@@ -12,6 +12,7 @@ from ledger.answers.crosstables.layout import laid_out
 from ledger.answers.crosstables.listing import tournaments, tournaments_of
 from ledger.answers.crosstables.page import Crosstable, Standing
 from ledger.answers.crosstables.tie_breaks import NOBODY, Result, Results, Unplayed, named
+from ledger.answers.rows import as_rows
 from ledger.errors import ConflictError, ProposalError
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision, GameRecorded, RoundWithoutGame, TournamentOpened
@@ -119,9 +120,9 @@ def test_a_table_by_rounds_shows_them_in_their_rounds(open_with_byes: Ledger) ->
 
 
 def test_tournaments_list_them_with_all_their_players(open_with_byes: Ledger) -> None:
-    (row,) = tournaments(open_with_byes)
+    (row,) = as_rows(tournaments(open_with_byes))
     assert (row["players"], row["games"], row["winners"]) == (4, 3, ["Cy"])
-    (own,) = tournaments_of(open_with_byes, open_with_byes.player("Di"))
+    (own,) = as_rows(tournaments_of(open_with_byes, open_with_byes.player("Di")))
     assert (own["points"], own["games"], own["place"], own["players"]) == (0.5, 0, "3-4", 4)
 
 
@@ -244,7 +245,7 @@ def test_corrections_voids_and_undoings_of_byes_show(open_with_byes: Ledger) -> 
 def test_byes_go_with_the_tournament_that_is_voided(open_with_byes: Ledger) -> None:
     approve(open_with_byes, open_with_byes.corrections.drafts.tournament("standard", OPEN))
     open_with_byes.catch_up()
-    assert tournaments(open_with_byes) == []
+    assert as_rows(tournaments(open_with_byes)) == []
     approve(open_with_byes, open_with_byes.corrections.drafts.tournament("standard", OPEN, restore=True))
     assert points(open_with_byes)["Cy"] == 2.5
 
@@ -254,7 +255,7 @@ def test_the_byes_of_a_merged_player_are_the_persons_each_round_once(open_with_b
     approve(open_with_byes, drafts.merge(DI, BOB))
     # of round 1 the game counts, of round 2 one bye
     assert points(open_with_byes) == {"Cy": 2.5, "Ann": 1.5, "Bob": 0.5}
-    (own,) = tournaments_of(open_with_byes, open_with_byes.player("Di"))
+    (own,) = as_rows(tournaments_of(open_with_byes, open_with_byes.player("Di")))
     assert own["points"] == 0.5
     approve(open_with_byes, drafts.part(DI))
     assert points(open_with_byes)["Di"] == 0.5
@@ -276,7 +277,7 @@ def test_byes_before_the_first_game_belong_to_the_edition_that_was_announced_or_
             ledger.register(f"name:{name}", name)
         ledger.append(bye(ANN, 1, Brings.HALF, "2025-09-01"))
         ledger.catch_up()
-        (row,) = tournaments(ledger)
+        (row,) = as_rows(tournaments(ledger))
         assert (row["players"], row["games"], row["first_day"]) == (1, 0, "2025-09-01")
         assert page(ledger).format == "other"
         ledger.append(game("g", ANN, BOB, Outcome.WHITE, 2, "2025-09-20"))

@@ -8,6 +8,7 @@ from ledger.answers.crosstables import listing
 from ledger.answers.crosstables.crosstable import Wanted, crosstable
 from ledger.answers.crosstables.listing import Sought, tournaments, tournaments_of
 from ledger.answers.crosstables.page import Crosstable, EventResult, Standing
+from ledger.answers.rows import as_rows
 from ledger.answers.upsets import upsets
 from ledger.answers.wording import ERASED
 from ledger.errors import UnknownNameError
@@ -172,7 +173,7 @@ def test_a_name_that_no_game_carries_is_refused_with_the_nearest(cups: Ledger) -
 
 
 def test_tournaments_are_listed_an_edition_a_row_the_latest_first(cups: Ledger) -> None:
-    rows = tournaments(cups)
+    rows = as_rows(tournaments(cups))
     assert [(row["tournament"], row["edition"], row["first_day"], row["format"]) for row in rows] == [
         ("Knock-out", "1 of 1", "2024-09-01", "knockout"),
         ("Summer open", "1 of 1", "2024-06-01", "swiss"),
@@ -186,7 +187,7 @@ def test_tournaments_are_listed_an_edition_a_row_the_latest_first(cups: Ledger) 
 
 def test_tournaments_are_found_by_a_part_of_the_name_and_by_days(cups: Ledger) -> None:
     def found(**sought: str | int) -> list[str]:
-        return [row["first_day"] for row in tournaments(cups, sought=Sought(**sought))]  # type: ignore[arg-type]
+        return [row["first_day"] for row in as_rows(tournaments(cups, sought=Sought(**sought)))]  # type: ignore[arg-type]
 
     assert found(text="SPRING") == ["2024-04-01", "2023-04-01"]
     assert found(since="2024-04-05") == ["2024-09-01", "2024-06-01", "2024-04-01"]
@@ -198,26 +199,26 @@ def test_tournaments_are_found_by_a_part_of_the_name_and_by_days(cups: Ledger) -
 def test_the_latest_tournaments_are_those_of_the_whole_list(
     cups: Ledger, monkeypatch: pytest.MonkeyPatch, late: int, at_most: int
 ) -> None:
-    whole = tournaments(cups)
+    whole = as_rows(tournaments(cups))
     monkeypatch.setattr(listing, "LATE", late)
     monkeypatch.setattr(listing, "LATE_AT_MOST", at_most)
     for limit in range(1, 5):
-        assert tournaments(cups, sought=Sought(limit=limit)) == whole[:limit]
+        assert as_rows(tournaments(cups, sought=Sought(limit=limit))) == whole[:limit]
     for since in ("2023-04-05", "2024-04-05", "2024-06-03", "2024-06-08", "2024-09-01"):
-        late_ones = tournaments(cups, sought=Sought(since=since))
+        late_ones = as_rows(tournaments(cups, sought=Sought(since=since)))
         with monkeypatch.context() as patch:
             patch.setattr(listing, "_late", lambda *_: None)
-            assert late_ones == tournaments(cups, sought=Sought(since=since))
+            assert late_ones == as_rows(tournaments(cups, sought=Sought(since=since)))
 
 
 def test_the_tournaments_of_a_player_have_the_lines_of_their_tables(cups: Ledger) -> None:
-    rows = tournaments_of(cups, cups.player("Ann"), tpr="linear")
+    rows = as_rows(tournaments_of(cups, cups.player("Ann"), tpr="linear"))
     assert [row["tournament"] for row in rows] == ["Knock-out", "Summer open", CUP, CUP]
     page = crosstable(cups, CUP, wanted=Wanted(edition="2023", performance="linear"))
     ann, line = row(page, "Ann"), rows[3]
     assert (line["place"], line["players"], line["points"], line["rating"]) == ("2-3", 4, 1.5, 1500)
     assert (line["performance"], line["er_offset"], line["variant"]) == (ann.performance, ann.er_offset, "linear")
-    assert tournaments_of(cups, cups.player("Hal"), sought=Sought(text="cup")) == []
+    assert as_rows(tournaments_of(cups, cups.player("Hal"), sought=Sought(text="cup"))) == []
 
 
 def test_ratings_that_the_source_shows_count_where_they_are_asked_for(cups: Ledger) -> None:
@@ -228,7 +229,7 @@ def test_ratings_that_the_source_shows_count_where_they_are_asked_for(cups: Ledg
 
 
 def test_the_upsets_of_tables_are_those_of_the_ledger(cups: Ledger) -> None:
-    by_game = {row["game"]: (row["surplus"], row["margin"]) for row in upsets(cups)}
+    by_game = {row["game"]: (row["surplus"], row["margin"]) for row in as_rows(upsets(cups))}
     found = {
         result.game: (result.surplus, result.margin)
         for name, edition in ((CUP, "2023"), (CUP, "2024"), ("Summer open", None), ("Knock-out", None))

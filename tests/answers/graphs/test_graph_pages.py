@@ -11,6 +11,7 @@ import pytest
 from ledger.answers import player_games
 from ledger.answers.graphs import pages
 from ledger.answers.graphs.bars import Page
+from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.events import RatingSeeded, SchemeAdopted
 from ledger.facts.words import Carry, Outcome, Termination
@@ -79,11 +80,11 @@ def test_a_bar_says_what_the_games_of_a_player_say(drawn_club: Ledger) -> None:
     for player in ("made:p1", "made:p7", "made:p30"):
         person = drawn_club.player(player)
         page = pages.page(drawn_club, person, last=0)
-        rows = player_games.games(drawn_club, person, last=10_000)
+        rows = as_rows(player_games.games(drawn_club, person, last=10_000))
         assert [_row(page, bar) for bar in page.player.bars] == [
             {name: row[name] for name in _row(page, page.player.bars[0])} for row in rows
         ]
-        graph = player_games.graph(drawn_club, person)[::-1]
+        graph = as_rows(player_games.graph(drawn_club, person))[::-1]
         assert [bar.scheme for bar in page.player.bars] == [point["scheme"] for point in graph]
 
 

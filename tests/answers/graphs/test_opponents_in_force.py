@@ -8,6 +8,7 @@ import pytest
 
 from ledger.answers import player_games
 from ledger.answers.graphs import pages
+from ledger.answers.rows import as_rows
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, NOW
 from tests.kit.games import game_recorded, seeded
@@ -27,7 +28,7 @@ def test_the_square_is_the_rating_of_the_list_in_force(scheme: str, tmp_path: Pa
         ledger.level()
         ann = ledger.player("Ann")
         bars = pages.page(ledger, ann).player.bars
-        rows = {row["game"]: row for row in player_games.games(ledger, ann)}
+        rows = {row["game"]: row for row in as_rows(player_games.games(ledger, ann))}
         assert {bar.game: bar.opponent_rating_before for bar in bars} == {
             game: row["opponent_rating_before"] for game, row in rows.items()
         }

@@ -1,0 +1,120 @@
+"""What entries of the journal did, step by step: those that may move a rating, and the views as they stood after each.
+
+One replay for both questions of why: how two lists differ (``differences``), and what made a player's rating another
+one (``rating_changes``); which entries belong to one step is theirs to say. Nothing is written but the views of the
+beginning, which are kept for the next question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
+
+from ledger.facts.codec import decode
+from ledger.facts.events import (
+    ClockAccepted,
+    CorrectionDecided,
+    CorrectionProposed,
+    Decision,
+    Event,
+    ListPublished,
+    PersonErased,
+    PlayerRegistered,
+    PlayerRenamed,
+    PolicySet,
+    TokenIssued,
+    TokenRevoked,
+)
+from ledger.journal import Journal
+from ledger.ledger import Ledger
+from ledger.ratings.past_views import Steps, known_at, stepping
+from ledger.ratings.views import Views
+from ledger.runtime.long_work import Progress
+
+_GAME, _SUPPLEMENT = b',"kind":"game-recorded/1"', b',"kind":"game-supplemented/1"'
+_MOVES_NOBODY = (
+    ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,
+    TokenIssued, TokenRevoked,
+)  # fmt: skip
+
+
+class MovingEntry(NamedTuple):
+    """An entry that may move a rating.
+
+    Attributes:
+        position: its place in the journal.
+        body: its bytes.
+        event: what it says; None of a game or a supplement to one: there may be millions, and most are only counted.
+    """
+
+    position: int
+    body: bytes
+    event: Event | None
+
+    @property
+    def is_supplement(self) -> bool:
+        """Whether it adds something to a game that was there."""
+        return self.event is None and _SUPPLEMENT in self.body
+
+    @property
+    def read(self) -> Event:
+        """What it says."""
+        return self.event or decode(self.body).event
+
+
+def moving(journal: Journal, after: int, until: int) -> Iterator[MovingEntry]:
+    """The entries after one up to another that may move a rating.
+
+    Args:
+        journal: where they stand.
+        after: position of the last entry that is known.
+        until: position of the last one that is asked about.
+    """
+    for position, body in enumerate((body for bodies in journal.read(after, until) for body in bodies), after + 1):
+        if _GAME in body or _SUPPLEMENT in body:
+            yield MovingEntry(position, body, None)
+            continue
+        event = decode(body).event
+        is_refused = isinstance(event, CorrectionDecided) and event.decision is not Decision.APPROVED
+        if not is_refused and not isinstance(event, _MOVES_NOBODY):
+            yield MovingEntry(position, body, event)
+
+
+class Step(NamedTuple):
+    """Entries that are taken together.
+
+    Attributes:
+        until: position of the last of them.
+        kind: what they are.
+        cause: the same in words.
+        proposal: number of the correction; None of anything else.
+    """
+
+    until: int
+    kind: str
+    cause: str
+    proposal: int | None = None
+
+
+class Replay:
+    """The views as they stood at an entry, which go forward step by step from there."""
+
+    def __init__(self, journal: Journal, begun: Views, held: ExitStack, progress: Progress) -> None:
+        self.begun = begun
+        self._journal, self._held, self._progress = journal, held, progress
+        self._past: Steps | None = None
+
+    def after(self, step: Step) -> Views:
+        """The views after a step; steps are asked in their order."""
+        if self._past is None:  # a copy of them all, which who asks of no step need not wait for
+            self._past = self._held.enter_context(stepping(self._journal, self.begun))
+        return self._past.go_to(step.until, self._progress)
+
+
+@contextmanager
+def replay(ledger: Ledger, position: int, progress: Progress) -> Iterator[Replay]:
+    """The views as they stood when so many entries were known, and after them, for the length of the block."""
+    with ExitStack() as held:
+        kept = known_at(ledger.path, ledger.views.kept(), ledger.journal, position, progress)
+        yield Replay(ledger.journal, held.enter_context(kept), held, progress)
