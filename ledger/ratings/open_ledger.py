@@ -29,7 +29,7 @@ from ledger.players.people import People, Person
 from ledger.players.sealed_names import SealedNames
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.like_games import LikeGames
-from ledger.ratings.standing_games import StandingGames, needs_views
+from ledger.ratings.standing_games import StandingGames, need_views
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
@@ -218,7 +218,7 @@ class OpenLedger:
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
         """
-        if any(map(needs_views, batch)):
+        if need_views(batch):
             self.level()  # which games are rated, and when they ended, only the views know
         return self._noted(self._recorder.append_many(batch, actor))
 

@@ -6,7 +6,7 @@ game stands is asked of the views as they are where a transaction on the journal
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 
 import attrs
@@ -18,7 +18,15 @@ from ledger.book.tournament_editions import in_edition
 from ledger.errors import ConflictError
 from ledger.facts import codec
 from ledger.facts.codec import decode
-from ledger.facts.events import BirthYearLearnt, Event, RoundWithoutGame, TournamentClosed, TournamentOpened
+from ledger.facts.events import (
+    BirthYearLearnt,
+    Event,
+    PlayerChanged,
+    RatingSeeded,
+    RoundWithoutGame,
+    TournamentClosed,
+    TournamentOpened,
+)
 from ledger.journal import Journal, rules
 from ledger.journal.told_again import Corrected
 from ledger.ratings import pasts
@@ -29,9 +37,17 @@ NOTHING: rules.Beside = {}
 FIRST = "proposal:1@1"  # the key that stands in every journal in which anything was proposed
 
 
-def needs_views(event: Event) -> bool:
-    """Whether only level views can judge a new fact, so that they are brought level before the journal is locked."""
-    return pasts.may_be_late(event) or isinstance(event, BirthYearLearnt | TournamentOpened | TournamentClosed)
+_OF_VIEWS = frozenset({RatingSeeded, PlayerChanged, BirthYearLearnt, TournamentOpened, TournamentClosed})
+
+
+def need_views(batch: Sequence[Event]) -> bool:
+    """Whether only level views can judge some of new facts, so that they are brought level before the lock."""
+    # the kinds first, which takes no call a fact: nearly all batches are of games
+    return not _OF_VIEWS.isdisjoint(map(type, batch)) and any(map(_needs_views, batch))
+
+
+def _needs_views(event: Event) -> bool:
+    return type(event) in _OF_VIEWS and (not isinstance(event, PlayerChanged) or pasts.may_be_late(event))
 
 
 @attrs.frozen
@@ -120,7 +136,7 @@ class StandingGames:
             RejectedError: ``after-the-first-game``, ``same-instant``, ``overlapping-editions``, ``edition-closed``,
                 ``played-after-closing``; ConflictError: ``exists-with-different-key``, ``...-birth-year``.
         """
-        if needs_views(event):
+        if _needs_views(event):
             self.views.level()
         if isinstance(event, BirthYearLearnt):
             pasts.refuse_other_birth(self.views.connection, event, beside)

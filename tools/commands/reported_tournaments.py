@@ -30,7 +30,7 @@ def open_reported(ledger: Ledger, reading: Reading, pool: str, actor: str | None
         else:
             command = _command(str(ledger.path), opening.event)
             if past_reach.are_four_eyes_on(ledger.journal.find):
-                way = f"four eyes are on, so propose them: {command} --propose --reason ..."
+                way = f"four eyes are on, so propose them: {command} --propose --reason ... --by NAME"
             else:
                 way = f"--open-tournaments does that, or: {command}"
             output.remark(f"{where}: note: its days are not recorded; {way}")
