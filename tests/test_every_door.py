@@ -12,11 +12,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import attrs
+import polars as pl
 import pytest
 
 from ledger.errors import ProposalError, RejectedError
 from ledger.facts import codec
 from ledger.facts.events import BirthYearLearnt, Decision, Event, PlayerChanged, RatingSeeded
+from ledger.facts.source_games import player_schema
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
@@ -262,4 +265,36 @@ def test_each_rule_stands_at_each_door(name: str, door: str, five: Club) -> None
     assert told.startswith(f"{misfit.rule}: "), told
     with Ledger.open(five.path) as ledger:
         assert ledger.journal.find([misfit.event.key]).keys() == ({misfit.event.key} if door == "put back" else set())
+    assert five.run("audit", five.path).out.startswith("TRUE")
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("two ratings of a list", {"identity": "name:ann", "name": "Ann", "rating": "1600", "since": "2026-10-01"}),
+        (
+            "a rating after the first game",
+            {"identity": "name:ann", "name": "Ann", "rating": "1600", "since": "2026-12"},
+        ),
+    ],
+)
+def test_a_list_of_players_is_judged_alike(name: str, row: dict[str, str], five: Club) -> None:
+    misfit = MISFITS[name]
+    five.ledger.append_many(misfit.before)
+    head = five.ledger.head()
+    frame = pl.DataFrame([{"line": 2, **row}], schema=dict(player_schema()))
+    report = five.ledger.registry.take_list([frame], actor="desk")
+    assert [fault.message.partition(": ")[0] for fault in report.faults] == [misfit.rule]
+    assert five.ledger.head() == head
+
+
+def test_the_same_said_again_of_the_same_instant_is_no_refusal(five: Club) -> None:
+    for event in (seeded("2026-10", "1500"), seeded("2026-10-01", "1500"), changed("2026", Standing.WELCOMER)):
+        assert not five.ledger.append(event).duplicate
+    five.ledger.append(changed("2026-01-01", Standing.WELCOMER))
+    five.ledger.append_many(
+        [tournament_opened("2026-11-01", "2026-11-04"), tournament_opened("2026-11-10", "2026-11-19")]
+    )
+    five.ledger.append(attrs.evolve(tournament_opened("2026-11-10", "2026-11-19"), starts_at="2026-11-10T00:00:00Z"))
+    five.ledger.append_many([tournament_closed("2026-11-04"), tournament_closed("2026-11-04T23:59:59Z")])
     assert five.run("audit", five.path).out.startswith("TRUE")
