@@ -59,7 +59,7 @@ def test_a_limit_of_zero_asks_for_all_as_on_the_command_line(tmp_path: Path) -> 
         assert len(everybody) == 4
         assert as_rows(rankings.ranking(ledger, limit=0)) == everybody
         assert as_rows(rankings.ranking(ledger, limit=1)) == everybody[:1]
-        in_full = as_rows(rankings.ranking_in_full(ledger, rankings.Wanted(limit=0)))
+        in_full = as_rows(rankings.ranking_in_full(ledger, rankings.RankingChoice(limit=0)))
         assert [row["player"] for row in in_full] == [row["player"] for row in everybody]
         ann = ledger.player("Ann")
         assert (
@@ -69,7 +69,7 @@ def test_a_limit_of_zero_asks_for_all_as_on_the_command_line(tmp_path: Path) -> 
         )
         assert as_rows(upsets.upsets(ledger, margin=0, limit=0)) == as_rows(upsets.upsets(ledger, margin=0))
         assert (
-            as_rows(listing.tournaments(ledger, sought=listing.Sought(limit=0)))
+            as_rows(listing.tournaments(ledger, sought=listing.TournamentSearch(limit=0)))
             == as_rows(listing.tournaments(ledger))
             != []
         )

@@ -28,8 +28,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry, Standing
 from ledger.ledger import Ledger
-from ledger.schemes.newcomers import Newcomer, Seed
-from ledger.schemes.scheme import Rhythm, brought
+from ledger.schemes.scheme import Newcomer, Rhythm, Seed, brought
 from tests.kit.clubs import takes_misfits
 from tests.kit.drawn_clubs import (
     CHESSWORLD,

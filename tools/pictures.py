@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ledger.answers.comparing.comparison import Comparison, Figures
+from ledger.answers.comparing.comparison import Comparison, SchemeFigures
 from ledger.runtime.lazy import mpl, mpl_figure
 from ledger.runtime.visible import visible
 
@@ -98,7 +98,7 @@ def _words(figure: Figure, compared: Comparison, looks: list[Look]) -> None:
     figure.legend(lines, names, loc="outside lower center", ncols=min(len(names), 6), frameon=False, handlelength=3.2)
 
 
-def _calibration(axes: Axes, schemes: tuple[Figures, ...], looks: list[Look]) -> None:
+def _calibration(axes: Axes, schemes: tuple[SchemeFigures, ...], looks: list[Look]) -> None:
     axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1.2, zorder=1)
     axes.text(
         0.05,
@@ -166,7 +166,7 @@ def _loss(axes: Axes, compared: Comparison, looks: list[Look]) -> None:
     axes.set_title("Log-loss of the predictions (less is better)")
 
 
-def _years(axes: Axes, schemes: tuple[Figures, ...], looks: list[Look]) -> None:
+def _years(axes: Axes, schemes: tuple[SchemeFigures, ...], looks: list[Look]) -> None:
     pale = min(0.11, 0.5 / len(schemes))
     busiest = max(year.players for scheme in schemes for year in scheme.years)
     for scheme, look in zip(schemes, looks, strict=True):

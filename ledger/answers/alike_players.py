@@ -117,11 +117,10 @@ def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
     for player, name in names.items():
         if name.words:
             together[lead(player)].append(player)
-    return [_Bearers(max((names[p] for p in players), key=_words), players) for players in together.values()]
-
-
-def _words(name: FoldedName) -> int:
-    return len(name.words)
+    return [
+        _Bearers(max((names[p] for p in players), key=lambda name: len(name.words)), players)
+        for players in together.values()
+    ]
 
 
 def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, str]) -> tuple[list[list[int]], int]:

@@ -102,11 +102,8 @@ def final_board(ledger: Ledger, game: str, start: str = START) -> FinalBoard:
     except MalformedError as failure:
         hint = "" if start != START else "; a game that did not begin as usual needs --start FEN"
         raise MalformedError([f"game {key!r}: {problem}{hint}" for problem in failure.problems]) from None
-    return FinalBoard(key, _title(ledger, entry), moves, position)
-
-
-def _title(ledger: Ledger, position: int) -> str:
-    row = queries.first_row(ledger.views.connection, queries.GAME, (position,))
+    row = queries.first_row(ledger.views.connection, queries.GAME, (entry,))
     assert row is not None
     called = names(ledger, {row["white"], row["black"]})
-    return f"{called[row['white']]} - {called[row['black']]} {RESULTS[row['outcome']]}, {row['ended_at'][:10]}"
+    title = f"{called[row['white']]} - {called[row['black']]} {RESULTS[row['outcome']]}, {row['ended_at'][:10]}"
+    return FinalBoard(key, title, moves, position)

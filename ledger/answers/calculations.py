@@ -45,7 +45,7 @@ _CALLED = {
 
 
 @attrs.frozen(kw_only=True)
-class Known:
+class PlayerFacts:
     """What is known of a player; None where nobody says.
 
     Attributes:
@@ -152,7 +152,7 @@ class _Calculator:
     when: When
     day: float
 
-    def begun(self, known: Known) -> tuple[float, ...]:
+    def begun(self, known: PlayerFacts) -> tuple[float, ...]:
         """The state of a player of whom that is known."""
         facts = attrs.asdict(known, filter=lambda field, _: field.name not in {"birth_year", "h"})
         state = self.scheme.begin(Newcomer(None, known.birth_year, self.day, Seed(**facts)), self.numbers)
@@ -161,20 +161,20 @@ class _Calculator:
         # no list tells H, so no seed does; a player of whom it is known has it in place of the rating
         return tuple(known.h if name == "h" else value for name, value in zip(self.scheme.state, state, strict=True))
 
-    def asks_for(self, known: Known, fact: str) -> bool:
+    def asks_for(self, known: PlayerFacts, fact: str) -> bool:
         """Whether the scheme begins otherwise by that fact of a player."""
         changes: list[dict[str, Any]] = [{fact: value} for value in (None, *_PROBES[fact])]
         given = (attrs.evolve(known, **change) for change in changes)
         return len({self.begun(player) for player in given}) > 1
 
-    def established(self, known: Known) -> Known:
+    def established(self, known: PlayerFacts) -> PlayerFacts:
         """The player with a number of games where none was given and without one the rating is provisional."""
         if known.games is not None or not self._provisional(known):
             return known
         tries = (attrs.evolve(known, games=float(games)) for games in _ENOUGH)
         return next((player for player in tries if not self._provisional(player)), known)
 
-    def _provisional(self, known: Known) -> bool:
+    def _provisional(self, known: PlayerFacts) -> bool:
         state = self.begun(known)
         scheme = self.scheme
         return bool(scheme.provisional(state, 0, self.numbers)) or not scheme.listed(state, 0, self.numbers)
@@ -224,8 +224,8 @@ class _Calculator:
 def calculate(
     scheme: Scheme,
     settings: Mapping[str, int | bool | str],
-    own: Known,
-    opponents: Sequence[Known],
+    own: PlayerFacts,
+    opponents: Sequence[PlayerFacts],
     scores: Sequence[float],
     on: str,
 ) -> Calculation:
@@ -257,19 +257,25 @@ def calculate(
     _refuse_useless(calculator, own, opponents)
     players = [calculator.established(player) for player in (own, *opponents)]
     states = [calculator.begun(player) for player in players]
+    names = ["player", *(f"opponent {i}" for i in range(1, len(players)))]
+    assumed = {
+        name: after.games
+        for name, before, after in zip(names, (own, *opponents), players, strict=True)
+        if before.games is None and after.games is not None
+    }
     return Calculation(
         scheme=scheme.name,
         title=scheme.title,
         on=on,
         rated_with="each game by itself" if scheme.rhythm is Rhythm.GAME else f"one {scheme.rhythm.value}",
         rating=own.rating,
-        assumed=_assumed((own, *opponents), players),
+        assumed=assumed,
         foretold=None if scores else _foretold(calculator, states),
         brought=_brought(calculator, states, scores) if scores else None,
     )
 
 
-def _refuse_useless(calculator: _Calculator, own: Known, opponents: Sequence[Known]) -> None:
+def _refuse_useless(calculator: _Calculator, own: PlayerFacts, opponents: Sequence[PlayerFacts]) -> None:
     problems = [
         f"scheme {calculator.scheme.name!r} begins with no {_CALLED.get(fact, fact)} of a player: leave it out"
         for fact in _PROBES
@@ -279,13 +285,6 @@ def _refuse_useless(calculator: _Calculator, own: Known, opponents: Sequence[Kno
     ]
     if problems:
         raise MalformedError(problems)
-
-
-def _assumed(given: Sequence[Known], taken: Sequence[Known]) -> dict[str, float]:
-    """By player, ``player`` or ``opponent 2``, the number of games that nobody gave."""
-    names = ["player", *(f"opponent {i}" for i in range(1, len(given)))]
-    both = zip(names, given, taken, strict=True)
-    return {name: after.games for name, before, after in both if before.games is None and after.games is not None}
 
 
 def _listed(calculator: _Calculator, state: Sequence[float]) -> float | None:

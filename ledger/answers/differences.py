@@ -21,7 +21,7 @@ from ledger.answers.wording import names
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError
-from ledger.facts.events import CorrectionDecided, Event, GameRecorded
+from ledger.facts.events import CorrectionDecided, GameRecorded
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.json_schemas import documented
 from ledger.journal import Journal
@@ -246,7 +246,10 @@ def _steps(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Iter
             if event.pool == pool.name and (pool.by_event or instant_ms(event.ended_at) <= ms):
                 games.append((entry.position, event))
             continue
-        for step in (*_of_games(games, ms), _of_fact(entry.position, event)):
+        fact = Step(entry.position, FACT, f"entry {entry.position}: {event.key}")
+        if isinstance(event, CorrectionDecided):
+            fact = Step(entry.position, CORRECTION, f"correction {event.proposal}", event.proposal)
+        for step in (*_of_games(games, ms), fact):
             yield step
             steps += 1
         games = []
@@ -272,9 +275,3 @@ def _of_games(games: Sequence[tuple[int, GameRecorded]], ms: int) -> list[Step]:
         Step(position, GAMES, f"late result {key}" if is_late else f"game {key}, which ended after {day}")
         for (position, _), key, is_late in zip(games, keys, late, strict=True)
     ]
-
-
-def _of_fact(position: int, event: Event) -> Step:
-    if isinstance(event, CorrectionDecided):
-        return Step(position, CORRECTION, f"correction {event.proposal}", event.proposal)
-    return Step(position, FACT, f"entry {position}: {event.key}")

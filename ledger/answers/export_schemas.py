@@ -10,9 +10,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from ledger.answers.crosstables.page import Crosstable
-from ledger.answers.exports import schemas
+from ledger.answers.exports.columns import row_schema
+from ledger.answers.exports.datasets import PREPARED
 from ledger.answers.graphs.bars import Page
 from ledger.facts.json_schemas import class_schema
+
+VERSION = 1
+_STATE = {"description": "state of the pool's scheme after the game", "type": ["number", "null"]}
+
+
+def row_documents() -> dict[str, str]:
+    """Every schema as the text of a file, by file name: ``games-1.json``, ..."""
+    found = {}
+    for name, make in PREPARED.items():
+        item = make(())
+        others = _STATE if name == "history" else None
+        schema = row_schema(f"{name}/{VERSION}", item.doc, item.columns, others)
+        found[f"{name}-{VERSION}.json"] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return found
+
 
 EXPORTS: Mapping[str, type[Any]] = {
     "crosstable/1": Crosstable,
@@ -26,4 +42,4 @@ def documents() -> dict[str, str]:
         f"{title.replace('/', '-')}.json": json.dumps(class_schema(cls, title), indent=2, ensure_ascii=False) + "\n"
         for title, cls in EXPORTS.items()
     }
-    return made | schemas.documents()
+    return made | row_documents()

@@ -55,7 +55,11 @@ def game_pgn(ledger: Ledger, game: str, start: str = START) -> str:
     assert row is not None
     moves = [] if text is None else _with_clocks(text)
     result = RESULTS[row["outcome"]]
-    tags = [f'[{name} "{_quoted(value)}"]' for name, value in _tags(ledger, key, row, start)]
+    quoted = (
+        (name, visible(value).replace("\\", "\\\\").replace('"', '\\"'))
+        for name, value in _tags(ledger, key, row, start)
+    )
+    tags = [f'[{name} "{value}"]' for name, value in quoted]
     played = wrap(" ".join([*_numbered(moves, Position(start)), result]), _LINE, break_on_hyphens=False)
     return "\n".join([*tags, "", *played, ""])
 
@@ -63,8 +67,9 @@ def game_pgn(ledger: Ledger, game: str, start: str = START) -> str:
 def _tags(ledger: Ledger, key: str, row: dict[str, Any], start: str) -> Iterator[tuple[str, str]]:
     called = names(ledger, {row["white"], row["black"]})
     yield "Event", row["tournament"] or _UNKNOWN
+    day = row["started_at"] or row["ended_at"]  # what is not known of it is ??
     yield "Site", address_of(key) or _UNKNOWN
-    yield "Date", _date(row["started_at"] or row["ended_at"])
+    yield "Date", ".".join([*day[:10].split("-"), "??", "??"][:3])
     yield "Round", row["round"] or _UNKNOWN
     for side in ("white", "black"):
         yield side.capitalize(), called[row[side]]
@@ -78,15 +83,6 @@ def _tags(ledger: Ledger, key: str, row: dict[str, Any], start: str) -> Iterator
     if start != START:
         yield "SetUp", "1"
         yield "FEN", start
-
-
-def _date(instant: str) -> str:
-    """A day as PGN has it; what is not known of it as ``??``."""
-    return ".".join([*instant[:10].split("-"), "??", "??"][:3])
-
-
-def _quoted(value: str) -> str:
-    return visible(value).replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _with_clocks(text: str) -> list[str]:

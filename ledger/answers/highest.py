@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import attrs
 
 from ledger.answers.moments import of_one_moment
-from ledger.answers.read_models import NO_GAME, PlayersGame, Sides, games_until, refuse_without
+from ledger.answers.read_models import NO_GAME, PlayersGame, PlayersGames, games_until, refuse_without
 from ledger.answers.wording import day
 from ledger.book.roster import Listed, Roster
 from ledger.book.timeline import Pool
@@ -81,7 +81,7 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
     refuse_without(ledger, bests.PROJECTOR)
     rated_by = ledger.pool(pool)
     n = games_until(ledger, rated_by, person, at)
-    sides = Sides(ledger, rated_by, person.player)
+    sides = PlayersGames(ledger, rated_by, person.player)
     present = rated_by.eras[sides.era(n) if n else 0].scheme.name
     made = _Made(sides, rated_by, present)
     return [*_extremes(ledger, made, person, n), *_best_games(ledger, made, person, n)]
@@ -90,7 +90,7 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
 class _Made(NamedTuple):
     """What makes the achievements of a player in a pool; *present* is the scheme that holds now."""
 
-    sides: Sides
+    sides: PlayersGames
     pool: Pool
     present: str
 
@@ -147,5 +147,5 @@ def lowest(ledger: Ledger, pool: Pool, player: int, n: int) -> Lowest:
     row = queries.first_row(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))
     if row is None or not row["lowest_n"]:
         return NO_LOWEST
-    since = Sides(ledger, pool, player).shown(row["lowest_n"]).in_force
+    since = PlayersGames(ledger, pool, player).shown(row["lowest_n"]).in_force
     return Lowest(lowest=row["lowest"], lowest_date=since, lowest_scheme=pool.eras[row["era"]].scheme.name)

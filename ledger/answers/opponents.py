@@ -7,16 +7,16 @@ the standard deviation is that of the population of these games. Nothing is writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import floor, fsum, sqrt
 from typing import Any, Literal, NamedTuple
 
 import attrs
 
-from ledger.answers.classes import class_of
 from ledger.answers.graphs.bars import PAGE
 from ledger.answers.moments import of_one_moment
 from ledger.answers.player_games import last_row
+from ledger.answers.rankings import class_of
 from ledger.answers.read_models import games_until
 from ledger.answers.wording import RESULT, names, shown
 from ledger.book.policies import CLASSES, stored_policies
@@ -42,7 +42,7 @@ _BANDS = (
 UNKNOWN = "unknown"
 
 
-class Played(NamedTuple):
+class PlayedGame(NamedTuple):
     """A rated game of a player: its number and position, the result in half-points, both ratings after it, points."""
 
     n: int
@@ -55,7 +55,7 @@ class Played(NamedTuple):
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class Results:
+class ResultCounts:
     """How some games of a player ended."""
 
     played: int = documented("how many games", minimum=0)
@@ -70,7 +70,7 @@ class Results:
 class RatingNumbers:
     """Results of some games, and what the player's and the opponents' ratings after them were."""
 
-    results: Results = beside()
+    results: ResultCounts = beside()
     max: float | None = documented("the player's highest rating after one of the games, points; null: none to show")
     min: float | None = documented("the lowest, points")
     mean: float | None = documented("the mean, points")
@@ -131,9 +131,9 @@ class ResultsAgainst:
 
     opponent: int = documented("the opponent's number in the ledger", minimum=1)
     opponent_name: str = documented("what the opponent is called")
-    results: Results = beside()
-    with_white: Results = documented("the games in which the player had White")
-    with_black: Results = documented("the games in which the player had Black")
+    results: ResultCounts = beside()
+    with_white: ResultCounts = documented("the games in which the player had White")
+    with_black: ResultCounts = documented("the games in which the player had Black")
     games: list[GameAgainst] = documented("newest first")
 
 
@@ -194,7 +194,11 @@ def by_strength(
     settings = stored_policies(ledger.views.connection).at(CLASSES, ms)
     bands = _grouped("difference", played, _band, [name for _, name in _BANDS])
     classes = [f"class {letter}" for letter in "ABCD"]
-    return bands + _grouped("class", played, lambda game: _class(game, settings), classes)
+
+    def class_name(game: PlayedGame) -> str:
+        return UNKNOWN if game.opponent_rating is None else f"class {class_of(game.opponent_rating, settings)}"
+
+    return bands + _grouped("class", played, class_name, classes)
 
 
 @of_one_moment
@@ -225,7 +229,7 @@ def against(ledger: Ledger, person: Person, opponent: Person, pool: str | None =
     )
 
 
-def _shown(ledger: Ledger, game: Played) -> GameAgainst:
+def _shown(ledger: Ledger, game: PlayedGame) -> GameAgainst:
     recorded = _recorded(ledger, game)
     return GameAgainst(
         n=game.n,
@@ -240,20 +244,20 @@ def _shown(ledger: Ledger, game: Played) -> GameAgainst:
     )
 
 
-def _recorded(ledger: Ledger, game: Played) -> Row:
+def _recorded(ledger: Ledger, game: PlayedGame) -> Row:
     """A game as it now stands."""
     row = queries.first_row(ledger.views.connection, queries.GAME, (game.game,))
     assert row is not None
     return row
 
 
-def _played(ledger: Ledger, person: Person, pool: str | None, at: str | None) -> Sequence[Played]:
+def _played(ledger: Ledger, person: Person, pool: str | None, at: str | None) -> Sequence[PlayedGame]:
     """A player's rated games, newest first, each with the ratings after it as the graph shows them."""
     rated_by, connection = ledger.pool(pool), ledger.views.connection
     newest = last_row(ledger, person, rated_by)
     until = games_until(ledger, rated_by, person, at) if at is not None else newest["n"] if newest else 0
     arguments = (rated_by.pool, person.player, until)
-    played = [Played(**row) for row in queries.dictionaries(connection, queries.NUMBERS_OF, arguments)]
+    played = [PlayedGame(**row) for row in queries.dictionaries(connection, queries.NUMBERS_OF, arguments)]
     if rated_by.lists_everybody:
         return played
     states = PlayerStates(connection, rated_by)
@@ -270,12 +274,12 @@ def _played(ledger: Ledger, person: Person, pool: str | None, at: str | None) ->
 
 def _grouped(
     group: Literal["difference", "class"],
-    played: Sequence[Played],
-    name_of: Callable[[Played], str],
+    played: Sequence[PlayedGame],
+    name_of: Callable[[PlayedGame], str],
     names: Iterable[str],
 ) -> list[StrengthNumbers]:
     """The numbers of each group of games that has a game, in the order of *names*."""
-    found: dict[str, list[Played]] = {name: [] for name in (*names, UNKNOWN)}
+    found: dict[str, list[PlayedGame]] = {name: [] for name in (*names, UNKNOWN)}
     for game in played:
         found[name_of(game)].append(game)
     return [
@@ -283,18 +287,14 @@ def _grouped(
     ]
 
 
-def _band(game: Played) -> str:
+def _band(game: PlayedGame) -> str:
     if game.rating is None or game.opponent_rating is None:
         return UNKNOWN
     above = floor(game.opponent_rating - game.rating + 0.5)
     return next(name for least, name in _BANDS if above >= least)
 
 
-def _class(game: Played, settings: Mapping[str, Any]) -> str:
-    return UNKNOWN if game.opponent_rating is None else f"class {class_of(game.opponent_rating, settings)}"
-
-
-def _numbers(played: Sequence[Played]) -> RatingNumbers:
+def _numbers(played: Sequence[PlayedGame]) -> RatingNumbers:
     """Results, and both blocks of numbers, of some games."""
     own = _block([game.rating for game in played if game.rating is not None])
     opposite = _block([game.opponent_rating for game in played if game.opponent_rating is not None])
@@ -303,11 +303,11 @@ def _numbers(played: Sequence[Played]) -> RatingNumbers:
     )
 
 
-def _results(played: Sequence[Played]) -> Results:
+def _results(played: Sequence[PlayedGame]) -> ResultCounts:
     wins, draws, losses = (sum(game.half_points == half for game in played) for half in (2, 1, 0))
     points = wins + draws / 2
     share = 100 * points / len(played) if played else None
-    return Results(played=len(played), wins=wins, draws=draws, losses=losses, points=points, percent=share)
+    return ResultCounts(played=len(played), wins=wins, draws=draws, losses=losses, points=points, percent=share)
 
 
 def _block(ratings: Sequence[float]) -> dict[str, float | None]:

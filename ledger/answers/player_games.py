@@ -179,7 +179,9 @@ def _player_games(
     called, today = names(ledger, {side["opponent"] for side in sides}), ledger.now_ms()
     now = {number: states.now(number, today).in_force for number in (player, *called)}
     for (row, opposite), side in zip(rows, sides, strict=True):
-        counts, opponent = opposite is not None, side["opponent"]
+        counts, opponent, why_not = opposite is not None, side["opponent"], COUNTS
+        if not counts:
+            why_not = WhyNot(reason=row["reason"], voided_by=row["voided_by"], why=row["why"])
         yield PlayerGame(
             n=row["n"] if counts else None,
             game=row["key"],
@@ -201,7 +203,7 @@ def _player_games(
             round=row["round"],
             corrected=corrected.get(row["key"], []),
             published=marks.published(lists.get(row["n"]) if counts else None),
-            why_not=_why_not(row, counts=counts) if everything else None,
+            why_not=why_not if everything else None,
         )
 
 
@@ -216,10 +218,6 @@ def _side(row: Row, player: int) -> Row:
     if black and half_points is not None:
         half_points = 2 - half_points
     return {"colour": int(black), "half_points": half_points, "opponent": row["white"] if black else row["black"]}
-
-
-def _why_not(row: Row, *, counts: bool) -> WhyNot:
-    return COUNTS if counts else WhyNot(reason=row["reason"], voided_by=row["voided_by"], why=row["why"])
 
 
 @of_one_moment

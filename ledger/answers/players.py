@@ -11,11 +11,10 @@ from typing import Any
 import attrs
 
 from ledger.answers.highest import NO_LOWEST, Lowest, lowest
-from ledger.answers.joining import joined
 from ledger.answers.moments import of_one_moment
 from ledger.answers.player_games import in_force_from, last_row
 from ledger.answers.publications import OriginalNumbers, beside_now, original
-from ledger.answers.rankings import Place, place
+from ledger.answers.rankings import RankingPlace, place
 from ledger.answers.read_models import keeps
 from ledger.answers.wording import day, shown
 from ledger.book.roster import Listed, Roster
@@ -29,6 +28,26 @@ from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.projectors import highest_lowest
 from ledger.ratings.side_tables import highest_of
 from ledger.schemes.scheme import Rhythm
+
+_FIRST_GAME = (
+    "SELECT min(ended_ms) FROM (SELECT min(ended_ms) AS ended_ms FROM games WHERE white = ?1 "
+    "UNION ALL SELECT min(ended_ms) FROM games WHERE black = ?1)"
+)
+
+
+@of_one_moment
+def joined(ledger: Ledger, person: Person) -> str:
+    """The day on which a player joined: the one that was registered, or that of the first game where that is earlier.
+
+    Who comes in by an import is registered when the file is read, which says nothing of the player.
+
+    Args:
+        ledger: a ledger whose views are level.
+        person: the player.
+    """
+    (first_ms,) = ledger.views.connection.execute(_FIRST_GAME, (person.player,)).fetchone()
+    registered = person.joined_at[:10]
+    return registered if first_ms is None else min(registered, day(first_ms))
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -90,7 +109,7 @@ class PlayerSummary:
     in_force: RatingInForce | None = beside()
     provisional: bool = documented("whether the scheme calls the rating now provisional")
     state: dict[str, float] = documented("what the scheme keeps beside the rating, by its own names")
-    place: Place = beside()
+    place: RankingPlace = beside()
     results: PlayerResults = beside()
     published: OriginalNumbers = beside()
 
@@ -148,12 +167,13 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
 def _played(
     ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any], in_force: PlayerState
 ) -> PlayerResults:
+    keeps_lowest = keeps(ledger, highest_lowest.PROJECTOR)
     mean, sd = _spread(ledger, states, pool, last)
     return PlayerResults(
         games=last["n"],
         **{name: last[name] for name in ("wins", "draws", "losses", "time_losses")},
         hera=_hera(ledger, pool, in_force),
-        lowest=_lowest(ledger, pool, in_force),
+        lowest=lowest(ledger, pool, in_force.player, in_force.games) if keeps_lowest else NO_LOWEST,
         mean_rating=mean,
         rating_sd=sd,
         last_game=day(last["ended_ms"]),
@@ -169,13 +189,6 @@ def _not_played(ledger: Ledger, person: Person, pool: Pool) -> tuple[str, Player
     nothing |= dict.fromkeys(("mean_rating", "rating_sd", "last_game"))
     first = day(today if in_force.seed.day is None else in_force.ms)
     return first, PlayerResults(**nothing, hera=_hera_of(in_force), lowest=NO_LOWEST)
-
-
-def _lowest(ledger: Ledger, pool: Pool, in_force: PlayerState) -> Lowest:
-    """The lowest rating that was in force; None of a ledger that was opened without the read model that keeps it."""
-    if not keeps(ledger, highest_lowest.PROJECTOR):
-        return NO_LOWEST
-    return lowest(ledger, pool, in_force.player, in_force.games)
 
 
 def _spread(

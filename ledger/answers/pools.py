@@ -11,7 +11,7 @@ from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
-from ledger.schemes.newcomers import POOL_SETTINGS
+from ledger.schemes.scheme import POOL_SETTINGS
 
 Setting = int | bool | str
 

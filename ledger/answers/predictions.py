@@ -78,11 +78,16 @@ def predict(
         raise UnknownNameError("opponent", shown(opponent), "nobody plays himself")
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
-    ms = _by_default(states, person, opponent, ledger.now_ms()) if at is None else instant_end_ms(at)
-    own, other = (states.at(who.player, ms) for who in (person, opponent))
+    both, ms = (person, opponent), ledger.now_ms() if at is None else instant_end_ms(at)
+    if at is None and states.recorded_until_ms is not None:  # a seed may be of a later day than the last game
+        ms = max(states.recorded_until_ms, *(states.listed_from(who.player, ms) for who in both))
+    own, other = (states.at(who.player, ms) for who in both)
     era, number = own.era, rated_by.era_at(ms)
     when = rated_by.when(number, ms, ms)
-    not_rated = _refused(era, *(states.standing_code(who.player, ms) for who in (person, opponent)))
+    # the longest of games, so that standings and settings alone decide
+    standings = (states.standing_code(who.player, ms) for who in both)
+    game = (OUTCOME_WHITE, ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, True)
+    not_rated = REASONS[era.scheme.refuse(*game, *standings, era.numbers)] or None
     after = engine.predict(era.scheme, era.numbers, own.state, other.state, when)
     return Prediction(
         player=shown(person),
@@ -97,18 +102,6 @@ def predict(
         not_rated=not_rated,
         **{word: NOTHING if not_rated else _brought(era, own.rating, state) for word, state in after.items()},
     )
-
-
-def _by_default(states: PlayerStates, person: Person, opponent: Person, today_ms: int) -> int:
-    """After all that is recorded, milliseconds; today where nothing is."""
-    since = (states.listed_from(who.player, today_ms) for who in (person, opponent))
-    return today_ms if states.recorded_until_ms is None else max(states.recorded_until_ms, *since)
-
-
-def _refused(era: Era, white: int, black: int) -> str | None:
-    """Why a game of two standings would not count, whatever its length and its end; None where it would."""
-    game = (OUTCOME_WHITE, ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, True)
-    return REASONS[era.scheme.refuse(*game, white, black, era.numbers)] or None
 
 
 def _brought(era: Era, before: float | None, state: tuple[float, ...]) -> ResultEffect:

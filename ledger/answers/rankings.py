@@ -6,12 +6,11 @@ Numbers come from the views; nothing is written.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from math import inf
+from math import floor, inf
 from typing import Literal
 
 import attrs
 
-from ledger.answers.classes import class_of, strength_of
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import EVERY_ROW, names, rows_up_to
 from ledger.book.policies import CLASSES
@@ -24,6 +23,24 @@ from ledger.journal.kept_lists import shared_places
 from ledger.ledger import Ledger
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.standings import FEW_PLAYERS, ListedPlayer, Standings
+
+
+def class_of(rating: float, settings: Mapping[str, int]) -> str:
+    """The letter of the class, A to D, of a rating to the nearest point."""
+    points = _points(rating)
+    return next((letter for letter in "DCB" if points >= settings[f"{letter.lower()}_from"]), "A")
+
+
+def strength_of(rating: float, settings: Mapping[str, int]) -> Literal["Beginner", "Intermediate", "Advanced"]:
+    """``Beginner``, ``Intermediate`` or ``Advanced``, of a rating to the nearest point."""
+    points = _points(rating)
+    if points >= settings["advanced_from"]:
+        return "Advanced"
+    return "Intermediate" if points >= settings["intermediate_from"] else "Beginner"
+
+
+def _points(rating: float) -> int:
+    return floor(rating + 0.5)
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -75,11 +92,11 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int | None = 20, 
         min_games: leave out players with fewer rated games; with 0, who came with the rating of a list and has no rated
             game yet stands there, too.
     """
-    return ranking_in_full(ledger, Wanted(pool=pool, limit=limit, min_games=min_games), details=False)
+    return ranking_in_full(ledger, RankingChoice(pool=pool, limit=limit, min_games=min_games), details=False)
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class Place:
+class RankingPlace:
     """Where a player stands in a ranking; who is not in it has neither rank nor percentile."""
 
     rank: int | None = documented("place, from 1; equals share one", minimum=1)
@@ -88,7 +105,7 @@ class Place:
 
 
 @of_one_moment
-def place(ledger: Ledger, pool: Pool, state: PlayerState) -> Place:
+def place(ledger: Ledger, pool: Pool, state: PlayerState) -> RankingPlace:
     """A player's place in the ranking by ``PlayerStates.now`` of all who have played.
 
     Nobody is in it without a rated game. The percentile is that of ``ranking_in_full``.
@@ -97,10 +114,10 @@ def place(ledger: Ledger, pool: Pool, state: PlayerState) -> Place:
     rating = None if state.row is None else state.in_force
     counted = standings.counted(inf if rating is None else rating)
     if rating is None or state.player in standings.closed:
-        return Place(rank=None, rated_players=counted.players, percentile=None)
+        return RankingPlace(rank=None, rated_players=counted.players, percentile=None)
     (better,) = standings.before([(-rating, 0)]).values()  # equals share a place
     share = _percentile(counted.not_below, counted.players)
-    return Place(rank=better + 1, rated_players=counted.players, percentile=share)
+    return RankingPlace(rank=better + 1, rated_players=counted.players, percentile=share)
 
 
 def _percentile(not_below: int, ranked: int) -> float:
@@ -112,7 +129,7 @@ def _percentile(not_below: int, ranked: int) -> float:
 
 
 @attrs.frozen(kw_only=True)
-class Wanted:
+class RankingChoice:
     """Which ranking is asked for.
 
     Attributes:
@@ -135,36 +152,37 @@ class Wanted:
 
 
 @of_one_moment
-def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> list[RankingRow]:
+def ranking_in_full(ledger: Ledger, choice: RankingChoice, *, details: bool = True) -> list[RankingRow]:
     """A ranking at any instant, with each player's place among all.
 
     Args:
         ledger: a ledger whose views are level.
-        wanted: which ranking.
+        choice: which ranking.
         details: whether they are wanted.
 
     Raises:
         UnknownNameError: no such pool or published list.
         MalformedError: no such instant, or a list of another pool.
     """
-    rated_by, connection = ledger.pool(wanted.pool), ledger.views.connection
-    ms = _instant(ledger, PlayerStates(connection, rated_by), wanted.at)
+    rated_by, connection = ledger.pool(choice.pool), ledger.views.connection
+    ms = _instant(ledger, PlayerStates(connection, rated_by), choice.at)
     standings = Standings(
         connection,
         rated_by,
-        None if wanted.at is None else ms,
+        None if choice.at is None else ms,
         now_ms=ledger.now_ms(),
-        min_games=wanted.min_games,
-        active_from=BEGINNING if wanted.active_days is None else ms - wanted.active_days * DAY_MS,
+        min_games=choice.min_games,
+        active_from=BEGINNING if choice.active_days is None else ms - choice.active_days * DAY_MS,
     )
-    best = standings.best(wanted.limit)
+    best = standings.best(choice.limit)
     shown = names(ledger, {player.player for player in best})
     places_of = shared_places([player.rating for player in best])
     players = [player.player for player in best]
     in_full: Sequence[RankingDetails | None] = [None] * len(best)
     if details:
-        in_full = _details(ledger, standings, wanted, ms, best)
-    before = _before(ledger, rated_by, wanted, players)
+        in_full = _details(ledger, standings, choice, ms, best)
+    then = _before(ledger, rated_by, choice, players)
+    befores = [None if then is None else then.get(player) for player in players]
     return [
         RankingRow(
             rank=rank,
@@ -174,23 +192,21 @@ def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> 
             games=player.games,
             last_game=player.last_game,
             details=detail,
-            since=None if before is None else _since(before.get(player.player), player.rating),
+            since=None
+            if then is None
+            else RankingChange(before=before, change=None if before is None else player.rating - before),
         )
-        for rank, player, detail in zip(places_of, best, in_full, strict=True)
+        for rank, player, detail, before in zip(places_of, best, in_full, befores, strict=True)
     ]
 
 
-def _since(before: float | None, rating: float) -> RankingChange:
-    return RankingChange(before=before, change=None if before is None else rating - before)
-
-
 def _details(
-    ledger: Ledger, standings: Standings, wanted: Wanted, ms: int, best: Sequence[ListedPlayer]
+    ledger: Ledger, standings: Standings, choice: RankingChoice, ms: int, best: Sequence[ListedPlayer]
 ) -> list[RankingDetails]:
     limits = _class_limits(ledger, ms)
-    states = _states_of(ledger, standings.states, wanted, ms, [player.player for player in best])
+    states = _states_of(ledger, standings.states, choice, ms, [player.player for player in best])
     found = []
-    for player, share in zip(best, _percentiles(standings, best, wanted.limit), strict=True):
+    for player, share in zip(best, _percentiles(standings, best, choice.limit), strict=True):
         state = states[player.player]
         fields = dict(zip(state.era.scheme.state, state.state, strict=True))
         found.append(
@@ -227,10 +243,10 @@ def _instant(ledger: Ledger, states: PlayerStates, at: str | None) -> int:
 
 
 def _states_of(
-    ledger: Ledger, states: PlayerStates, wanted: Wanted, ms: int, players: list[int]
+    ledger: Ledger, states: PlayerStates, choice: RankingChoice, ms: int, players: list[int]
 ) -> dict[int, PlayerState]:
     """The states that the ratings of these players are of."""
-    if wanted.at is None:
+    if choice.at is None:
         today = ledger.now_ms()
         return {player: states.now(player, today) for player in players}
     if len(players) <= FEW_PLAYERS:
@@ -252,15 +268,15 @@ def _percentiles(standings: Standings, best: Sequence[ListedPlayer], limit: int)
     return shares[::-1]
 
 
-def _before(ledger: Ledger, pool: Pool, wanted: Wanted, players: Collection[int]) -> dict[int, float] | None:
+def _before(ledger: Ledger, pool: Pool, choice: RankingChoice, players: Collection[int]) -> dict[int, float] | None:
     """The ratings to compare with, by player; None where nobody asks."""
-    if wanted.since_list is not None:
-        publication = ledger.publications.found(wanted.since_list)
+    if choice.since_list is not None:
+        publication = ledger.publications.found(choice.since_list)
         if publication.event.pool != pool.name:
             message = f"list {publication.name!r} is of pool {publication.event.pool!r}, the ranking of {pool.name!r}"
             raise MalformedError([message])
         return {row.player: row.rating for row in ledger.publications.rows(publication)}
-    if wanted.since is None:
+    if choice.since is None:
         return None
-    then = Standings(ledger.views.connection, pool, instant_end_ms(wanted.since)).of(players)
+    then = Standings(ledger.views.connection, pool, instant_end_ms(choice.since)).of(players)
     return {number: player.rating for number, player in then.items()}

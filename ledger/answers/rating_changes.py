@@ -82,7 +82,7 @@ class RatingChanges:
     parts: list[RatingPart] = documented("what made it, in the order in which it came in")
 
 
-class _Part(NamedTuple):
+class _Change(NamedTuple):
     """What moved a rating.
 
     Attributes:
@@ -178,7 +178,7 @@ def _since(ledger: Ledger, word: str, pool: str | None) -> _Since:
 
 def _told_by_rows(
     ledger: Ledger, player: Player, meant: _Since, now: PlayerRecord, size: int
-) -> tuple[PlayerRecord, list[_Part]] | None:
+) -> tuple[PlayerRecord, list[_Change]] | None:
     """The rating then and the parts since, where the rows of the views tell them; None where they do not."""
     connection = ledger.views.connection
     if meant.position is None:
@@ -194,10 +194,10 @@ def _told_by_rows(
 
 def _known_since(
     ledger: Ledger, player: Player, meant: _Since, now: PlayerRecord, size: int, progress: Progress
-) -> tuple[PlayerRecord, list[_Part]]:
+) -> tuple[PlayerRecord, list[_Change]]:
     """The rating as it was known then, and the parts since: entry by entry, from views of that time."""
     assert meant.position is not None
-    parts: list[_Part] = []
+    parts: list[_Change] = []
     waiting = list(_steps(ledger.journal, meant.position, size))
     with replay(ledger, meant.position, progress) as past:
         then = known = _record(past.begun.connection, player)
@@ -212,7 +212,7 @@ def _known_since(
     return then, parts
 
 
-def _parts(ledger: Ledger, step: Step, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Part]:
+def _parts(ledger: Ledger, step: Step, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
     if step.kind == GAMES:
         yield from _run(ledger, before, after)
         return
@@ -225,18 +225,18 @@ def _parts(ledger: Ledger, step: Step, before: PlayerRecord, after: PlayerRecord
         games = tuple(key for key in either if before.games.get(key) != after.games.get(key))
         kind = CORRECTION if games else "through opponents"
         cause = in_short(ledger, ledger.corrections.proposal(step.proposal).changes)
-    yield _Part(kind, cause, step.proposal, games, after.held)
+    yield _Change(kind, cause, step.proposal, games, after.held)
 
 
-def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Part]:
+def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
     """The rating to begin with of who was not known at all."""
     if before.held is None and after.held is not None:
         first = next(iter(after.batches.values()), None)
         begins = after.held if first is None else first.before
-        yield _Part("began", "the rating to begin with", None, (), begins, is_jump=True)
+        yield _Change("began", "the rating to begin with", None, (), begins, is_jump=True)
 
 
-def _run(ledger: Ledger, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Part]:
+def _run(ledger: Ledger, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
     """What games have done that came in after each other, with no other fact between."""
     if after.held is None:
         return
@@ -261,27 +261,27 @@ def _run(ledger: Ledger, before: PlayerRecord, after: PlayerRecord) -> Iterator[
         fresh = [game for game in batch.games if game.key not in before.games]
         words = [f"{RESULT[game.half_points]} against {opponents[game.opponent]}" for game in fresh]
         cause = ", ".join(words) if len(words) <= FEW_GAMES else f"{len(words)} games rated together"
-        yield _Part("late result" if late else "game", cause, None, tuple(game.key for game in fresh), value)
+        yield _Change("late result" if late else "game", cause, None, tuple(game.key for game in fresh), value)
     anew = after.points - before.points - moved
     if anew:
         value += anew
-        yield _Part("rated anew", "late results moved opponents, and so games that were there", None, (), value)
+        yield _Change("rated anew", "late results moved opponents, and so games that were there", None, (), value)
     if value != after.held:
-        yield _Part("time", "time without games, or a period that is not over", None, (), after.held)
+        yield _Change("time", "time without games, or a period that is not over", None, (), after.held)
 
 
 def _with_points(
-    rating_then: float | None, rating_now: float | None, then: PlayerRecord, parts: Sequence[_Part]
+    rating_then: float | None, rating_now: float | None, then: PlayerRecord, parts: Sequence[_Change]
 ) -> list[RatingPart]:
     """The parts with their points, from the number that was shown then to the one that is shown now."""
     shown: list[RatingPart] = []
     value = None if rating_then is None else Fraction(rating_then)
     if value is None and then.held is not None:
         value = then.held
-        began = _Part("began", "no rating then; the scheme begins with", None, (), value, is_jump=True)
+        began = _Change("began", "no rating then; the scheme begins with", None, (), value, is_jump=True)
         shown.append(_rounded_part(began, None))
     elif value is not None and then.held is not None and value != then.held:
-        shown.append(_rounded_part(_Part("other version", "worked out anew", None, (), then.held), value))
+        shown.append(_rounded_part(_Change("other version", "worked out anew", None, (), then.held), value))
         value = then.held
     for part in parts:
         if part.after == value and not part.games and part.kind != CORRECTION:
@@ -289,12 +289,12 @@ def _with_points(
         shown.append(_rounded_part(part, value))
         value = part.after
     if rating_now is None and value is not None and rating_then is not None:
-        left = _Part("left", "not listed now", None, (), value, is_jump=True)
+        left = _Change("left", "not listed now", None, (), value, is_jump=True)
         shown.append(attrs.evolve(_rounded_part(left, value), rating=None))
     return shown
 
 
-def _rounded_part(part: _Part, before: Fraction | None) -> RatingPart:
+def _rounded_part(part: _Change, before: Fraction | None) -> RatingPart:
     return RatingPart(
         kind=part.kind,
         cause=part.cause,

@@ -137,7 +137,10 @@ def list_on(ledger: Ledger, on: str, pool: str | None = None, *, limit: int | No
     rated_by, ms = ledger.pool(pool), instant_end_ms(on)
     connection = ledger.views.connection
     listed = list_in_force(connection, rated_by, ms, rows_up_to(limit))
-    following = None if rated_by.by_game else _next_run(ledger, rated_by, ms)
+    following = None
+    if not rated_by.by_game:
+        place = queries.first_row(connection, queries.NEXT_PLACE, (rated_by.pool, ms))
+        following = None if place is None or place["ms"] == OPEN else place["ms"]
     players = {row.player for row in listed}
     later = {} if following is None else Standings(connection, rated_by, following).of(players)
     shown, published = names(ledger, players), published_at(ledger, rated_by, ms, players)
@@ -163,8 +166,3 @@ def list_on(ledger: Ledger, on: str, pool: str | None = None, *, limit: int | No
             )
         )
     return rows
-
-
-def _next_run(ledger: Ledger, pool: Pool, ms: int) -> int | None:
-    row = queries.first_row(ledger.views.connection, queries.NEXT_PLACE, (pool.pool, ms))
-    return None if row is None or row["ms"] is None or row["ms"] == OPEN else int(row["ms"])

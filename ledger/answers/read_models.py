@@ -100,7 +100,7 @@ class PlayersGame:
 NO_GAME = PlayersGame(**dict.fromkeys(field.name for field in attrs.fields(PlayersGame)))
 
 
-class Sides:
+class PlayersGames:
     """A player's rated games, each as answers show it."""
 
     def __init__(self, ledger: Ledger, pool: Pool, player: int) -> None:

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import attrs
 
 from ledger.answers.moments import of_one_moment
-from ledger.answers.read_models import Sides, games_until, refuse_without, state_after
+from ledger.answers.read_models import PlayersGames, games_until, refuse_without, state_after
 from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
@@ -53,7 +53,7 @@ def streaks(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     rated_by = ledger.pool(pool)
     n = games_until(ledger, rated_by, person, at)
     state = state_after(ledger, rated_by, PROJECTOR, person.player, n)
-    sides = Sides(ledger, rated_by, person.player)
+    sides = PlayersGames(ledger, rated_by, person.player)
     rows = []
     for kind in get_args(Kind):
         current = (state[f"{kind}_from"], n) if state[f"{kind}_from"] else (0, 0)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import attrs
 
 from ledger.answers.moments import of_one_moment
-from ledger.answers.read_models import Sides, games_until, refuse_without
+from ledger.answers.read_models import PlayersGames, games_until, refuse_without
 from ledger.answers.wording import names
 from ledger.book.policies import SANDBAGGER
 from ledger.book.timeline import Pool
@@ -106,7 +106,7 @@ def windows(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     ends = dict(connection.execute(_ENDS, (rated_by.pool, person.player, last)).fetchall())
     until_ms = instant_end_ms(at) if at is not None else max(ends.values(), default=0)
     lost = _lost(ledger, rated_by, person.player, 0, last)
-    sides = Sides(ledger, rated_by, person.player)
+    sides = PlayersGames(ledger, rated_by, person.player)
     spans = [(f"last {count} games", set(range(max(1, last - count + 1), last + 1))) for count in WINDOWS_OF_GAMES]
     spans.append(("all games", set(ends)))
     spans += [
@@ -116,7 +116,7 @@ def windows(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     return [_window(window, sides, games, lost) for window, games in spans]
 
 
-def _window(window: str, sides: Sides, games: set[int], lost: Sequence[int]) -> TimeLossWindow:
+def _window(window: str, sides: PlayersGames, games: set[int], lost: Sequence[int]) -> TimeLossWindow:
     """What is to be said of some games of a player."""
     here = [n for n in lost if n in games]
     run = longest_run(here)

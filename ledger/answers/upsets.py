@@ -127,7 +127,11 @@ def _found(
     """The rows that are upsets, each with its margin; of a pool at least so many, if there are."""
     since, until = span
     in_force = margins(ledger) if margin is None else lambda _: margin
-    least = _smallest(ledger) if margin is None else margin
+    least = margin
+    if least is None:  # the smallest that holds at any time
+        default = int(POLICIES[POLICY].settings["margin"].default)
+        every = (row.settings for row in stored_policies(ledger.views.connection).rows if row.policy == POLICY)
+        least = min([default, *(int(settings.get("margin", default)) for settings in every)])
     first = -_EVER if since is None else instant_ms(since)
     last = _EVER if until is None else instant_end_ms(until)
     connection, arguments = ledger.views.connection, [pool.pool, least, first, last]
@@ -154,10 +158,3 @@ def _largest(ledger: Ledger, arguments: Sequence[int], in_force: Callable[[int],
         looked_at *= _MORE
     for player, n in chosen[:most]:
         yield from queries.dictionaries(connection, _ONE, [*arguments, player, n])
-
-
-def _smallest(ledger: Ledger) -> int:
-    """The smallest margin that holds at any time."""
-    rows = [row for row in stored_policies(ledger.views.connection).rows if row.policy == POLICY]
-    default = int(POLICIES[POLICY].settings["margin"].default)
-    return min([default, *(int(row.settings.get("margin", default)) for row in rows)])

@@ -17,12 +17,11 @@ from typing import TypeVar
 
 import attrs
 
-from ledger.audit import derived, reader, versions
-from ledger.audit.derived import Standing, table_digests
-from ledger.audit.lists import recompute
+from ledger.audit import derived, reader
+from ledger.audit.derived import SealedJournal, StandingViews, table_digests
+from ledger.audit.lists import not_reproducible, recompute
 from ledger.audit.reader import Falsehood, JournalVerdict, ListsVerdict, PeopleVerdict, Snapshot
 from ledger.audit.reader.published import PEOPLE, file_falsehoods
-from ledger.audit.sealed import SealedJournal
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import CheckpointFiles
@@ -119,8 +118,8 @@ def audit(
     Raises:
         StorageError: the journal is missing, locked, or may not be read.
     """
-    with ExitStack() as held:
-        work = _Audit(Path(path), held, progress)
+    with ExitStack() as stack:
+        work = _Audit(Path(path), stack, progress)
         if journal_only:
             work.journal(since, None)
             work.leave_out("names, texts and derived rows", "the journal alone was asked for")
@@ -139,9 +138,9 @@ def audit(
 class _Audit:
     """One audit: the snapshots that are held, and what was found so far. What ends one part ends no other."""
 
-    def __init__(self, path: Path, held: ExitStack, progress: Progress) -> None:
+    def __init__(self, path: Path, stack: ExitStack, progress: Progress) -> None:
         self._path = path
-        self._held = held
+        self._held = stack
         self._progress = progress
         self._found: dict[str, list[Falsehood]] = {"journal": [], "people": [], "texts": [], "views": []}
         self._not_compared: list[Omission] = []
@@ -179,7 +178,7 @@ class _Audit:
         """Note what is not compared."""
         self._not_compared.append(Omission(part, reason, failed))
 
-    def standing_views(self) -> Standing | None:
+    def standing_views(self) -> StandingViews | None:
         """Hold the views, before the journal, and look at them; None where they cannot be looked at."""
         path = beside(self._path, "views")
         if not path.is_file() or not path.stat().st_size:
@@ -187,10 +186,15 @@ class _Audit:
             return None
         return self._part("views", "derived rows", lambda: derived.look(self._hold(path, derived.REMEDY)))
 
-    def journal(self, since: TreeHead | None, standing: Standing | None) -> None:
+    def journal(self, since: TreeHead | None, standing: StandingViews | None) -> None:
         """Hold the journal, and hash it anew."""
         sizes = () if standing is None or standing.position is None else (standing.position,)
-        kept = self._last_checkpoint()  # first: one that is made meanwhile covers entries that the snapshot has not
+        kept = None
+        try:  # first: a checkpoint that is made meanwhile covers entries that the snapshot has not
+            last = CheckpointFiles(self._path).last()
+            kept = None if last is None else last.head
+        except StorageError as error:
+            self.leave_out("last checkpoint", str(error), failed=True)
         try:
             self._file = self._hold(self._path, reader.RESTORE)
             sizes = (*sizes, *(published.head for published in reader.published_lists(self._file)))
@@ -206,18 +210,10 @@ class _Audit:
             four_eyes = reader.verify_four_eyes(self._file)
             self._found["journal"] += four_eyes.falsehoods
             self._resets = four_eyes.resets
+            # A guard that is missing makes no entry false: what is derived can be compared all the same.
             self._follows = not any(falsehood.table in {"journal", "nodes"} for falsehood in self._proven.falsehoods)
         except CorruptError as error:
             self._found["journal"].append(Falsehood.of_file("journal", error))
-
-    def _last_checkpoint(self) -> TreeHead | None:
-        """The head of the last checkpoint that is kept, of which everything must be a prefix of the journal."""
-        try:
-            last = CheckpointFiles(self._path).last()
-        except StorageError as error:
-            self.leave_out("last checkpoint", str(error), failed=True)
-            return None
-        return None if last is None else last.head
 
     def names(self) -> None:
         """Compare names and reasons; the people are held after the journal, and no longer than that takes."""
@@ -236,26 +232,28 @@ class _Audit:
                 self.leave_out("names", JOURNAL_IS_FALSE)
                 self._found["people"] += file_falsehoods(people, PEOPLE)
                 return self._people
-            found = reader.verify_people(self._file, people)
+            verdict = reader.verify_people(self._file, people)
+        # An entry that registers nobody is found by both readers, and told once.
         named = {falsehood.position_or_key for falsehood in self._found["journal"]}
         self._found["people"] += [
             falsehood
-            for falsehood in found.falsehoods
+            for falsehood in verdict.falsehoods
             if falsehood.table != "journal" or falsehood.position_or_key not in named
         ]
-        return found
+        return verdict
 
     def texts(self) -> None:
         """Compare the movetext with its hashes."""
         if (file := self._file) is not None:
-            found = self._part("texts", "texts", lambda: reader.verify_texts(file))
-            self._found["texts"] += found.falsehoods if found else ()
+            verdict = self._part("texts", "texts", lambda: reader.verify_texts(file))
+            self._found["texts"] += verdict.falsehoods if verdict else ()
 
     def lists(self) -> None:
         """Compare the published lists with the heads that they name and the rows that are kept of them."""
         if (file := self._file) is not None and self._follows:
-            found = self._part("texts", "lists", lambda: reader.verify_lists(file, self._proven.roots))
-            self._lists = found or NO_LISTS
+            self._lists = (
+                self._part("texts", "lists", lambda: reader.verify_lists(file, self._proven.roots)) or NO_LISTS
+            )
             self._found["texts"] += self._lists.falsehoods
 
     def recomputed_lists(self) -> None:
@@ -265,14 +263,14 @@ class _Audit:
             return
         true = [published for published in self._lists.lists if published.head]
         sealed = SealedJournal(file, self._proven.head)
-        found = self._part("texts", "published lists", lambda: recompute(sealed, file, true, self._progress))
-        if found is not None:
-            self._recomputed = found.compared
-            self._found["texts"] += found.falsehoods
-            for part, reason in found.left_out:
+        result = self._part("texts", "published lists", lambda: recompute(sealed, file, true, self._progress))
+        if result is not None:
+            self._recomputed = result.compared
+            self._found["texts"] += result.falsehoods
+            for part, reason in result.left_out:
                 self.leave_out(part, reason)
 
-    def derived_rows(self, standing: Standing | None, projectors: Sequence[ReadModel] | None) -> None:
+    def derived_rows(self, standing: StandingViews | None, projectors: Sequence[ReadModel] | None) -> None:
         """Compare everything derived."""
         if standing is not None:
             self._found["views"] += standing.falsehoods
@@ -282,7 +280,9 @@ class _Audit:
         elif standing is not None:
             self.leave_out("derived rows", JOURNAL_IS_FALSE)
 
-    def _derive(self, sealed: SealedJournal, standing: Standing | None, projectors: Sequence[ReadModel] | None) -> None:
+    def _derive(
+        self, sealed: SealedJournal, standing: StandingViews | None, projectors: Sequence[ReadModel] | None
+    ) -> None:
         size, why_not_compared = self._proven.head.size, dict[str, str]()
         if standing is not None:
             projectors, why_not_compared = derived.with_tables(standing.file, projectors)
@@ -292,25 +292,26 @@ class _Audit:
             until = None if standing is None else self._place(standing, size)
             unfit = derived.build(made, size if until is None else until, self._progress)
             if standing is not None and until is not None and not unfit:
-                found, why_not, strange = derived.compare(standing.file, made, self._progress)
+                false, why_not, strange = derived.compare(standing.file, made, self._progress)
                 for name in strange:
                     if name not in why_not_compared:
                         remedy = "install it here to have its rows compared"
                         self.leave_out(f"table {name}", f"its projector is not installed here: {remedy}")
-                self._found["views"] += found
+                self._found["views"] += false
                 self._rows_until = until if not why_not else None
                 if why_not:
                     self.leave_out("derived rows", why_not)
                 elif until < size:
                     later = "the views have not folded them in; the next command that reads does"
                     self.leave_out(f"derived rows of entries {until + 1:,} to {size:,}", later)
+            # The digests are of all entries, so that two sites compare one line wherever their views are.
             unfit = unfit or derived.go_on(made, self._progress)
             self._found["journal"] += unfit
             self._digests = {} if unfit else table_digests(made.connection)
-            for part, reason in () if unfit else versions.not_reproducible(made):
+            for part, reason in () if unfit else not_reproducible(made):
                 self.leave_out(part, reason)
 
-    def _place(self, standing: Standing, size: int) -> int | None:
+    def _place(self, standing: StandingViews, size: int) -> int | None:
         """The entries of which the views' rows are compared; None, with the reason noted, where they are not."""
         self._found["views"] += derived.place_falsehoods(standing, size, self._proven.roots)
         if standing.why_not:

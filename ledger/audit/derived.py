@@ -1,6 +1,8 @@
 """Everything derived, built aside from a proven journal, and the views as they stand compared with it row by row.
 
-Nothing is changed, and nothing of the standing views is believed: not their indices, not their position.
+Journal and people are read as they stood at one moment, through snapshots that are held open and were verified: what is
+derived or answered from these is derived from the very bytes that were proven, whatever others write meanwhile. Nothing
+is changed, and nothing of the standing views is believed: not their indices, not their position.
 """
 
 from __future__ import annotations
@@ -24,7 +26,11 @@ from ledger.book.game_book_columns import strange_bodies
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts.codec import decode
 from ledger.facts.event_fields import NAME_PATTERN
+from ledger.facts.words import TreeHead
 from ledger.journal import Journal
+from ledger.journal.merkle import Frontier
+from ledger.journal.sqlite_store import SqliteJournal
+from ledger.players.people import People
 from ledger.ratings import queries, views_file
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.projectors import BUILT_IN, available
@@ -32,6 +38,42 @@ from ledger.ratings.side_tables import HISTORY
 from ledger.ratings.views import Views
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import Progress
+
+
+class SealedJournal(SqliteJournal):
+    """A journal that ends at its proven head; it takes no entries, and who holds the snapshot closes it."""
+
+    def __init__(self, file: Snapshot, head: TreeHead) -> None:
+        """Take a snapshot and the head that was recomputed from it."""
+        self.path = file.path
+        self._connection = file.connection
+        self._frontier = Frontier()
+        self._recorded_at = None
+        self._last_leaf = None
+        self._log_pages = 0
+        self._head = head
+
+    def head(self) -> TreeHead:
+        """The proven head."""
+        return self._head
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+class SealedPeople(People):
+    """The people file in a snapshot; who holds the snapshot closes it."""
+
+    def __init__(self, file: Snapshot) -> None:
+        """Take a snapshot."""
+        self.path = file.path
+        self._connection = file.connection
+        self._older = None
+        self._take_parts()
+
+    def close(self) -> None:
+        """Nothing to release."""
+
 
 if TYPE_CHECKING:
     import sqlite3
@@ -49,7 +91,7 @@ _FOREIGN = "another program wrote it; go on from a copy made before that"
 
 
 @attrs.frozen
-class Standing:
+class StandingViews:
     """The views as they stand, and what can be said of them before the journal is read.
 
     Attributes:
@@ -67,39 +109,39 @@ class Standing:
     why_not: str = ""
 
 
-def look(file: Snapshot) -> Standing:
+def look(file: Snapshot) -> StandingViews:
     """What stands in the views without regard to the journal."""
     mark, layout = marks(file.connection)
-    found: list[Falsehood] = []
+    false: list[Falsehood] = []
     why_not = ""
     if mark != views_file.APPLICATION_ID:
         message = f"says {mark:#x}, not {views_file.APPLICATION_ID:#x}; {REMEDY}"
-        found.append(Falsehood("views file", "application_id", message))
+        false.append(Falsehood("views file", "application_id", message))
     if 0 < layout < views_file.LAYOUT:
         why_not = f"the views are of the earlier layout {layout}; the next command builds them anew"
     elif layout != views_file.LAYOUT:
         why_not = f"they are of layout {layout}, and this program knows them up to layout {views_file.LAYOUT}"
-        found.append(Falsehood("views file", "layout", f"is {layout}, not {views_file.LAYOUT}; {REMEDY}"))
-    found += page_falsehoods(file.connection, "views", REMEDY)
+        false.append(Falsehood("views file", "layout", f"is {layout}, not {views_file.LAYOUT}; {REMEDY}"))
+    false += page_falsehoods(file.connection, "views", REMEDY)
     try:
         cursor = file.connection.execute("SELECT * FROM progress")
         rows = [dict(zip([column[0] for column in cursor.description], row, strict=True)) for row in cursor]
     except READ_ERRORS as error:
-        found.append(Falsehood("progress", "table", f"cannot be read ({one_line(error)}); {REMEDY}"))
-        return Standing(file, None, None, tuple(found), why_not)
+        false.append(Falsehood("progress", "table", f"cannot be read ({one_line(error)}); {REMEDY}"))
+        return StandingViews(file, None, None, tuple(false), why_not)
     position = rows[0].get("position") if len(rows) == 1 else None
     if len(rows) != 1:
-        found.append(Falsehood("progress", "rows", f"are {len(rows)}, not one; {REMEDY}"))
+        false.append(Falsehood("progress", "rows", f"are {len(rows)}, not one; {REMEDY}"))
     elif rows[0].get("only") != 1:
-        found.append(Falsehood("progress", "only", f"is {shown(rows[0].get('only'))}, not 1; {REMEDY}"))
+        false.append(Falsehood("progress", "only", f"is {shown(rows[0].get('only'))}, not 1; {REMEDY}"))
     elif type(position) is not int or position < 0:
-        found.append(Falsehood("progress", "position", f"is {shown(position)}, no number of entries; {REMEDY}"))
+        false.append(Falsehood("progress", "position", f"is {shown(position)}, no number of entries; {REMEDY}"))
         position = None
     root = rows[0].get("root") if len(rows) == 1 else None
-    return Standing(file, position, root, tuple(found), why_not)
+    return StandingViews(file, position, root, tuple(false), why_not)
 
 
-def place_falsehoods(standing: Standing, size: int, roots: Mapping[int, bytes]) -> list[Falsehood]:
+def place_falsehoods(standing: StandingViews, size: int, roots: Mapping[int, bytes]) -> list[Falsehood]:
     """What is false in the place of the journal at which the views say they are.
 
     Args:
@@ -149,6 +191,7 @@ def go_on(made: Views, progress: Progress) -> list[Falsehood]:
 
 def _folded(journal: Journal, after: int, until: int, fold: Callable[[], object]) -> list[Falsehood]:
     try:
+        # Before anything is folded: the reader proved hashes, and a body that the codec never writes may hash well.
         for bodies in journal.read(after, until):
             if strange_bodies(bodies):
                 raise MalformedError(["an entry is not what the codec writes"])  # noqa: TRY301  # named below
@@ -229,27 +272,27 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
     if why_not:
         return [], why_not, []
     strange = _not_installed(standing.connection, true)
-    grown = {HISTORY.name}  # a column for each field of the schemes in use
+    grown = {HISTORY.name}  # a column for each field of the schemes in use, in the order in which they came into use
     should = objects(true.connection, grown)
-    found = object_falsehoods(standing.connection, should, "views", REMEDY, grown, left_out=strange)
+    false = object_falsehoods(standing.connection, should, "views", REMEDY, grown, left_out=strange)
     names = ", ".join(f"'{name}'" for name in strange)
     for table in queries.tables(true.connection):
         if table not in {"progress", "left_behind"}:
             progress(f"table {table}", 0, 1)
             where = f"name NOT IN ({names}) AND {_NO_PACKAGE}" if table == "projections" else "1"
-            found += table_falsehoods(standing, true.connection, table, where)
-    return found, "", strange
+            false += table_falsehoods(standing, true.connection, table, where)
+    return false, "", strange
 
 
 def _made_earlier(standing: sqlite3.Connection, true: sqlite3.Connection) -> str:
     """The words for views that nobody is shown before they are built anew: only earlier versions made them."""
     query = f"SELECT name, identity FROM projections WHERE {_NO_PACKAGE}"
     try:
-        stood, wanted = dict(standing.execute(query).fetchall()), dict(true.execute(query).fetchall())
+        stood, now = dict(standing.execute(query).fetchall()), dict(true.execute(query).fetchall())
     except READ_ERRORS:
         return ""
-    other = [name for name in wanted if stood.get(name) != wanted[name]]
-    if not other or not all(name in stood and _is_earlier(stood[name], wanted[name]) for name in other):
+    other = [name for name in now if stood.get(name) != now[name]]
+    if not other or not all(name in stood and _is_earlier(stood[name], now[name]) for name in other):
         return ""
     return f"the views were made by earlier versions of {', '.join(other)}; the next command builds them anew"
 
@@ -277,18 +320,19 @@ def _not_installed(standing: sqlite3.Connection, true: Views) -> list[str]:
 def _names(identity: object) -> object:
     """The name in a projector's identity, None where it is none."""
     try:
+        # the form that ``ratings.projector`` gives: whatever another program wrote there is no projector
         name, version, settings, _ = orjson.loads(str(identity))
     except (ValueError, TypeError):
         return None
     return name if type(version) is int and type(settings) is dict else None
 
 
-def _is_earlier(stood: object, wanted: str) -> bool:
+def _is_earlier(stood: object, identity: str) -> bool:
     """True for the identity of an earlier version of the same thing."""
     try:
-        old, new = orjson.loads(str(stood)), orjson.loads(wanted)
+        old, new = orjson.loads(str(stood)), orjson.loads(identity)
         name, old, new = (None, old, new) if isinstance(new, int) else (old[0], old[1], new[1])
-        return type(old) is int and 0 < old < new and (name is None or name == orjson.loads(wanted)[0])
+        return type(old) is int and 0 < old < new and (name is None or name == orjson.loads(identity)[0])
     except (ValueError, LookupError, TypeError):
         return False
 
@@ -309,10 +353,10 @@ def _difference(standing: sqlite3.Connection, true: sqlite3.Connection, table: s
     key, names = _columns(true, table)
     if not set(names) <= set(_columns(standing, table)[1]):
         return []  # its lack of a column, or of all, is named already
-    found = _first_difference(
+    first = _first_difference(
         _rows(standing, table, key, names, where), _rows(true, table, key, names, where), table, key, names
     )
-    return [found] if found else _negative_zeros(standing, table, key)
+    return [first] if first else _negative_zeros(standing, table, key)
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], list[str]]:
@@ -343,13 +387,14 @@ def _first_difference(
 ) -> Falsehood | None:
     """The first row in which two tables differ, in words."""
     places = [names.index(name) for name in key]
+    # Both in order of the primary key: side by side, nothing is held, and the first difference is the first in order.
     while True:
         is_row, true_row = next(is_rows, None), next(true_rows, None)
         if is_row == true_row:
             if is_row is None:
                 return None
             continue
-        where = _first_key(is_row, true_row, places)
+        where = min((_key(row, places) for row in (is_row, true_row) if row is not None), key=_in_order)
         label = _label(key, where)
         if is_row is None or (true_row is not None and _key(true_row, places) == where != _key(is_row, places)):
             return Falsehood(table, label, f"the row is missing; {REMEDY}")
@@ -383,13 +428,7 @@ def _key(row: Any, places: list[int]) -> tuple[Any, ...]:
     return tuple(row[place] for place in places)
 
 
-def _first_key(is_row: Any, true_row: Any, places: list[int]) -> tuple[Any, ...]:
-    keys = [_key(row, places) for row in (is_row, true_row) if row is not None]
-    return min(keys, key=lambda key: [_as_sorted(value) for value in key])
-
-
-def _as_sorted(value: Any) -> tuple[int, Any]:
-    """SQLite's order: NULL, numbers, text, bytes."""
-    if value is None:
-        return 0, 0
-    return (1 if isinstance(value, int | float) else 2 if isinstance(value, str) else 3), value
+def _in_order(key: tuple[Any, ...]) -> list[tuple[int, Any]]:
+    """A key as SQLite sorts it: NULL, numbers, text, bytes."""
+    kinds = {int: 1, float: 1, str: 2, bytes: 3}
+    return [(0, 0) if value is None else (kinds[type(value)], value) for value in key]

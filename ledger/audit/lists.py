@@ -1,6 +1,7 @@
 """Published lists worked out once more, each from the entries that it follows from, and held against what was kept.
 
-What another version of a scheme or of the arithmetic published cannot be worked out by this one; it is said to be so.
+What another version of a scheme or of the arithmetic published cannot be worked out by this one; it is said to be so,
+of lists and of the numbers that each adoption's version once gave, which may stand on paper.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ledger.audit.reader import Falsehood, Snapshot
-from ledger.audit.reader.lists import COLUMNS, PublishedList, form_of, kept_rows
+from ledger.audit.reader.texts import COLUMNS, PublishedList, form_of, kept_rows
+from ledger.book.hypothetical_facts import HypotheticalFacts
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.facts.codec import decode
@@ -16,11 +18,12 @@ from ledger.facts.events import Event, ListPublished, SchemeAdopted
 from ledger.facts.instants import instant_end_ms
 from ledger.journal import Journal
 from ledger.journal.kept_lists import ListRow, form_of_digest, in_form, kept_texts
-from ledger.ratings.past_views import Steps, stepping
+from ledger.ratings.past_views import stepping
 from ledger.ratings.standings import list_in_force
+from ledger.ratings.views import Views
 from ledger.runtime import arith
 from ledger.runtime.long_work import Progress
-from ledger.schemes import available
+from ledger.schemes import available, named
 
 REMEDY = "find out who published it and from what: the entries before it are true"
 
@@ -43,26 +46,29 @@ def recompute(journal: Journal, file: Snapshot, lists: Sequence[PublishedList], 
         lists: those that name a true head.
         progress: told what is being done.
     """
-    found = Recomputed()
+    result = Recomputed()
     with stepping(journal) as past:
-        for published in sorted(lists, key=lambda published: published.head):
+        for published in sorted(lists, key=lambda published: published.head):  # each goes on from the views before it
             event = _entry(journal, published.position)
             if not isinstance(event, ListPublished):
-                found.falsehoods.append(Falsehood("journal", published.position, "is keyed as a list, but is none"))
+                result.falsehoods.append(Falsehood("journal", published.position, "is keyed as a list, but is none"))
                 continue
             why_not = _other_version(event)
             if why_not:
-                found.left_out.append((str(published), why_not))
+                result.left_out.append((str(published), why_not))
                 continue
-            rows, pool = _rows(past, event, published.head, progress)
+            connection = past.go_to(published.head, progress).connection
+            pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
+            standing = [] if pool is None else list_in_force(connection, pool, instant_end_ms(event.as_of))
+            rows = {row.player: row for row in standing}
             falsehood = _difference(file, published, event, rows)
             why_not = _older_scheme(journal, pool, event) if falsehood else ""
             if falsehood and why_not:
-                found.left_out.append((str(published), why_not))
+                result.left_out.append((str(published), why_not))
                 continue
-            found.compared += 1
-            found.falsehoods += [falsehood] if falsehood else []
-    return found
+            result.compared += 1
+            result.falsehoods += [falsehood] if falsehood else []
+    return result
 
 
 def _entry(journal: Journal, position: int) -> Event:
@@ -100,29 +106,18 @@ def _older_scheme(journal: Journal, pool: Pool | None, event: ListPublished) -> 
     return ""
 
 
-def _rows(
-    past: Steps, event: ListPublished, head: int, progress: Progress
-) -> tuple[Mapping[int, ListRow], Pool | None]:
-    connection = past.go_to(head, progress).connection
-    pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
-    if pool is None:
-        return {}, None
-    rows = list_in_force(connection, pool, instant_end_ms(event.as_of))
-    return {row.player: row for row in rows}, pool
-
-
 def _difference(
     file: Snapshot, published: PublishedList, event: ListPublished, rows: Mapping[int, ListRow]
 ) -> Falsehood | None:
     """The first row of a list that does not follow from its entries, if any; without kept rows their digest tells."""
     of_form = {row.player: row for row in in_form(rows.values(), form_of(file, published))}
     try:
-        found = next(_differences(kept_rows(file, published), of_form), None)
+        first = next(_differences(kept_rows(file, published), of_form), None)
     except ValueError:  # named already
         digest = kept_texts(rows.values()).digest
         same = form_of_digest(list(rows.values()), event.digest) is not None
-        found = None if same else ("digest", f"is {event.digest}, the {published.head} entries before give {digest}")
-    return None if found is None else Falsehood(str(published), found[0], f"{found[1]}; {REMEDY}")
+        first = None if same else ("digest", f"is {event.digest}, the {published.head} entries before give {digest}")
+    return None if first is None else Falsehood(str(published), first[0], f"{first[1]}; {REMEDY}")
 
 
 def _differences(kept: Iterator[list[object]], rows: Mapping[int, ListRow]) -> Iterator[tuple[str, str]]:
@@ -135,7 +130,31 @@ def _differences(kept: Iterator[list[object]], rows: Mapping[int, ListRow]) -> I
         if true is None:
             yield f"player {player}", f"stands there with {row[3]!r}, and is on no such list by the entries"
         for name, value, follows in zip(COLUMNS, row, true or row, strict=True):
-            if repr(value) != repr(follows):
+            if repr(value) != repr(follows):  # 1500 and 1500.0 are equal, and are not the same bytes
                 yield f"player {player}", f"{name} is {value!r}, the entries give {follows!r}"
     for player, true in remaining.items():
         yield f"player {player}", f"is missing, the entries give {true.rating!r}"
+
+
+_ADOPTIONS = "SELECT position FROM eras ORDER BY position"
+
+
+def not_reproducible(made: Views) -> Iterator[tuple[str, str]]:
+    """What was not compared because of another version, and why, for each such adoption of built views, in order."""
+    facts = HypotheticalFacts(made.connection, made.journal)
+    for (position,) in made.connection.execute(_ADOPTIONS).fetchall():
+        recorded = _entry(made.journal, position)
+        fact = facts.fact(recorded.key) if isinstance(recorded, SchemeAdopted) else None
+        if fact is None or fact.annulled_by is not None:
+            continue
+        event = facts.event(fact)  # as it stands after its corrections
+        if not isinstance(event, SchemeAdopted) or event.scheme_version is None or event.arithmetic is None:
+            continue  # recorded before versions were
+        here = named(event.scheme).version, arith.VERSION
+        if (event.scheme_version, event.arithmetic) != here:
+            yield (
+                f"numbers first published in pool {event.pool}",
+                f"not reproducible by this version: entry {position} adopted version {event.scheme_version} of "
+                f"{event.scheme!r} with arithmetic {event.arithmetic}, this program has {here[0]} and {here[1]}; to "
+                "compare them, run the release of that time",
+            )

@@ -14,9 +14,9 @@ from pathlib import Path
 import attrs
 
 from ledger.audit import derived, reader
+from ledger.audit.derived import SealedJournal, SealedPeople
 from ledger.audit.reader import Falsehood
 from ledger.audit.reader.published import PEOPLE
-from ledger.audit.sealed import SealedJournal, SealedPeople
 from ledger.errors import CorruptError
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.ledger import Ledger, utc_now
@@ -36,11 +36,11 @@ class ProvenLedger(Ledger):
         journal: SealedJournal,
         people: SealedPeople,
         made: Views,
-        held: ExitStack,
+        stack: ExitStack,
         clock: Callable[[], datetime],
     ) -> None:
         super().__init__(path, journal, people, made, clock)
-        self._held = held
+        self._held = stack
 
     def close(self) -> None:
         """Release all files."""
@@ -92,17 +92,18 @@ def _recompute(
 ) -> Recomputed:
     last = CheckpointFiles(path).last()  # first: one that is made meanwhile covers entries that the snapshot has not
     head = None if last is None else last.head
-    with ExitStack() as held:
-        file = held.enter_context(reader.snapshot(str(path)))
+    with ExitStack() as stack:
+        file = stack.enter_context(reader.snapshot(str(path)))
         with collector_paused():
-            found = reader.verify_journal(file, head, lambda done, total: progress("journal", done, total))
-        people = held.enter_context(reader.snapshot(str(beside(path, "people")), PEOPLE.remedy))
-        falsehoods = (*found.falsehoods, *reader.verify_people(file, people).falsehoods)
+            verdict = reader.verify_journal(file, head, lambda done, total: progress("journal", done, total))
+        people = stack.enter_context(reader.snapshot(str(beside(path, "people")), PEOPLE.remedy))
+        falsehoods = (*verdict.falsehoods, *reader.verify_people(file, people).falsehoods)
         if not falsehoods:
-            journal = SealedJournal(file, found.head)
-            made = held.enter_context(derived.aside(projectors, journal))
-            falsehoods = tuple(derived.build(made, found.head.size, progress))
+            journal = SealedJournal(file, verdict.head)
+            made = stack.enter_context(derived.aside(projectors, journal))
+            falsehoods = tuple(derived.build(made, verdict.head.size, progress))
         if falsehoods:
-            return Recomputed(None, found.entries, falsehoods)
-        ledger = ProvenLedger(path, journal, SealedPeople(people), made, held.pop_all(), clock)
-        return Recomputed(ledger, found.entries, ())
+            return Recomputed(None, verdict.entries, falsehoods)
+        # ``pop_all``: the snapshots outlive this block, and are released when the ledger is closed.
+        ledger = ProvenLedger(path, journal, SealedPeople(people), made, stack.pop_all(), clock)
+        return Recomputed(ledger, verdict.entries, ())

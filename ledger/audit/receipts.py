@@ -23,9 +23,8 @@ from ledger.journal.game_keys import game_found
 from ledger.journal.merkle import inclusion_path, leaf_hash
 from ledger.journal.rules import facts_of
 from ledger.ledger import Ledger
-from ledger.players.finding_players import player_found
 from ledger.players.people import Person
-from ledger.players.sealed_names import SealedNames
+from ledger.players.sealed_names import SealedNames, player_found
 from ledger.players.sealings import is_sealed, sealings
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"
@@ -61,15 +60,15 @@ def receipt_of(ledger: Ledger, game: str, *, name_of: str | None = None) -> str:
     return "\n".join([FIRST_LINE, f"extra {extra}", f"index {entry.position - 1}", *path, "", last.note])
 
 
-def _player_of(ledger: Ledger, entry: Stored, wanted: str) -> Person:
+def _player_of(ledger: Ledger, entry: Stored, word: str) -> Person:
     """The player that is meant, who played the game; who was merged into another since is asked for as recorded."""
     names = SealedNames(ledger.journal, ledger.people)
-    person, facts = player_found(ledger.journal, names, wanted), facts_of(entry)
+    person, facts = player_found(ledger.journal, names, word), facts_of(entry)
     players = [facts["white"], facts["black"]]
     if person.player not in players:
-        raise UnknownNameError("player", wanted, f"it was played by the players {players}", where="in this game")
+        raise UnknownNameError("player", word, f"it was played by the players {players}", where="in this game")
     if person.is_erased or person.salt is None:
-        raise UnknownNameError("name", wanted, "of a player who was erased, or whose name is lost, none can be proven")
+        raise UnknownNameError("name", word, "of a player who was erased, or whose name is lost, none can be proven")
     return person
 
 
@@ -108,6 +107,7 @@ def _text(ledger: Ledger, entry: Stored) -> str:
 
 def _path(ledger: Ledger, entry: Stored, head: TreeHead) -> list[bytes]:
     path = inclusion_path(entry.position - 1, head.size, ledger.journal.subtree_root)
+    # Asked of the verifier before it leaves the house: a receipt that fails years later could not be made again.
     if not verify_inclusion(leaf_hash(entry.body), entry.position, head, path):
         message = "does not lead to the root of the checkpoint: entry, leaf or tree was changed; run 'audit'"
         raise CorruptError(str(ledger.path), entry.position, message)

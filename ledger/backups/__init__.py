@@ -5,9 +5,8 @@
 disk.
 """
 
-from ledger.backups.comparing import Loss
+from ledger.backups.disk import CopiedFile, Manifest
 from ledger.backups.making import Backup, backup
-from ledger.backups.manifest import CopiedFile, Manifest
-from ledger.backups.restoring import Restored, restore
+from ledger.backups.restoring import Loss, Restored, restore
 
 __all__ = ["Backup", "CopiedFile", "Loss", "Manifest", "Restored", "backup", "restore"]

@@ -18,7 +18,7 @@ from pathlib import Path
 import attrs
 
 from ledger.audit import reader
-from ledger.backups import files, manifest
+from ledger.backups import disk
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.facts.instants import instant_text
 from ledger.facts.words import TreeHead
@@ -88,20 +88,33 @@ def backup(
         made_at = instant_text(ledger.now_ms())
     _refuse_taken(target)
     place = target.with_name(f"{target.name}.making")
-    with files.workshop(place):
+    with disk.workshop(place):
         made = place / SET
-        files.make_empty(made)
+        disk.make_empty(made)
         old, new = places(source), places(made / source.name)
         left_out = _copy_views(old["views"], new["views"], progress) if with_views else ""
-        _copy_journal_and_people(old, new, progress)
+        for _ in range(TRIES):
+            for role in ("journal", "people"):
+                new[role].unlink(missing_ok=True)
+            _copy(old["journal"], new["journal"], progress)
+            _copy_people(old["people"], new["people"])
+            if _renamings(old["journal"]) == _renamings(new["journal"]):
+                break
+        else:
+            words = "players are renamed again and again while it is copied; try again later"
+            raise StorageError(str(old["people"]), words)
         head, names = _prove(source, new, progress)
         reached, left_out = (None, left_out) if not new["views"].exists() else _judge_views(new)
-        kept = manifest.Manifest(made_at, _program(), head, _described(new))
-        manifest.write(made, kept)
-        files.flush_set(made)
+        try:
+            program = version("rating-ledger")
+        except PackageNotFoundError:  # run from a checkout that is not installed
+            program = "unknown"
+        kept = disk.Manifest(made_at, program, head, _described(new))
+        disk.write_manifest(made, kept)
+        disk.flush_set(made)
         _refuse_taken(target)
-        files.move(made, target)
-        files.flush(target.parent)
+        disk.move(made, target)
+        disk.flush(target.parent)
     size = sum(file.bytes for file in kept.files.values())
     return Backup(target, head, names.checked, names.erased, reached, left_out, size)
 
@@ -119,7 +132,7 @@ def places(path: Path) -> dict[str, Path]:
 
 
 def _refuse_taken(target: Path) -> None:
-    with files.errors_named(target):
+    with disk.errors_named(target):
         if not target.parent.is_dir():
             raise StorageError(str(target), f"cannot be made: there is no folder {target.parent}")
         if target.exists() and not target.is_dir():
@@ -141,24 +154,13 @@ def _copy(source: Path, target: Path, progress: Progress) -> None:
     def tell(_: int, remaining: int, total: int) -> None:
         progress(f"copy {source.name}", total - remaining, total)
 
-    with closing(sqlite.connect(source, read_only=True)) as held, closing(sqlite.connect(target)) as copy:
+    with closing(sqlite.connect(source, read_only=True)) as original, closing(sqlite.connect(target)) as copy:
         with sqlite.storage_errors(source):
-            held.execute("BEGIN")
-            held.execute("SELECT count(*) FROM sqlite_master").fetchone()  # here the snapshot begins
+            original.execute("BEGIN")
+            original.execute("SELECT count(*) FROM sqlite_master").fetchone()  # here the snapshot begins
         with sqlite.storage_errors(target):
             copy.execute("PRAGMA synchronous=OFF")  # it is flushed before it counts
-            held.backup(copy, pages=PAGES, progress=tell)
-
-
-def _copy_journal_and_people(old: Mapping[str, Path], new: Mapping[str, Path], progress: Progress) -> None:
-    for _ in range(TRIES):
-        for role in ("journal", "people"):
-            new[role].unlink(missing_ok=True)
-        _copy(old["journal"], new["journal"], progress)
-        _copy_people(old["people"], new["people"])
-        if _renamings(old["journal"]) == _renamings(new["journal"]):
-            return
-    raise StorageError(str(old["people"]), "players are renamed again and again while it is copied; try again later")
+            original.backup(copy, pages=PAGES, progress=tell)
 
 
 def _renamings(path: Path) -> int:
@@ -168,14 +170,14 @@ def _renamings(path: Path) -> int:
 
 def _copy_people(source: Path, target: Path) -> None:
     """Copy the people under one read snapshot, row by row: what free pages still hold of erased ones stays behind."""
-    files.new_file(target, files.PRIVATE).close()
-    with closing(sqlite.connect(source, read_only=True)) as held:
+    disk.new_file(target, disk.PRIVATE).close()
+    with closing(sqlite.connect(source, read_only=True)) as people:
         with sqlite.storage_errors(source):
-            (found,) = held.execute("PRAGMA integrity_check(1)").fetchone()
-        if found != "ok":
-            raise CorruptError(str(source), 0, f"{one_line(found)}; {sqlite.RESTORE}")
+            (verdict,) = people.execute("PRAGMA integrity_check(1)").fetchone()
+        if verdict != "ok":
+            raise CorruptError(str(source), 0, f"{one_line(verdict)}; {sqlite.RESTORE}")
         with sqlite.storage_errors(target):
-            held.execute("VACUUM INTO ?", (str(target),))
+            people.execute("VACUUM INTO ?", (str(target),))
     with closing(sqlite.connect(target)) as copy, sqlite.storage_errors(target):
         copy.execute("PRAGMA journal_mode=WAL")
 
@@ -202,14 +204,14 @@ def _prove(source: Path, copies: Mapping[str, Path], progress: Progress) -> tupl
         CorruptError: something is false, and so it is in the ledger.
     """
     with collector_paused():
-        found = reader.verify_journal(str(copies["journal"]), None, partial(progress, "journal"))
-    falsehoods = found.falsehoods
+        journal = reader.verify_journal(str(copies["journal"]), None, partial(progress, "journal"))
+    falsehoods = journal.falsehoods
     if not falsehoods:
         people = reader.verify_people(str(copies["journal"]), str(copies["people"]))
         falsehoods = people.falsehoods
     if falsehoods:
         raise CorruptError(str(source), 0, f"{falsehoods[0]}; no backup was made: run 'audit', restore an older backup")
-    return found.head, people.names
+    return journal.head, people.names
 
 
 def _judge_views(copies: Mapping[str, Path]) -> tuple[int | None, str]:
@@ -239,26 +241,15 @@ def _without_path(error: LedgerError) -> str:
 # --- describing ---------------------------------------------------------------------------------------------
 
 
-def _described(copies: Mapping[str, Path]) -> dict[str, manifest.CopiedFile]:
+def _described(copies: Mapping[str, Path]) -> dict[str, disk.CopiedFile]:
     """What the manifest says of each file, after taking away what readers left beside them."""
     described = {}
     for role, copy in copies.items():
         for litter in ("-wal", "-shm"):  # empty: nothing was written since the copies were closed
             copy.with_name(copy.name + litter).unlink(missing_ok=True)
         if copy.exists():
-            size, digest = files.digest_of(copy)
-            described[role] = manifest.CopiedFile(copy.name, size, digest, _layout(copy))
+            size, digest = disk.digest_of(copy)
+            with copy.open("rb") as file:
+                layout = int.from_bytes(file.read(64)[60:])  # user_version; no connection, which would leave litter
+            described[role] = disk.CopiedFile(copy.name, size, digest, layout)
     return described
-
-
-def _layout(copy: Path) -> int:
-    """``user_version``, four bytes of the file's header."""
-    with copy.open("rb") as file:
-        return int.from_bytes(file.read(64)[60:])
-
-
-def _program() -> str:
-    try:
-        return version("rating-ledger")
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return "unknown"

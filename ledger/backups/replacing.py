@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from ledger.backups import files
+from ledger.backups import disk
 from ledger.backups.making import SET, places
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
@@ -48,7 +48,7 @@ def standing(path: Path) -> list[Path]:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[Present]:
+def alone(path: Path) -> Iterator[Present]:
     """Keep every other process away from the ledger at *path*, readers too.
 
     A process that has it open would go on with the files that are moved away, and nobody would miss its entries.
@@ -58,21 +58,21 @@ def held(path: Path) -> Iterator[Present]:
     """
     with ExitStack() as stack:
         lock = filelock.FileLock(f"{places(path)['views']}.lock", timeout=WAIT_SECONDS)
-        with files.errors_named(path):
+        with disk.errors_named(path):
             try:
                 stack.enter_context(lock)
             except filelock.Timeout:
                 raise _in_use(places(path)["views"]) from None
         views = places(path)["views"]
         wait_for_writer(views.with_name(f"{views.name}.building"))  # of a build that was killed
-        present = {role: _alone(file) for role, file in places(path).items()}
+        present = {role: _opened_alone(file) for role, file in places(path).items()}
         try:
             yield present
         finally:
             _release(present)
 
 
-def _alone(file: Path) -> sqlite3.Connection | None:
+def _opened_alone(file: Path) -> sqlite3.Connection | None:
     """Open a file for this connection alone; None where it is not there or too damaged for anybody to open."""
     if not file.is_file():
         return None
@@ -81,6 +81,7 @@ def _alone(file: Path) -> sqlite3.Connection | None:
         with sqlite.storage_errors(file):
             connection.execute(f"PRAGMA busy_timeout={WAIT_SECONDS * 1000:.0f}")
             connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+            # the locking mode alone takes no lock: it holds the one that the next transaction takes
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute("COMMIT")  # the lock stays until the connection is closed
     except CorruptError:
@@ -106,11 +107,9 @@ def _release(present: Present) -> None:
 
 
 def _use_log(present: Present, mode: str) -> None:
-    """Change how the files keep what is not yet written back.
-
-    Without a write-ahead log SQLite refuses to write to a file that was moved after it was opened: a process that was
-    about to open the old file can then write neither into it nor into the log of the new one.
-    """
+    """Change how the files keep what is not yet written back."""
+    # Without a write-ahead log SQLite refuses to write to a file that was moved after it was opened: a process that was
+    # about to open the old file can then write neither into it nor into the log of the new one.
     for connection in present.values():
         if connection is not None:
             with suppress(CorruptError), sqlite.storage_errors(""):
@@ -141,7 +140,7 @@ def replace(place: Path, path: Path, present: Present) -> Path:
     Args:
         place: the workshop.
         path: the journal's place.
-        present: the connections of ``held``; they are closed.
+        present: the connections of ``alone``; they are closed.
 
     Returns:
         The folder of the replaced files.
@@ -149,22 +148,27 @@ def replace(place: Path, path: Path, present: Present) -> Path:
     Raises:
         StorageError: a file cannot be moved; everything is as it was.
     """
-    aside = _new_folder(path)
+    number = 1  # of the first folder that is not there, or is empty
+    while (aside := path.with_name(f"{path.stem}.replaced-{number}")).exists():
+        if aside.is_dir() and not any(aside.iterdir()):
+            break
+        number += 1
     _write_plan(place, aside)
     try:
-        with files.errors_named(aside):
+        with disk.errors_named(aside):
             aside.mkdir(mode=0o700, exist_ok=True)
         _use_log(present, "DELETE")
         for file in places(path).values():
             if file.exists():
-                _make_alike(place / SET / file.name, file)
-                files.move(file, aside / file.name)
-                files.flush(aside)
-                files.flush(path.parent)
+                if (new := place / SET / file.name).exists():
+                    disk.make_alike(new, file)
+                disk.move(file, aside / file.name)
+                disk.flush(aside)
+                disk.flush(path.parent)
         _release(present)
         for file in standing(path):  # what SQLite keeps beside a file that is damaged
-            files.move(file, aside / file.name)
-        files.flush(aside)
+            disk.move(file, aside / file.name)
+        disk.flush(aside)
         _put(place, path)
     except BaseException:
         _release(present)
@@ -178,28 +182,11 @@ def _put(place: Path, path: Path) -> None:
     _clear_empty(path)
     if there := standing(path):
         raise StorageError(str(there[0]), "was made by another process meanwhile; nothing was restored")
-    for role in ("people", "views", "journal"):
+    for role in ("people", "views", "journal"):  # last what makes a ledger of them: nobody opens people without it
         file = places(path)[role]
         if (place / SET / file.name).exists():
-            files.move(place / SET / file.name, file)
-            files.flush(path.parent)
-
-
-def _make_alike(new: Path, old: Path) -> None:
-    if new.exists():
-        files.make_alike(new, old)
-
-
-def _new_folder(path: Path) -> Path:
-    """``club.replaced-N``, the first that is not there, or is empty."""
-    number = 1
-    while (folder := path.with_name(f"{path.stem}.replaced-{number}")).exists() and _holds_something(folder):
-        number += 1
-    return folder
-
-
-def _holds_something(folder: Path) -> bool:
-    return not folder.is_dir() or any(folder.iterdir())
+            disk.move(place / SET / file.name, file)
+            disk.flush(path.parent)
 
 
 # --- a plan that was not finished -----------------------------------------------------------------------------
@@ -209,20 +196,20 @@ def _write_plan(place: Path, aside: Path | None) -> None:
     new = sorted(file.name for file in (place / SET).iterdir())
     words = orjson.dumps({"aside": None if aside is None else aside.name, "new": new})
     making = place / f"{PLAN}.making"
-    with files.errors_named(making):
+    with disk.errors_named(making):
         making.unlink(missing_ok=True)  # of a process that was killed here
-        with files.new_file(making, files.USUAL) as file:
+        with disk.new_file(making, disk.USUAL) as file:
             file.write(words)
-    files.flush(making)
-    files.move(making, place / PLAN)
-    files.flush(place)
-    files.flush(place.parent)
+    disk.flush(making)
+    disk.move(making, place / PLAN)
+    disk.flush(place)
+    disk.flush(place.parent)
 
 
 def _read_plan(place: Path, path: Path) -> tuple[Path | None, list[str]]:
     """The folder for the replaced files, where there are any, and the names of the new ones."""
     try:
-        with files.errors_named(place / PLAN):
+        with disk.errors_named(place / PLAN):
             plan = orjson.loads((place / PLAN).read_bytes())
         return (None if plan["aside"] is None else path.with_name(plan["aside"])), list(plan["new"])
     except (ValueError, TypeError, LookupError) as error:
@@ -246,25 +233,24 @@ def undo(place: Path, path: Path) -> bool:
     moved = not path.exists()
     if moved:
         for name in new:
-            _take_back(place / SET / name, path.with_name(name))
+            in_place = path.with_name(name)
+            if not (place / SET / name).exists() and in_place.exists():
+                disk.move(in_place, place / SET / name)
+                for word in _BESIDE[1:]:  # of whoever looked at it there
+                    with disk.errors_named(in_place):
+                        in_place.with_name(in_place.name + word).unlink(missing_ok=True)
     if aside is not None:
         if moved and aside.exists():
             _bring_back(aside, path)
         if aside.exists() and not any(aside.iterdir()):
             aside.rmdir()
-        _restore_log(path)
-    files.flush(path.parent)
+        for file in places(path).values():
+            if file.is_file():
+                with suppress(CorruptError), sqlite.storage_errors(file), closing(sqlite.connect(file)) as connection:
+                    connection.execute("PRAGMA journal_mode=WAL")  # which ``replace`` had taken away
+    disk.flush(path.parent)
     (place / PLAN).unlink()
     return moved
-
-
-def _take_back(new: Path, in_place: Path) -> None:
-    """Move a file of the set that was put in place back into the set."""
-    if not new.exists() and in_place.exists():
-        files.move(in_place, new)
-        for word in _BESIDE[1:]:  # of whoever looked at it there
-            with files.errors_named(in_place):
-                in_place.with_name(in_place.name + word).unlink(missing_ok=True)
 
 
 def _bring_back(aside: Path, path: Path) -> None:
@@ -273,19 +259,12 @@ def _bring_back(aside: Path, path: Path) -> None:
     for file in sorted(aside.iterdir(), key=lambda file: (file.name == path.name, file.name)):
         if path.with_name(file.name).exists():
             raise StorageError(str(path.with_name(file.name)), f"is in the way; the file of before is {file}")
-        files.move(file, path.with_name(file.name))
+        disk.move(file, path.with_name(file.name))
 
 
 def _clear_empty(path: Path) -> None:
     """Take away a file without a byte, as SQLite makes one for whoever opens what was just moved away."""
     for file in standing(path):
         if not file.stat().st_size:
-            with files.errors_named(file):
+            with disk.errors_named(file):
                 file.unlink()
-
-
-def _restore_log(path: Path) -> None:
-    for file in places(path).values():
-        if file.is_file():
-            with suppress(CorruptError), sqlite.storage_errors(file), closing(sqlite.connect(file)) as connection:
-                connection.execute("PRAGMA journal_mode=WAL")

@@ -1,4 +1,8 @@
-"""Restoring a backup: copied beside the ledger's place, proven there as the audit proves, and then put in place."""
+"""Restoring a backup: copied beside the ledger's place, proven there as the audit proves, and then put in place.
+
+Before a ledger is replaced it is held against the proven copy: what would be lost, and who was erased since. The
+connections to the present files are those of ``replacing.alone``; either file may be damaged.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +10,175 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 
 from ledger.audit import reader
 from ledger.audit.audit import audit
-from ledger.backups import comparing, files, manifest, replacing
-from ledger.backups.comparing import Erased, Loss
+from ledger.backups import disk, replacing
 from ledger.backups.making import SET, places
+from ledger.backups.replacing import Present
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import Checkpoints
+from ledger.journal.merkle import leaf_hashes
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.people import People
+from ledger.players.people_layouts import REASONS_SINCE, layout
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import RESTORE_PLAN, restoring
 from ledger.runtime.long_work import Progress, silent
+
+if TYPE_CHECKING:
+    import sqlite3
+
+BLOCK = 10_000
+_BODIES = "SELECT body FROM journal ORDER BY position"
+_LEAVES = "SELECT leaf FROM journal ORDER BY position"
+_SIZE = "SELECT coalesce(max(position), 0) FROM journal"
+_KINDS = "SELECT kind, count(*) FROM journal WHERE position > ? GROUP BY kind ORDER BY kind"
+_REGISTERED = "SELECT body FROM journal WHERE key = ?"
+_ERASED = "SELECT player, joined_at FROM people WHERE identity IS NULL AND name IS NULL AND salt IS NULL"
+_KNOWN = "SELECT player, joined_at, salt FROM people WHERE salt IS NOT NULL"
+_ERASURES = "SELECT key FROM journal WHERE key >= 'erased:' AND key < 'erased;'"
+_KNOWN_REASONS = "SELECT commitment FROM reasons WHERE text IS NOT NULL"
+_ERASED_REASONS = "SELECT commitment FROM reasons WHERE text IS NULL AND salt IS NULL"
+
+
+@attrs.frozen
+class Loss:
+    """What the ledger that stands there has and the backup has not.
+
+    Attributes:
+        entries: entries of the journal that stands there; None where it cannot be read, or there is none.
+        backup: entries of the backup's journal.
+        common: how many entries, from the first on, are the same in both.
+        beyond: by kind, the entries after those in the journal that stands there.
+        alarm: why the backup is not the ledger of the last checkpoint that is kept; None where it is, or none is kept.
+    """
+
+    entries: int | None
+    backup: int
+    common: int = 0
+    beyond: Mapping[str, int] = attrs.field(factory=dict)
+    alarm: str | None = None
+
+    @property
+    def is_earlier_state(self) -> bool:
+        """True when the backup is an earlier state of the ledger that stands there, or the same state."""
+        return self.common == self.backup
+
+
+@attrs.frozen
+class Erased:
+    """Players who were erased in the ledger that stands there, but not yet in the backup.
+
+    Attributes:
+        players: their numbers.
+        unknown: True where the people who stand there cannot be read, so that nobody can tell.
+        reasons: commitments to reasons of corrections that were erased likewise.
+    """
+
+    players: tuple[int, ...] = ()
+    unknown: bool = False
+    reasons: tuple[str, ...] = ()
+
+
+def loss(present: Present, copy: Path) -> Loss:
+    """Hold the journal that stands there against the proven *copy*, entry by entry."""
+    with closing(sqlite.connect(copy, read_only=True)) as proven:
+        backup = int(proven.execute(_SIZE).fetchone()[0])
+        journal = present["journal"]
+        if journal is None:
+            return Loss(None, backup)
+        try:
+            with sqlite.storage_errors(copy):
+                common = _common(journal, proven)
+                entries = int(journal.execute(_SIZE).fetchone()[0])
+                return Loss(entries, backup, common, dict(journal.execute(_KINDS, (common,)).fetchall()))
+        except (LedgerError, TypeError, ValueError):
+            return Loss(None, backup)
+
+
+def _common(present: sqlite3.Connection, proven: sqlite3.Connection) -> int:
+    """How many entries from the first on are the same: bodies that hash to the proven leaves."""
+    common, bodies, leaves = 0, present.execute(_BODIES), proven.execute(_LEAVES)
+    while rows := bodies.fetchmany(BLOCK):
+        own = leaf_hashes([body for (body,) in rows])
+        true = [leaf for (leaf,) in leaves.fetchmany(BLOCK)]
+        if own != true:
+            return common + next(
+                (i for i, (here, there) in enumerate(zip(own, true, strict=False)) if here != there),
+                min(len(own), len(true)),
+            )
+        common += len(own)
+    return common
+
+
+def erased(present: Present, copy: Path) -> Erased:
+    """Who, and which reason, was erased in the ledger that stands there, and is known in the *copy* of the backup.
+
+    Both tell of persons: the people file by a blank row, the journal by an entry (since there are such entries).
+
+    Args:
+        present: the files that stand there.
+        copy: the journal of the copy; its people stand beside it.
+    """
+    with (
+        closing(sqlite.connect(copy, read_only=True)) as journal,
+        closing(sqlite.connect(places(copy)["people"], read_only=True)) as backed_up,
+    ):
+        copied = {player: (joined_at, salt) for player, joined_at, salt in backed_up.execute(_KNOWN)}
+        blank, related, reasons = dict[int, str](), False, set[str]()
+        unknown = (people := present["people"]) is None
+        if people is not None:
+            try:
+                with sqlite.storage_errors(copy):
+                    blank = dict(people.execute(_ERASED).fetchall())
+                    # salts are drawn once: with one in common the files have one origin
+                    rows = people.execute(_KNOWN)
+                    related = any(player in copied and copied[player][1] == salt for player, _, salt in rows)
+                    reasons = _reasons(backed_up, _KNOWN_REASONS) & _reasons(people, _ERASED_REASONS)
+            except (LedgerError, TypeError, ValueError):
+                blank, unknown = {}, True
+        players = [
+            player
+            for player in sorted(copied.keys() & {*blank, *_recorded(present["journal"])})
+            if _is_the_same(
+                player, present["journal"], journal, by_people=related and blank.get(player) == copied[player][0]
+            )
+        ]
+    return Erased(tuple(players), unknown, tuple(sorted(reasons)))
+
+
+def _recorded(journal: sqlite3.Connection | None) -> set[int]:
+    """Players of whom the journal that stands there says that they were erased; nobody where it cannot be read."""
+    try:
+        with sqlite.storage_errors(""):
+            keys = [] if journal is None else journal.execute(_ERASURES).fetchall()
+        return {int(key.partition(":")[2]) for (key,) in keys}
+    except (LedgerError, TypeError, ValueError):
+        return set()
+
+
+def _reasons(people: sqlite3.Connection, query: str) -> set[str]:
+    """Commitments to reasons; they are drawn once, so one in both files is the same reason."""
+    return {reason for (reason,) in people.execute(query)} if layout(people) >= REASONS_SINCE else set()
+
+
+def _is_the_same(player: int, present: sqlite3.Connection | None, copy: sqlite3.Connection, *, by_people: bool) -> bool:
+    """True when a number means one person in both ledgers: both registered it in the same entry."""
+    # Where one of the journals does not say, the people's files decide.
+    copy_row = copy.execute(_REGISTERED, (f"player:{player}",)).fetchone()
+    try:
+        with sqlite.storage_errors(""):
+            present_row = None if present is None else present.execute(_REGISTERED, (f"player:{player}",)).fetchone()
+    except LedgerError:
+        present_row = None
+    return present_row == copy_row if present_row and copy_row else by_people
+
 
 RESTORE = "restore"  # who has somebody erased again
 EARLIER_VIEWS = "they are not of this program's read models and schemes"
@@ -88,50 +244,41 @@ def restore(
         CorruptError: the backup is not a true ledger.
     """
     source, target = Path(folder), Path(path).resolve()
-    _refuse_folder(target)
+    if target.is_dir():
+        raise StorageError(str(target), "is a folder; give the name of the journal's file")
+    if not target.parent.is_dir():
+        raise StorageError(str(target), f"cannot be made: there is no folder {target.parent}")
     place = restoring(target)
-    with files.workshop(place, unfinished=RESTORE_PLAN):
+    with disk.workshop(place, unfinished=RESTORE_PLAN):
         undone = replacing.undo(place, target)
-        kept = manifest.read(source)
+        kept = disk.read_manifest(source)
         _refuse_standing(target, replace=replace, undone=undone)
         staged = place / SET
-        files.make_empty(staged)
+        disk.make_empty(staged)
         copy = _stage(source, kept, staged / target.name, with_views=with_views, progress=progress)
         left_out = _leave_out_views(copy["views"])
         head, names = _prove(source, kept, copy["journal"], since, progress)
-        alarm = _alarm(copy["journal"], target)
-        found = Restored(target, head, names, copy["views"].exists(), left_out, undone=undone, alarm=alarm)
+        with closing(SqliteJournal(copy["journal"], read_only=True)) as journal:
+            alarm = Checkpoints(target, journal).fault()  # whether it would be taken for another ledger in this place
+        restored = Restored(target, head, names, copy["views"].exists(), left_out, undone=undone, alarm=alarm)
         if not replace or not replacing.standing(target):
             _finish(copy)
             replacing.put_in_place(place, target)
-            return found
-        with replacing.held(target) as present:
-            approve(attrs.evolve(comparing.loss(present, copy["journal"]), alarm=alarm))
-            gone = comparing.erased(present, copy["journal"])
+            return restored
+        with replacing.alone(target) as present:
+            approve(attrs.evolve(loss(present, copy["journal"]), alarm=alarm))
+            gone = erased(present, copy["journal"])
             _erase(copy, gone)
             _finish(copy)
             replaced = replacing.replace(place, target, present)
         return attrs.evolve(
-            found,
+            restored,
             names=names - len(gone.players),
             erased=gone.players,
             erased_unknown=gone.unknown,
             reasons_erased=len(gone.reasons),
             replaced=replaced,
         )
-
-
-def _alarm(copy: Path, target: Path) -> str | None:
-    """Whether a ledger that has this journal would be taken for another one by the checkpoint kept for its place."""
-    with closing(SqliteJournal(copy, read_only=True)) as journal:
-        return Checkpoints(target, journal).fault()
-
-
-def _refuse_folder(target: Path) -> None:
-    if target.is_dir():
-        raise StorageError(str(target), "is a folder; give the name of the journal's file")
-    if not target.parent.is_dir():
-        raise StorageError(str(target), f"cannot be made: there is no folder {target.parent}")
 
 
 def _refuse_standing(target: Path, *, replace: bool, undone: bool) -> None:
@@ -146,7 +293,7 @@ def _refuse_standing(target: Path, *, replace: bool, undone: bool) -> None:
 
 
 def _stage(
-    source: Path, kept: manifest.Manifest, path: Path, *, with_views: bool, progress: Progress
+    source: Path, kept: disk.Manifest, path: Path, *, with_views: bool, progress: Progress
 ) -> Mapping[str, Path]:
     """Copy the files of a backup under the names that they will have, each held against the manifest."""
     copy = places(path)
@@ -159,8 +306,9 @@ def _stage(
             raise StorageError(str(old), f"is missing from the backup; use another backup{way_out}")
         why, size = "its SHA-256 is not the one in the manifest", old.stat().st_size
         if size == file.bytes:
-            permissions = files.PRIVATE if role == "people" else files.USUAL
-            if files.copy(old, copy[role], permissions, partial(progress, f"copy {file.name}")) == file.sha256:
+            permissions = disk.PRIVATE if role == "people" else disk.USUAL
+            # hashed while it is copied: what is put in place is what was compared, whatever becomes of the backup
+            if disk.copy(old, copy[role], permissions, partial(progress, f"copy {file.name}")) == file.sha256:
                 continue
         else:
             why = f"{size:,} bytes, not {file.bytes:,}"
@@ -186,7 +334,7 @@ def _leave_out_views(copy: Path) -> str:
 
 
 def _prove(
-    source: Path, kept: manifest.Manifest, copy: Path, since: TreeHead | None, progress: Progress
+    source: Path, kept: disk.Manifest, copy: Path, since: TreeHead | None, progress: Progress
 ) -> tuple[TreeHead, int]:
     """The whole audit of the copy; its head and how many names were compared."""
     try:
@@ -213,9 +361,9 @@ def _erase(copy: Mapping[str, Path], gone: Erased) -> None:
         people.clean_whole()
         if gone.reasons:
             people.reasons.forget(gone.reasons)
-    found = reader.verify_people(str(copy["journal"]), str(copy["people"]))
-    if found.falsehoods:
-        raise CorruptError(str(copy["people"]), 0, str(found.falsehoods[0]))
+    verdict = reader.verify_people(str(copy["journal"]), str(copy["people"]))
+    if verdict.falsehoods:
+        raise CorruptError(str(copy["people"]), 0, str(verdict.falsehoods[0]))
 
 
 def _finish(copy: Mapping[str, Path]) -> None:
@@ -224,4 +372,4 @@ def _finish(copy: Mapping[str, Path]) -> None:
     for file in folder.iterdir():
         if file not in copy.values():
             file.unlink()
-    files.flush_set(folder)
+    disk.flush_set(folder)

@@ -79,6 +79,7 @@ def _play(position: Position, move: Written) -> None:
     there = squares[target]
     if there != EMPTY and there.isupper() == white:
         raise IllegalMoveError(f"a piece of the same side stands on {NAMES[target]}")
+    # Of a pawn it may be another square than the target: in passing (Laws, article 3.7).
     captured = _pawn_captures(position, move) if move.piece == "P" else target
     origin = _origin(position, move, piece, captured)
     is_quiet = move.piece != "P" and there == EMPTY
@@ -91,7 +92,7 @@ def _play(position: Position, move: Written) -> None:
     if origin in position.rooks or target in position.rooks:  # a rook that moves or is captured castles no more
         position.rooks = [NO_SQUARE if rook in (origin, target) else rook for rook in position.rooks]
     position.last = (origin, target)
-    doubled = move.piece == "P" and abs(target - origin) == 16
+    doubled = move.piece == "P" and abs(target - origin) == 16  # two ranks of eight squares
     _turn(position, (origin + target) // 2 if doubled else NO_SQUARE, quiet=position.quiet + 1 if is_quiet else 0)
 
 
@@ -154,7 +155,7 @@ def _pawns(position: Position, move: Written, pawn: str, captured: int) -> list[
     before = target + back
     if not 0 <= before < 64:
         return []
-    if squares[before] == pawn:
+    if squares[before] == pawn:  # the nearer pawn stands in the way of the one behind it
         return [before]
     doubled = squares[before] == EMPTY and target // 8 == (3 if white else 4) and squares[before + back] == pawn
     return [before + back] if doubled else []

@@ -125,7 +125,7 @@ class Position:
         return faults
 
     def _read_pieces(self, pieces: str) -> list[str]:
-        spread = re.sub("[1-8]", lambda found: EMPTY * int(found[0]), pieces)
+        spread = re.sub("[1-8]", lambda match: EMPTY * int(match[0]), pieces)
         rows = spread.split("/")
         if not _PIECES.fullmatch(pieces) or any(len(row) != 8 for row in rows):
             return [f"the pieces must be eight ranks of eight squares each, got {shown(pieces)}"]
@@ -195,6 +195,8 @@ class Position:
         """
         squares = self.squares
         piece, taken, there = squares[origin], squares[captured], squares[target]
+        # Played and taken back on the board itself, the captured square first: in passing it is not the target, and
+        # both pawns leave lines open.
         squares[captured] = EMPTY
         squares[origin], squares[target] = EMPTY, piece
         king = target if piece in ("K", "k") else self.kings[self.white]
@@ -210,7 +212,7 @@ class Position:
         """The position as FEN."""
         text = "".join(self.squares)
         rows = "/".join(text[start : start + 8] for start in range(56, -1, -8))
-        pieces = re.sub(r"\.+", lambda found: str(len(found[0])), rows)
+        pieces = re.sub(r"\.+", lambda match: str(len(match[0])), rows)
         # X-FEN names the square only where a pawn may capture: two positions that differ in nothing are one text
         passed = NAMES[self.passed] if self._may_capture_in_passing() else "-"
         return f"{pieces} {'w' if self.white else 'b'} {self._castling()} {passed} {self.quiet} {self.number}"
@@ -273,9 +275,9 @@ def written(san: str) -> Written | None:
         san: such as ``Nbxd7+``, ``e8=Q`` or, in the long form, ``Nb8-d7``. Whether it says that it captures, checks
             or mates does not matter.
     """
-    found = _MOVE.fullmatch(bare(san))
-    if found is None or (found[1] and found[5]):
+    match = _MOVE.fullmatch(bare(san))
+    if match is None or (match[1] and match[5]):
         return None
-    file = FILES.index(found[2]) if found[2] else None
-    rank = RANKS.index(found[3]) if found[3] else None
-    return Written(found[1] or "P", file, rank, NUMBERS[found[4]], found[5] or "")
+    file = FILES.index(match[2]) if match[2] else None
+    rank = RANKS.index(match[3]) if match[3] else None
+    return Written(match[1] or "P", file, rank, NUMBERS[match[4]], match[5] or "")

@@ -25,8 +25,7 @@ from ledger.facts.periods import DAY_MS, OPEN, Calendar
 from ledger.facts.words import Carry
 from ledger.runtime.lazy import np
 from ledger.schemes import scheme
-from ledger.schemes.newcomers import FROM_SHOWN
-from ledger.schemes.scheme import STANDING_GUEST, STANDING_WELCOMER, Newcomer, Rhythm, Scheme, When, always
+from ledger.schemes.scheme import FROM_SHOWN, STANDING_GUEST, STANDING_WELCOMER, Newcomer, Rhythm, Scheme, When, always
 
 BEGINNING = -(2**62)  # before any game, milliseconds
 

@@ -84,12 +84,12 @@ def _values_field(doc: str) -> Any:
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, Mapping) or not value:
             fail(attribute, "a mapping of at least one field to its value", value)
-        for path, found in _leaves(value, ""):
-            if type(found) is str and (found == BLANK or is_plain_text(found, LONGEST_TEXT)):
+        for path, leaf in _leaves(value, ""):
+            if type(leaf) is str and (leaf == BLANK or is_plain_text(leaf, LONGEST_TEXT)):
                 continue
-            if type(found) is bool or (type(found) is int and abs(found) <= MAX_WHOLE):
+            if type(leaf) is bool or (type(leaf) is int and abs(leaf) <= MAX_WHOLE):
                 continue
-            fail(attribute, f"plain text, a whole number, true or false at {path!r}", found)
+            fail(attribute, f"plain text, a whole number, true or false at {path!r}", leaf)
 
     value = {"type": ["string", "integer", "boolean", "object", "array"]}
     schema = {
@@ -103,6 +103,7 @@ def _values_field(doc: str) -> Any:
 
 def _leaves(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Each value that is neither object nor list, with its path."""
+    # Deeper ones come out as they are and are refused: nothing walks down a document of somebody else without an end.
     if depth <= _DEEPEST and isinstance(value, Mapping):
         for name, inner in value.items():
             if type(name) is not str or not name.isascii() or not name.isprintable() or len(name) > 32:
@@ -145,9 +146,9 @@ class Change:
             MalformedError: one is missing, or one too many; or nothing is replaced.
         """
         taken = FIELDS[self.do]
-        given = {field.name for field in attrs.fields(Change) if getattr(self, field.name) is not None} - {"do"}
-        problems = [f"{self.do} needs {name}" for name in taken.needed if name not in given]
-        problems += [f"{self.do} takes no {name}" for name in sorted(given - {*taken.needed, *taken.allowed})]
+        names = {field.name for field in attrs.fields(Change) if getattr(self, field.name) is not None} - {"do"}
+        problems = [f"{self.do} needs {name}" for name in taken.needed if name not in names]
+        problems += [f"{self.do} takes no {name}" for name in sorted(names - {*taken.needed, *taken.allowed})]
         if self.do is Verb.REPLACE and not problems:
             expects, facts = dict(self.expects or {}), dict(self.facts or {})
             if expects.keys() != facts.keys():
@@ -172,8 +173,8 @@ class Change:
 
     def plain(self) -> dict[str, Any]:
         """The fields that it has, as they are written."""
-        found = {field.name: getattr(self, field.name) for field in attrs.fields(Change)}
-        words = {name: str(value) if isinstance(value, StrEnum) else value for name, value in found.items()}
+        values = {field.name: getattr(self, field.name) for field in attrs.fields(Change)}
+        words = {name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()}
         return {name: value for name, value in sorted(words.items()) if value is not None}
 
 

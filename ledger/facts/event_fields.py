@@ -61,18 +61,18 @@ def field_of(doc: str, schema: Mapping[str, object], check: Check, *, optional: 
     return attrs.field(validator=check, metadata=metadata)
 
 
-def fail(attribute: attrs.Attribute[Any], wanted: str, value: object) -> None:
+def fail(attribute: attrs.Attribute[Any], expected: str, value: object) -> None:
     """Refuse a value.
 
     Raises:
         MalformedError: naming the field, what it must be, and the value.
     """
-    raise MalformedError([f"{attribute.name} must be {wanted}, got {value!r}"])
+    raise MalformedError([f"{attribute.name} must be {expected}, got {value!r}"])
 
 
 def pattern_field(doc: str, pattern: str, *, optional: bool = False) -> Any:
     """A field of text that matches a pattern whole."""
-    compiled = re.compile(pattern, re.ASCII)
+    compiled = re.compile(pattern, re.ASCII)  # without it \d takes the digits of every script
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not str or compiled.fullmatch(value) is None:
@@ -97,9 +97,9 @@ def text_faults(field: str, text: object, limit: int) -> list[str]:
     """What is wrong with a text that must be plain, if anything; it ends in the name of its field."""
     if isinstance(text, str) and is_plain_text(text, limit):
         return []
-    given = text[:limit] if isinstance(text, str) else text
+    start = text[:limit] if isinstance(text, str) else text
     return [
-        f"must be 1 to {limit} characters of NFC text without control characters or outer blanks, got {given!r}; "
+        f"must be 1 to {limit} characters of NFC text without control characters or outer blanks, got {start!r}; "
         f"correct it @ $.{field}"
     ]
 
@@ -125,7 +125,7 @@ def integer_field(doc: str, low: int, high: int, *, optional: bool = False, abse
     """A field of whole numbers from *low* to *high*."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-        if type(value) is not int or not low <= value <= high:
+        if type(value) is not int or not low <= value <= high:  # ``isinstance`` would take True for 1
             fail(attribute, f"a whole number from {low} to {high}", value)
 
     return field_of(doc, {"type": "integer", "minimum": low, "maximum": high}, check, optional=optional, absent=absent)

@@ -40,6 +40,13 @@ from ledger.facts.event_fields import (
 from ledger.facts.words import USUALLY_BRINGS, Brings, Carry, Format, Outcome, Standing, Termination
 
 
+@attrs.frozen
+class _Fact:
+    """What the events share: the name of the field that the key carries whole, of those where it does."""
+
+    KEY_FIELD: ClassVar[str | None] = None
+
+
 @attrs.frozen(kw_only=True)
 class ConversionRange:
     """``factor * rating + offset`` for ratings from ``from_rating`` on; decimals as text."""
@@ -76,11 +83,10 @@ def _conversion(doc: str, *, absent: str) -> Any:
 
 
 @attrs.frozen(kw_only=True)
-class PlayerRegistered:
+class PlayerRegistered(_Fact):
     """A player joins. The name stands outside the journal; only a salted commitment to it is sealed here."""
 
     KIND: ClassVar[str] = "player-registered/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     player: int = integer_field("number of the player in this ledger", 1, MAX_PLAYER)
     joined_at: str = instant_field("when the player joined")
@@ -96,11 +102,10 @@ class PlayerRegistered:
 
 
 @attrs.frozen(kw_only=True)
-class PlayerChanged:
+class PlayerChanged(_Fact):
     """A player's standing or declared rating changes from an instant on."""
 
     KIND: ClassVar[str] = "player-changed/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     player: int = integer_field("number of the player", 1, MAX_PLAYER)
     effective_at: str = instant_field("from when the change holds")
@@ -114,11 +119,10 @@ class PlayerChanged:
 
 
 @attrs.frozen(kw_only=True)
-class PlayerRenamed:
+class PlayerRenamed(_Fact):
     """A player's name is spelt right, or attached to a number. Like the first one it stands outside the journal."""
 
     KIND: ClassVar[str] = "player-renamed/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     player: int = integer_field("number of the player", 1, MAX_PLAYER)
     number: int = integer_field("place among the renamings of the player, from 1", 1, MAX_WHOLE)
@@ -131,11 +135,10 @@ class PlayerRenamed:
 
 
 @attrs.frozen(kw_only=True)
-class BirthYearLearnt:
+class BirthYearLearnt(_Fact):
     """A player's year of birth, where registration did not tell it; it holds for all games, those before it too."""
 
     KIND: ClassVar[str] = "birth-year-learnt/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     player: int = integer_field("number of the player", 1, MAX_PLAYER)
     birth_year: int = integer_field("year of birth", 1700, 2200)
@@ -147,11 +150,10 @@ class BirthYearLearnt:
 
 
 @attrs.frozen(kw_only=True)
-class RatingSeeded:
+class RatingSeeded(_Fact):
     """A player comes into a pool with a past: what a list said when the ledger began to rate. Decimals as text."""
 
     KIND: ClassVar[str] = "rating-seeded/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     player: int = integer_field("number of the player", 1, MAX_PLAYER)
     pool: str = pattern_field("rating pool", NAME_PATTERN)
@@ -175,7 +177,7 @@ class RatingSeeded:
 
 
 @attrs.frozen(kw_only=True)
-class GameRecorded:
+class GameRecorded(_Fact):
     """One game that ended, as the source reported it."""
 
     KIND: ClassVar[str] = "game-recorded/1"
@@ -204,11 +206,10 @@ class GameRecorded:
 
 
 @attrs.frozen(kw_only=True)
-class GameSupplemented:
+class GameSupplemented(_Fact):
     """What a further telling of a game adds: fields that were blank or less precise. It contradicts nothing."""
 
     KIND: ClassVar[str] = "game-supplemented/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     game: str = pattern_field("key of the game", KEY_PATTERN)
     entry: int = integer_field("position of the entry that recorded the game", 1, MAX_WHOLE)
@@ -230,7 +231,7 @@ class GameSupplemented:
 
 
 @attrs.frozen(kw_only=True)
-class SchemeAdopted:
+class SchemeAdopted(_Fact):
     """A pool is rated by a scheme with the settings given here.
 
     What a ledger records names every setting, with the versions of scheme and arithmetic, so that a new default never
@@ -238,7 +239,6 @@ class SchemeAdopted:
     """
 
     KIND: ClassVar[str] = "scheme-adopted/2"
-    KEY_FIELD: ClassVar[str | None] = None
 
     pool: str = pattern_field("rating pool", NAME_PATTERN)
     scheme: str = pattern_field("name of the scheme", NAME_PATTERN)
@@ -258,11 +258,10 @@ class SchemeAdopted:
 
 
 @attrs.frozen(kw_only=True)
-class RatingRunClosed:
+class RatingRunClosed(_Fact):
     """A rating period ends: for schemes that work by lists and whose periods end with their runs."""
 
     KIND: ClassVar[str] = "rating-run-closed/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     pool: str = pattern_field("rating pool", NAME_PATTERN)
     as_of: str = instant_field("the last instant whose games it rates")
@@ -274,11 +273,10 @@ class RatingRunClosed:
 
 
 @attrs.frozen(kw_only=True)
-class TournamentOpened:
+class TournamentOpened(_Fact):
     """A tournament is announced: games of that name that end from its start to its end are its games."""
 
     KIND: ClassVar[str] = "tournament-opened/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     pool: str = pattern_field("rating pool", NAME_PATTERN)
     tournament: str = text_field("key of the tournament, or the event name that its games carry", 128)
@@ -295,11 +293,10 @@ class TournamentOpened:
 
 
 @attrs.frozen(kw_only=True)
-class TournamentClosed:
+class TournamentClosed(_Fact):
     """A tournament is over: schemes by event rate its games together, as of its end; one of that name may follow."""
 
     KIND: ClassVar[str] = "tournament-closed/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     pool: str = pattern_field("rating pool", NAME_PATTERN)
     tournament: str = text_field("key of the tournament, or the event name that its games carry", 128)
@@ -312,11 +309,10 @@ class TournamentClosed:
 
 
 @attrs.frozen(kw_only=True)
-class RoundWithoutGame:
+class RoundWithoutGame(_Fact):
     """A round of a tournament in which a player has no game, and what it brings: a bye, an absence. Never rated."""
 
     KIND: ClassVar[str] = "round-without-game/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     pool: str = pattern_field("rating pool of the tournament's games", NAME_PATTERN)
     tournament: str = text_field("key of the tournament, or the event name that its games carry", 128)
@@ -358,11 +354,10 @@ class RoundWithoutGame:
 
 
 @attrs.frozen(kw_only=True)
-class ClockAccepted:
+class ClockAccepted(_Fact):
     """The administrator's word that an entry was recorded by a wrong clock, in the future; time goes on from here."""
 
     KIND: ClassVar[str] = "clock-accepted/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     entry: int = integer_field("position of the entry that the wrong clock recorded, the one before this", 1, MAX_WHOLE)
 
@@ -387,14 +382,13 @@ class Decision(StrEnum):
 
 
 @attrs.frozen(kw_only=True)
-class CorrectionProposed:
+class CorrectionProposed(_Fact):
     """Somebody proposes to correct what the journal says; it takes effect if it is approved, and from there on.
 
     A proposal of many changes is recorded in parts that follow each other in one transaction.
     """
 
     KIND: ClassVar[str] = "correction-proposed/2"
-    KEY_FIELD: ClassVar[str | None] = None
 
     proposal: int = integer_field("number of the proposal, from 1", 1, MAX_WHOLE)
     part: int = integer_field("which part of it this is, from 1", 1, MAX_WHOLE)
@@ -403,7 +397,7 @@ class CorrectionProposed:
     reason: str = pattern_field("HMAC-SHA256 of the reason under a salt of its own", SHA256_PATTERN)
     proven: bool = flag_field("whether a token named the person who proposes; else the name is a word")
     by_token: int | None = integer_field(
-        "position of the entry that issued the token of who proposes",
+        "position of the entry that issued the proposer's token",
         1,
         MAX_WHOLE,
         optional=True,
@@ -417,11 +411,10 @@ class CorrectionProposed:
 
 
 @attrs.frozen(kw_only=True)
-class CorrectionDecided:
+class CorrectionDecided(_Fact):
     """Somebody approves a proposal, rejects it, or takes it back."""
 
     KIND: ClassVar[str] = "correction-decided/2"
-    KEY_FIELD: ClassVar[str | None] = None
 
     proposal: int = integer_field("number of the proposal", 1, MAX_WHOLE)
     decision: Decision = one_of_field("what becomes of it", Decision)
@@ -430,7 +423,7 @@ class CorrectionDecided:
     )
     proven: bool = flag_field("whether a token named the person who decides; else the name is a word")
     by_token: int | None = integer_field(
-        "position of the entry that issued the token of who decides",
+        "position of the entry that issued the token of the person who decides",
         1,
         MAX_WHOLE,
         optional=True,
@@ -449,11 +442,10 @@ FOUR_EYES = "four-eyes"  # the policy that corrections, and what reaches into th
 
 
 @attrs.frozen(kw_only=True)
-class PolicySet:
+class PolicySet(_Fact):
     """A rule of the house from an instant on: four eyes, limits before a list is published, margins of marks."""
 
     KIND: ClassVar[str] = "policy-set/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     policy: str = pattern_field("name of the policy", NAME_PATTERN)
     number: int = integer_field("place among the settings of this policy, from 1", 1, MAX_WHOLE)
@@ -469,11 +461,10 @@ class PolicySet:
 
 
 @attrs.frozen(kw_only=True)
-class ListPublished:
+class ListPublished(_Fact):
     """A rating list was shown to the world: its numbers are kept beside the journal, by their digest."""
 
     KIND: ClassVar[str] = "list-published/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     pool: str = pattern_field("rating pool", NAME_PATTERN)
     as_of: str = instant_field("the ratings in force at the end of this instant")
@@ -493,11 +484,10 @@ class ListPublished:
 
 
 @attrs.frozen(kw_only=True)
-class PersonErased:
+class PersonErased(_Fact):
     """Somebody was forgotten: identity, name and salt are gone. Games and ratings stay under the number."""
 
     KIND: ClassVar[str] = "person-erased/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     player: int = integer_field("number of the player", 1, MAX_PLAYER)
 
@@ -530,15 +520,14 @@ ROLES_OF: Mapping[Decision, Role] = {
     Decision.WITHDRAWN: Role.CORRECTOR,
 }
 _ROLE = f"(?:{'|'.join(Role)})"
-_WHO = "position of the entry that issued the token of who does this"
+_WHO = "position of the entry that issued the token of the person who does this"
 
 
 @attrs.frozen(kw_only=True)
-class TokenIssued:
+class TokenIssued(_Fact):
     """A person gets a token. Once somebody is an approver, an approver's token issues it; a lost one is reset."""
 
     KIND: ClassVar[str] = "token-issued/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     number: int = integer_field("number of the token in this ledger, from 1", 1, MAX_WHOLE)
     person: str = text_field("whom it names: the actor of what is done by it", 128)
@@ -558,11 +547,10 @@ class TokenIssued:
 
 
 @attrs.frozen(kw_only=True)
-class TokenRevoked:
+class TokenRevoked(_Fact):
     """A token proves nothing from this entry on."""
 
     KIND: ClassVar[str] = "token-revoked/1"
-    KEY_FIELD: ClassVar[str | None] = None
 
     number: int = integer_field("number of the token", 1, MAX_WHOLE)
     by_token: int | None = integer_field(_WHO, 1, MAX_WHOLE, optional=True, absent="no token was shown")

@@ -74,13 +74,13 @@ def without_zero_fraction(text: str) -> str:
 def instant_end_ms(text: str) -> int:
     """Milliseconds since 1970 of the last moment that *text* may mean: the end of the year, month, day or second."""
     start = instant_ms(text)
-    known = precision(text)
-    if known is Precision.YEAR:
+    how = precision(text)
+    if how is Precision.YEAR:
         return instant_ms(f"{int(text) + 1:04}") - 1 if text < "9999" else start
-    if known is Precision.MONTH:
+    if how is Precision.MONTH:
         year, month = int(text[:4]), int(text[5:7])
         return instant_ms(f"{year + month // 12:04}-{month % 12 + 1:02}") - 1 if text < "9999-12" else start
-    return start + {Precision.DAY: 86_400_000, Precision.SECOND: 1_000, Precision.MILLISECOND: 1}[known] - 1
+    return start + {Precision.DAY: 86_400_000, Precision.SECOND: 1_000, Precision.MILLISECOND: 1}[how] - 1
 
 
 def precision(text: str) -> Precision:
@@ -105,6 +105,7 @@ def instant_text(ms: int, known: Precision = Precision.MILLISECOND) -> str:
 
 def is_before(ended: str, started: str) -> bool:
     """True when *ended* lies before *started* for certain, as far as both are known."""
+    # Texts compare as instants do, for each form begins the finer ones: but
     if len(ended) >= 20 and ended[:19] == started[:19]:  # within one second, 00Z sorts behind 00.001Z
         return instant_ms(ended) < instant_ms(started)
     shared = min(len(ended), len(started), 19)
@@ -120,10 +121,11 @@ _REST = {4: "-01-01T00:00:00.000", 7: "-01T00:00:00.000", 10: "T00:00:00.000"}
 
 def instant_ms_column(texts: Series) -> Series:
     """Milliseconds since 1970 of each well-formed instant (Int64); null for null and for days that do not exist."""
-    if texts.null_count() == len(texts):
+    if texts.null_count() == len(texts):  # a column that a source leaves blank: spared as a whole
         return pl.Series("text", [None], pl.Int64).new_from_index(0, len(texts))
     text = pl.col("text")
     length = text.str.len_bytes()
+    # One format for all rows: with several the parser would be asked once for each, and each time for all rows.
     whole = pl.when(length == 20).then(text.str.slice(0, 19) + ".000").otherwise(text.str.slice(0, 23))
     for characters, rest in _REST.items():
         whole = pl.when(length == characters).then(text + rest).otherwise(whole)

@@ -186,6 +186,7 @@ def spelt(identity: str) -> str:
     """The identity as it is recorded: of a name, Unicode NFC with single blanks, case folded."""
     if identity.isascii() and identity.islower() and "  " not in identity:  # nearly all are
         return identity
+    # casefold and not lower: STRASSE and Straße are one name, as are the two small sigmas of Greek
     namespace, colon, own = identity.partition(":")
     if namespace.lower() not in WITHOUT_CASE or not colon:
         return identity

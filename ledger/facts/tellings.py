@@ -32,15 +32,15 @@ class Compared(NamedTuple):
     added: dict[str, Any]
 
 
-def compared(stored: Mapping[str, Any], given: Mapping[str, Any]) -> Compared:
+def compared(stored: Mapping[str, Any], further: Mapping[str, Any]) -> Compared:
     """Hold a further telling of a game against what is known of it.
 
     Args:
         stored: the facts that are known, in the fields of ``game-recorded/1`` as plain values, without the key.
-        given: the facts of the further telling, likewise.
+        further: the facts of the further telling, likewise.
     """
     added: dict[str, Any] = {}
-    for field, both in _both(stored, given):
+    for field, both in _both(stored, further):
         if both is _CONFLICT:
             return Compared(field, {})
         if both != stored.get(field):
@@ -48,23 +48,23 @@ def compared(stored: Mapping[str, Any], given: Mapping[str, Any]) -> Compared:
     return Compared(None, added)
 
 
-def contradictions(stored: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def contradictions(stored: Mapping[str, Any], further: Mapping[str, Any]) -> dict[str, Any]:
     """All fields, in alphabetical order, of which a further telling says something else, with what it says."""
-    return {field: given.get(field) for field, both in _both(stored, given) if both is _CONFLICT}
+    return {field: further.get(field) for field, both in _both(stored, further) if both is _CONFLICT}
 
 
-def _both(stored: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _both(stored: Mapping[str, Any], further: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The fields in which two tellings differ, with what both say together."""
-    for field in sorted(stored.keys() | given.keys()):
-        before, now = stored.get(field), given.get(field)
+    for field in sorted(stored.keys() | further.keys()):
+        before, now = stored.get(field), further.get(field)
         if before != now:
-            yield field, _end(stored, given) if field == "ended_at" else _joined(field, before, now)
+            yield field, _end(stored, further) if field == "ended_at" else _joined(field, before, now)
 
 
 def tournament_key(event: str) -> str:
     """The name under which games of one tournament stand: for one of Lichess, its identifier there."""
-    found = _LICHESS_EVENT.search(event)
-    return f"lichess:{found[1]}" if found else event
+    match = _LICHESS_EVENT.search(event)
+    return f"lichess:{match[1]}" if match else event
 
 
 def _joined(field: str, before: Any, now: Any) -> Any:
@@ -83,21 +83,19 @@ def _joined(field: str, before: Any, now: Any) -> Any:
 def _finer(first: str, second: str) -> str | None:
     """The more precise of two instants of which one lies within the other; None where neither does."""
     for coarse, fine in ((first, second), (second, first)):
-        if fine.startswith(coarse.removesuffix("Z")):
+        if fine.startswith(coarse.removesuffix("Z")):  # 19:30:00Z says no more than 19:30:00.250Z, nor less
             return fine
     return None
 
 
-def _end(stored: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
-    """When the game ended, as far as both tellings know.
-
-    A source that knows the beginning alone gives it for the end too; and a date without a beginning may be that of
-    the day on which the game began. Two players begin one game in a second: of two ends of that game the earlier one
-    holds, for an end that was reckoned from clocks comes out too late where a side took half of its time only, and the
-    facts do not say which of the two was reckoned.
-    """
-    first, second = stored["ended_at"], given["ended_at"]
-    began, also_began = stored.get("started_at"), given.get("started_at")
+def _end(stored: Mapping[str, Any], further: Mapping[str, Any]) -> Any:
+    """When the game ended, as far as both tellings know."""
+    # A source that knows the beginning alone gives it for the end too; and a date without a beginning may be that of
+    # the day on which the game began. Two players begin one game in a second: of two ends of that game the earlier one
+    # holds, for an end that was reckoned from clocks comes out too late where a side took half of its time only, and
+    # the facts do not say which of the two was reckoned.
+    first, second = stored["ended_at"], further["ended_at"]
+    began, also_began = stored.get("started_at"), further.get("started_at")
     finer = _finer(first, second)
     if finer is not None:
         return finer

@@ -61,7 +61,7 @@ def time_loss(outcome: str, termination: str) -> int:
 
 def moves_number(text: str) -> int:
     """A number that stands for a movetext: the first 8 bytes of its SHA-256, which is given in hexadecimal, signed."""
-    return int.from_bytes(bytes.fromhex(text[:16]), signed=True)
+    return int.from_bytes(bytes.fromhex(text[:16]), signed=True)  # as SQLite and Arrow hold 64 bits
 
 
 class Standing(StrEnum):
@@ -132,6 +132,7 @@ def tournament_code(name: str | None) -> int:
 
     It follows from the name alone. Of ten million names, two share a number in one ledger of two hundred.
     """
+    # 53 bits: a kernel holds all numbers of a state as floats, which are exact up to there
     return 1 + int.from_bytes(sha256(name.encode()).digest()[:8], "big") % (2**53 - 1) if name else 0
 
 

@@ -59,6 +59,7 @@ class Told:
 
 def made_key(day: str, white: str, black: str) -> str:
     """The key of a game that was given none: of its day and its players' identities, which every telling has."""
+    # chr(31), the unit separator: no identity may hold it, so that no two facts run together into one text
     return f"{PREFIX}{sha256(chr(31).join((day[:10], white, black)).encode()).hexdigest()[:24]}"
 
 

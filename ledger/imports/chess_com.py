@@ -62,30 +62,30 @@ def games(chunks: Iterable[bytes], reading: Reading, *, by_clock: bool = False) 
     """
     for raw in raw_games(chunks, reading):
         try:
-            given, twice = read_object(raw.json)
+            members, twice = read_object(raw.json)
             if twice:
                 words = f"the key is given twice: {', '.join(twice)}"
                 reading.fault(raw.line, f"{words} @ $.games[{raw.number}]")
                 continue
-            yield _game(raw.line, given, reading, by_clock=by_clock)
+            yield _game(raw.line, members, reading, by_clock=by_clock)
         except BadGameError as error:
             reading.fault(raw.line, f"{error} @ $.games[{raw.number}]")
         except ValueError as error:  # no JSON
             reading.fault(raw.line, f"{error}: download the file again @ $.games[{raw.number}]")
 
 
-def _game(line: int, given: Mapping[str, Any], reading: Reading, *, by_clock: bool) -> SourceGame:
-    key = _key(given)
-    sides = [needed_field(given, colour, dict) for colour in ("white", "black")]
+def _game(line: int, members: Mapping[str, Any], reading: Reading, *, by_clock: bool) -> SourceGame:
+    key = _key(members)
+    sides = [needed_field(members, colour, dict) for colour in ("white", "black")]
     (white_id, white), (black_id, black) = _player(sides[0], "white"), _player(sides[1], "black")
     if white_id == black_id:
         raise BadGameError(f"white and black are both {white!r}")
     outcome, termination = _result(*(needed_field(side, "result", str) for side in sides))
-    played = _played(given, reading.name)
-    ended = _instant(given, "end_time")
+    played = _played(members, reading.name)
+    ended = _instant(members, "end_time")
     if ended is None:
         raise BadGameError("end_time is missing: a game needs a whole number of seconds there")
-    started = _instant(given, "start_time") or (played.started_at if played else None)
+    started = _instant(members, "start_time") or (played.started_at if played else None)
     return SourceGame(
         line=line,
         key=key,
@@ -96,22 +96,23 @@ def _game(line: int, given: Mapping[str, Any], reading: Reading, *, by_clock: bo
         outcome=outcome,
         termination=termination,
         half_moves=played.half_moves if played else None,
+        # the end is what counts for ratings: a game is not refused for a beginning that cannot be true
         started_at=None if started is None or is_before(ended, started) else started,
         ended_at=ended,
-        tournament=_tournament(given, played),
+        tournament=_tournament(members, played),
         round=played.round if played else None,
-        rated=optional_field(given, "rated", bool) is not False,
+        rated=optional_field(members, "rated", bool) is not False,
         white_rating=_rating(sides[0], "white"),
         black_rating=_rating(sides[1], "black"),
-        speed=_speed(given, by_clock=by_clock),
-        variant=_variant(given, played),
+        speed=_speed(members, by_clock=by_clock),
+        variant=_variant(members, played),
         text=played.text if played else None,
     )
 
 
-def _key(given: Mapping[str, Any]) -> str:
+def _key(members: Mapping[str, Any]) -> str:
     """``chesscom:`` and the number of the game, as its PGN has it; without an address, its uuid."""
-    address, uuid = optional_field(given, "url", str), optional_field(given, "uuid", str)
+    address, uuid = optional_field(members, "url", str), optional_field(members, "uuid", str)
     key = chesscom_key(address) if address else None
     if key is not None:
         return key
@@ -141,8 +142,8 @@ def _result(white: str, black: str) -> tuple[str, str]:
     raise BadGameError(f"the results {white!r} of White and {black!r} of Black do not go together")
 
 
-def _instant(given: Mapping[str, Any], name: str) -> str | None:
-    seconds = optional_field(given, name, int)
+def _instant(members: Mapping[str, Any], name: str) -> str | None:
+    seconds = optional_field(members, name, int)
     if seconds is None:
         return None
     if not 0 <= seconds <= _LAST_SECOND:
@@ -158,18 +159,18 @@ def _rating(side: Mapping[str, Any], colour: str) -> int | None:
     return rating or None
 
 
-def _speed(given: Mapping[str, Any], *, by_clock: bool) -> str | None:
+def _speed(members: Mapping[str, Any], *, by_clock: bool) -> str | None:
     """The speed class in chess.com's word, or by the clock as that of its PGN is."""
     if by_clock:
-        return clock_of((optional_field(given, "time_control", str) or "").strip()[:128], "chesscom")[2]
-    word = optional_field(given, "time_class", str)
+        return clock_of((optional_field(members, "time_control", str) or "").strip()[:128], "chesscom")[2]
+    word = optional_field(members, "time_class", str)
     if word is not None and word not in _SPEEDS:
         raise BadGameError(f"time_class {shown(word)} is not known, expected one of {sorted(_SPEEDS)}")
     return _SPEEDS[word] if word else None
 
 
-def _variant(given: Mapping[str, Any], played: SourceGame | None) -> str:
-    rules = optional_field(given, "rules", str) or "chess"
+def _variant(members: Mapping[str, Any], played: SourceGame | None) -> str:
+    rules = optional_field(members, "rules", str) or "chess"
     variant = _VARIANTS.get(rules, rules)
     if not VARIANT.fullmatch(variant):
         raise BadGameError(f"rules must be a word such as chess960, got {shown(rules)}")
@@ -177,20 +178,20 @@ def _variant(given: Mapping[str, Any], played: SourceGame | None) -> str:
     return "fromPosition" if begins_elsewhere else variant
 
 
-def _tournament(given: Mapping[str, Any], played: SourceGame | None) -> str | None:
+def _tournament(members: Mapping[str, Any], played: SourceGame | None) -> str | None:
     """The event that the PGN names, or else the last part of the address of the tournament or match."""
     if played is not None and played.tournament:
         return played.tournament
     for name in ("tournament", "match"):
-        contest = _CONTEST.search((optional_field(given, name, str) or "")[-200:])
+        contest = _CONTEST.search((optional_field(members, name, str) or "")[-200:])  # its name stands at the end
         if contest:
             return f"chesscom:{contest[1]}"[:MAX_EVENT]
     return None
 
 
-def _played(given: Mapping[str, Any], name: str) -> SourceGame | None:
+def _played(members: Mapping[str, Any], name: str) -> SourceGame | None:
     """What the embedded PGN tells: moves, their number, the beginning; None where there is none."""
-    text = optional_field(given, "pgn", str)
+    text = optional_field(members, "pgn", str)
     if not text or not text.strip():
         return None
     aside = Reading(name)

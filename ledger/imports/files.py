@@ -57,7 +57,7 @@ def recoded(chunks: Iterator[bytes], encoding: str | None, reading: Reading) -> 
         reading: receives the fault.
     """
     first = b""
-    for chunk in chunks:
+    for chunk in chunks:  # a pipe may give its first byte alone
         first += chunk
         if len(first) >= _MARK:
             break
@@ -66,6 +66,7 @@ def recoded(chunks: Iterator[bytes], encoding: str | None, reading: Reading) -> 
         yield from (part for part in (first,) if part)
         yield from chunks
         return
+    # Who says UTF-16 need not know which of the two: the mark does.
     name = marked if encoding is None or (encoding.startswith("utf-16") and marked) else encoding
     assert name is not None
     yield from _decoded(first[_MARK if marked == name else 0 :], chunks, name, reading)
@@ -142,13 +143,14 @@ class Source:
         """
         pieces: list[bytes] = []  # of a line whose end is still to come
         size = count = 0
+        # by the beginning alone, so that one stray carriage return later parts no line of another file
         old_mac = b"\n" not in self.first and b"\r" in self.first
         for chunk in self.chunks():
             block = chunk.replace(b"\r", b"\n") if old_mac else chunk
             pieces.append(block)
             size += len(block)
             if b"\n" in block:
-                lines = io.BytesIO(b"".join(pieces)).readlines()
+                lines = io.BytesIO(b"".join(pieces)).readlines()  # parts at \n alone; ``splitlines`` parts at \x0b, too
                 if len(lines[0]) > MAX_LINE:
                     break
                 pieces = [] if block.endswith(b"\n") else [lines.pop()]
@@ -259,7 +261,7 @@ def _opened(path: str) -> BinaryIO:
 
 def _stored(file: BinaryIO, reading: Reading) -> Iterator[bytes]:
     """The stored bytes, counted. A pipe is read as it fills."""
-    read: Callable[[int], bytes] = getattr(file, "read1", file.read)
+    read: Callable[[int], bytes] = getattr(file, "read1", file.read)  # ``read`` would wait until a pipe gave all of it
     while True:
         try:
             chunk = read(CHUNK)
@@ -288,7 +290,7 @@ def _without_floods(chunks: Iterator[bytes], reading: Reading) -> Iterator[bytes
         if chunk.isspace():
             blank += len(chunk)
         else:
-            if blank and blank + len(chunk) - len(chunk.lstrip()) > MAX_BLANK:
+            if blank and blank + len(chunk) - len(chunk.lstrip()) > MAX_BLANK:  # it goes on from the chunk before
                 break
             blank = len(chunk) - len(chunk.rstrip()) if chunk[-2:].isspace() else 0
         if blank > MAX_BLANK:
@@ -319,7 +321,7 @@ def detect(first: bytes) -> str:
     line = text.partition(b"\n")[0]
     if is_chess_com(text):
         return "chess-com"
-    if text[:1] in b"0#X" and _TRF_LINE.search(text):
+    if text[:1] in b"0#X" and _TRF_LINE.search(text):  # what a report begins with: a record, a remark, an extension
         return "trf"
     if text.startswith(b"{") and _is_object(line):
         return "lichess-ndjson" if b'"players"' in line else "ledger-jsonl"

@@ -74,4 +74,5 @@ def game_frames(source: Source, fmt: str, said: SaidOfFile = SaidOfFile()) -> It
         options = trf.Options(day=said.day, dates=said.dates, namespace=said.source)
         return frames(trf.games(source.lines(), source.reading, options))
     games = LINE_FORMATS[fmt](source.lines(), source.reading)
+    # of the formats by line PGN alone comes from programs that pair tournaments, and write a bye as a game
     return frames(without_byes(games, source.reading) if fmt == "pgn" else games)

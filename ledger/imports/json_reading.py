@@ -23,7 +23,8 @@ MAX_GAME = 2 * 2**20  # bytes of one game; the longest known have a tenth of it
 _PIECE = 2**16  # bytes looked at at once
 _BETWEEN = 1_000  # bytes between a name and its value: blanks and a colon
 MAX_DEPTH = 250  # lists and objects within each other, as everywhere in JSON
-# A text that is whole, a bracket or a brace, or what may become a text when more bytes come.
+# A text that is whole, a bracket or a brace, or what may become a text when more bytes come. Possessive (++, *+): a
+# text of a million backslashes would otherwise be tried again from each.
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]]|"', re.DOTALL)
 _OPEN = {b"{": b"}", b"[": b"]"}
 _NAME = re.compile(rb"\s*:\s*\Z")
@@ -85,6 +86,7 @@ class _Splitter:
                     yield game
         else:
             self.place = len(self.rest)
+        # What is kept without an end may grow: a game that is open, or a text whose end is still to come.
         if len(self.rest) - max(self.began, 0) > MAX_GAME and (self.began >= 0 or self.place < len(self.rest)):
             raise ValueError(f"a game of more than {MAX_GAME} bytes, the limit of a game")
 

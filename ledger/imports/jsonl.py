@@ -97,35 +97,35 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     A line with anything unknown, missing or not exactly of its type gives no game but one fault for each such
     thing, ending in its JSON path (``@ $.white.id``). Never raises for bad input.
     """
-    for number, given in json_objects(lines, reading, "give one whole object a line @ $"):
-        problems = list(islice(_problems(given), _TOLD + 1))
+    for number, value in json_objects(lines, reading, "give one whole object a line @ $"):
+        problems = list(islice(_problems(value), _TOLD + 1))  # one more than are told says that there are more
         for problem in problems[:_TOLD]:
             reading.fault(number, problem)
         if len(problems) > _TOLD:
             reading.fault(number, "and more is wrong with this line @ $")
-        if not problems and _is_round(given):
-            reading.without_game(_round(number, given))
+        if not problems and _is_round(value):
+            reading.without_game(_round(number, value))
         elif not problems:
-            yield _game(number, given)
+            yield _game(number, value)
 
 
-def _problems(given: object) -> Iterator[str]:
-    if type(given) is not dict:
-        yield f"expected an object, got {shown(given)} @ $"
+def _problems(value: object) -> Iterator[str]:
+    if type(value) is not dict:
+        yield f"expected an object, got {shown(value)} @ $"
         return
-    is_round = _is_round(given)
+    is_round = _is_round(value)
     checks, players = (_ROUND_CHECKS, ("player",)) if is_round else (_CHECKS, _PLAYERS)
-    known = {**checks, **dict.fromkeys(players)}
-    yield from _unknown_or_missing(given, known, _ROUND_NEEDED if is_round else _NEEDED, "$")
+    allowed = {**checks, **dict.fromkeys(players)}
+    yield from _unknown_or_missing(value, allowed, _ROUND_NEEDED if is_round else _NEEDED, "$")
     for name, check in checks.items():
-        if name in given:
-            yield from _wrong(given[name], check, f"$.{name}")
-    if is_round and "half_points" in given and given[_ROUND] != Brings.ALLOTTED:
+        if name in value:
+            yield from _wrong(value[name], check, f"$.{name}")
+    if is_round and "half_points" in value and value[_ROUND] != Brings.ALLOTTED:
         yield "half points go with what is allotted: leave them out @ $.half_points"
     for colour in players:
-        if colour not in given:
+        if colour not in value:
             continue
-        player = given[colour]
+        player = value[colour]
         if type(player) is not dict:
             yield f'expected an object {{"id": ..., "name": ...}}, got {shown(player)} @ $.{colour}'
             continue
@@ -136,13 +136,13 @@ def _problems(given: object) -> Iterator[str]:
 
 
 def _unknown_or_missing(
-    given: Mapping[str, Any], known: Mapping[str, object], needed: Iterable[str], path: str
+    members: Mapping[str, Any], allowed: Mapping[str, object], needed: Iterable[str], path: str
 ) -> Iterator[str]:
-    for name in given:
-        if name not in known:
-            yield f"unknown field, expected one of {sorted(known)} @ {path}{member(name)}"
+    for name in members:
+        if name not in allowed:
+            yield f"unknown field, expected one of {sorted(allowed)} @ {path}{member(name)}"
     for name in needed:
-        if name not in given:
+        if name not in members:
             yield f"required field missing @ {path}.{name}"
 
 
@@ -153,35 +153,35 @@ def _wrong(value: object, check: Check, path: str) -> Iterator[str]:
         yield f"expected {expected}, got {shown(value)} @ {path}"
 
 
-def _game(line: int, given: dict[str, Any]) -> SourceGame:
-    fields: dict[str, Any] = {name: given.get(name) for name in _CHECKS}
-    fields["variant"] = given.get("variant", "standard")
+def _game(line: int, members: dict[str, Any]) -> SourceGame:
+    fields: dict[str, Any] = {name: members.get(name) for name in _CHECKS}
+    fields["variant"] = members.get("variant", "standard")
     for name in ("started_at", "ended_at"):
-        if name in given:
-            fields[name] = without_zero_fraction(given[name])
+        if name in members:
+            fields[name] = without_zero_fraction(members[name])
     for colour in _PLAYERS:
-        fields |= {f"{colour}_{name}": value for name, value in given[colour].items()}
+        fields |= {f"{colour}_{name}": value for name, value in members[colour].items()}
     # A key that an earlier release made of the facts: it is not carried into a ledger that has a secret.
-    return SourceGame(line=line, **fields, is_made=_OUR_PLAIN.fullmatch(given["key"]) is not None)
+    return SourceGame(line=line, **fields, is_made=_OUR_PLAIN.fullmatch(members["key"]) is not None)
 
 
-def _is_round(given: object) -> bool:
-    return type(given) is dict and _ROUND in given
+def _is_round(value: object) -> bool:
+    return type(value) is dict and _ROUND in value
 
 
-def _round(line: int, given: dict[str, Any]) -> SourceRound:
-    player = given["player"]
+def _round(line: int, members: dict[str, Any]) -> SourceRound:
+    player = members["player"]
     return SourceRound(
         line,
         player["id"],
         player["name"],
-        given["tournament"],
-        without_zero_fraction(given["edition"]),
-        given.get("round"),
-        given[_ROUND],
-        given.get("half_points"),
-        given.get("speed"),
-        given.get("variant", "standard"),
+        members["tournament"],
+        without_zero_fraction(members["edition"]),
+        members.get("round"),
+        members[_ROUND],
+        members.get("half_points"),
+        members.get("speed"),
+        members.get("variant", "standard"),
     )
 
 

@@ -47,6 +47,7 @@ def one_line(text: str) -> str:
     """*text* in Unicode form NFC with single blanks, no controls and nothing at either end."""
     if text.isascii() and text.isprintable() and "  " not in text:  # nearly always
         return text.strip()
+    # Controls go before the form: between a letter and its accent one would keep the two apart.
     return " ".join(unicodedata.normalize("NFC", _UNPRINTED.sub("", text)).split())
 
 
@@ -92,9 +93,9 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     Unfinished games and games with an anonymous player are counted in ``reading.skipped`` (``unfinished``,
     ``anonymous``); every other line that gives no game is a fault. Never raises for bad input.
     """
-    for number, given in json_objects(lines, reading, "give one whole game object a line"):
+    for number, value in json_objects(lines, reading, "give one whole game object a line"):
         try:
-            game = _game(number, given, reading)
+            game = _game(number, value, reading)
         except BadGameError as error:
             reading.fault(number, str(error))
             continue
@@ -131,27 +132,27 @@ def needed_field(fields: Mapping[str, Any], name: str, kind: type) -> Any:
     return value
 
 
-def _game(line: int, given: object, reading: Reading) -> SourceGame | None:
-    if type(given) is not dict:
-        raise BadGameError(f"expected a game object, got {shown(given)}")
-    identifier, status = needed_field(given, "id", str), needed_field(given, "status", str)
-    if not _GAME_ID.match(identifier):
+def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
+    if type(members) is not dict:
+        raise BadGameError(f"expected a game object, got {shown(members)}")
+    identifier, status = needed_field(members, "id", str), needed_field(members, "status", str)
+    if not _GAME_ID.match(identifier):  # longer ones are of a side of the game
         raise BadGameError(f"id must begin with 8 letters or digits, got {shown(identifier)}")
     if status in _UNFINISHED:
         reading.skipped["unfinished"] += 1
         return None
     if status not in _STATUS:
         raise BadGameError(f"status {shown(status)} is not known, expected one of {sorted(_STATUS)}")
-    players = needed_field(given, "players", dict)
+    players = needed_field(members, "players", dict)
     white, black = _player(players, "white"), _player(players, "black")
     if white is None or black is None:
         reading.skipped["anonymous"] += 1
         return None
-    half_moves, text = _movetext(given)
-    created = _instant(given, "createdAt")
-    events = (optional_field(given, name, str) for name in ("tournament", "swiss"))
-    speed = optional_field(given, "speed", str)
-    variant = optional_field(given, "variant", str, "standard")
+    half_moves, text = _movetext(members)
+    created = _instant(members, "createdAt")
+    events = (optional_field(members, name, str) for name in ("tournament", "swiss"))
+    speed = optional_field(members, "speed", str)
+    variant = optional_field(members, "variant", str, "standard")
     if not VARIANT.fullmatch(variant):
         raise BadGameError(f"variant must be a word such as crazyhouse, got {shown(variant)}")
     return SourceGame(
@@ -161,14 +162,14 @@ def _game(line: int, given: object, reading: Reading) -> SourceGame | None:
         white_name=white[1],
         black_id=black[0],
         black_name=black[1],
-        outcome=_outcome(given, status),
+        outcome=_outcome(members, status),
         termination=_STATUS[status],
         half_moves=half_moves,
         started_at=instant_text(created),
-        ended_at=instant_text(max(created, _instant(given, "lastMoveAt", created))),
+        ended_at=instant_text(max(created, _instant(members, "lastMoveAt", created))),
         tournament=next((f"lichess:{event}" for event in events if event and _TOURNAMENT_ID.fullmatch(event)), None),
         round=None,
-        rated=optional_field(given, "rated", bool, default=True),
+        rated=optional_field(members, "rated", bool, default=True),
         white_rating=_rating(players["white"]),
         black_rating=_rating(players["black"]),
         speed=speed if speed in SPEEDS else None,
@@ -191,14 +192,14 @@ def _player(players: dict[str, Any], colour: str) -> tuple[str, str] | None:
     identifier = optional_field(user, "id", str)
     shown_name = optional_field(user, "name", str, identifier or "")
     name = one_line(shown_name) if len(shown_name) <= MAX_UNTIDY else ""
-    known = lichess_player(identifier or name)
-    if known is None or not 0 < len(name) <= MAX_NAME:
+    named = lichess_player(identifier or name)
+    if named is None or not 0 < len(name) <= MAX_NAME:
         raise BadGameError(f"players.{colour}.user must name a Lichess user, got {shown(user)}")
-    return known[0], name
+    return named[0], name
 
 
-def _outcome(given: dict[str, Any], status: str) -> str:
-    winner = optional_field(given, "winner", str)
+def _outcome(members: dict[str, Any], status: str) -> str:
+    winner = optional_field(members, "winner", str)
     if winner in {"white", "black"}:
         return str(winner)
     if winner is not None:
@@ -208,15 +209,15 @@ def _outcome(given: dict[str, Any], status: str) -> str:
     return "draw"
 
 
-def _movetext(given: dict[str, Any]) -> tuple[int | None, str | None]:
+def _movetext(members: dict[str, Any]) -> tuple[int | None, str | None]:
     """Half-moves and kept text; (None, None) where the export left the moves out."""
-    given_moves = optional_field(given, "moves", str)
+    given_moves = optional_field(members, "moves", str)
     if given_moves is None:
         return None, None
     moves = given_moves.split()
     if len(moves) > MAX_HALF_MOVES:
         raise BadGameError(f"moves has {len(moves)} half-moves, more than the {MAX_HALF_MOVES} of any game")
-    clocks = optional_field(given, "clocks", list, [])[: len(moves)]
+    clocks = optional_field(members, "clocks", list, [])[: len(moves)]
     written = [_clock(c) if type(c) is int and c >= 0 else "" for c in clocks]
     if any(written):
         written += [""] * (len(moves) - len(written))
@@ -233,8 +234,8 @@ def _clock(centiseconds: int) -> str:
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
-def _instant(given: dict[str, Any], name: str, default: int | None = None) -> int:
-    value: int = needed_field(given, name, int) if default is None else optional_field(given, name, int, default)
+def _instant(members: dict[str, Any], name: str, default: int | None = None) -> int:
+    value: int = needed_field(members, name, int) if default is None else optional_field(members, name, int, default)
     if not 0 <= value <= _LAST_MS:
         raise BadGameError(f"{name} must be milliseconds since 1970, got {value}")
     return value
@@ -244,4 +245,4 @@ def _rating(player: dict[str, Any]) -> int | None:
     rating: int | None = optional_field(player, "rating", int)
     if rating is not None and not 0 <= rating <= 5000:
         raise BadGameError(f"rating must be from 0 to 5000, got {rating}")
-    return rating or None
+    return rating or None  # 0 stands for none

@@ -93,7 +93,7 @@ class Reading(FaultsFound):
     def note(self, line: int, message: str) -> None:
         """Note what somebody should look at."""
         self.note_count += 1
-        if len(self.notes) < KEPT_FAULTS:
+        if len(self.notes) < KEPT_FAULTS:  # a file of a million bad lines must not fill memory with words about them
             self.notes.append(Fault(line, bounded(message)))
 
     def report(self, tournament: ReportedTournament) -> None:
@@ -105,7 +105,7 @@ class Reading(FaultsFound):
         """Keep a round without a game; where a file tells too many, that is its fault."""
         if len(self.rounds) < MAX_ROUNDS:
             self.rounds.append(telling)
-        elif MAX_ROUNDS not in self.no_games:
+        elif MAX_ROUNDS not in self.no_games:  # said once: the limit itself stands for it among the lines
             words = f"more than {MAX_ROUNDS:,} rounds without a game, the limit of a file; the others are not read"
             self.fault_of_file(telling.line, words)
             self.no_games.add(MAX_ROUNDS)
@@ -134,9 +134,10 @@ def frames(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame
     while True:
         rows: list[SourceGame] = []
         length = 0
+        # A few at a time: asked for singly each game costs a turn of this loop, and more could pass the limit of text.
         while length < BATCH_TEXT and (few := list(islice(source, min(8, size - len(rows))))):
             rows += few
-            length += sum([len(game.text) for game in few if game.text])
+            length += sum([len(game.text) for game in few if game.text])  # a list: quicker than a generator of eight
         if not rows:
             return
         yield pl.DataFrame(rows, schema=frame_schema(), orient="row")
@@ -220,6 +221,7 @@ def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | N
             )
 
 
+# Eight characters name a game, twelve a side of it: the last four are of the player who looked.
 _LICHESS = re.compile(
     r"lichess\.org/(?!training|analysis|practice)([A-Za-z0-9]{8})(?:[A-Za-z0-9]{4})?(?:[/?#]|$)", re.ASCII
 )
@@ -238,15 +240,15 @@ LONGEST = 300  # characters of an address that are looked at
 
 def lichess_key(address: str) -> str | None:
     """``lichess:`` and the eight characters of a game on lichess.org; None for any other text."""
-    found = _LICHESS.search(address[:LONGEST])
-    return f"lichess:{found[1]}" if found else None
+    match = _LICHESS.search(address[:LONGEST])
+    return f"lichess:{match[1]}" if match else None
 
 
 def chesscom_key(address: str) -> str | None:
     """``chesscom:`` and the number of a game on chess.com; daily games are numbered apart from live ones."""
     link = address[:LONGEST]
-    found = _CHESSCOM.search(link)
-    return f"chesscom:{'daily/' if 'daily' in link else ''}{found[1]}" if found else None
+    match = _CHESSCOM.search(link)
+    return f"chesscom:{'daily/' if 'daily' in link else ''}{match[1]}" if match else None
 
 
 def game_key_at(address: str) -> str | None:

@@ -53,7 +53,7 @@ def with_whole_year(text: str, order: str | None) -> str:
         return text
     if order is None:
         raise ValueError(f"has a year of two digits: write YYYY-MM-DD{SAY_ORDER}")
-    century = "19" if int(match[3]) >= CENTURY else "20"
+    century = "19" if int(match[3]) >= CENTURY else "20"  # as POSIX reads %y, but for one year
     return f"{text[: match.start(3)]}{century}{match[3]}"
 
 
@@ -67,7 +67,7 @@ def possible_days(text: str, order: str | None = None) -> tuple[str, ...]:
         text: a day as a file has it.
         order: one of ``ORDERS`` where it is known which number comes first; that of the only day otherwise.
     """
-    tidy = " ".join(text[: MAX_LENGTH + 1].split())
+    tidy = " ".join(text[: MAX_LENGTH + 1].split())  # cut first: a cell may be as long as a row
     if len(tidy) > MAX_LENGTH:
         return ()
     if match := _YEAR_FIRST.fullmatch(tidy):
@@ -112,6 +112,7 @@ _SIMPLE_CONTROL = re.compile(r"(\d+)(?:\+(\d+))?", re.ASCII)
 @lru_cache(maxsize=4096)
 def clock_of(control: str, site: str) -> tuple[int | None, int, str | None]:
     """Base and increment in seconds where the whole game has one period, else (None, 0); and the speed."""
+    # Elsewhere than on Lichess "-" says that no time control was in use (PGN 9.6.1): a game at leisure, of no speed.
     if _CORRESPONDENCE.fullmatch(control) or (control == "-" and site == "lichess"):
         return None, 0, "correspondence"
     simple, first = _SIMPLE_CONTROL.fullmatch(control[:32]), _CONTROL.fullmatch(control[:128])
@@ -119,7 +120,7 @@ def clock_of(control: str, site: str) -> tuple[int | None, int, str | None]:
     return (int(simple[1]), int(simple[2] or 0), speed) if simple else (None, 0, speed)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=16384)  # clocks of blitz games are the same few thousand texts
 def seconds_of(clock: str) -> float:
     """``0:03:00`` is 180; whatever closes the comment may follow."""
     total = 0.0
@@ -229,7 +230,9 @@ def _understood(part: str) -> tuple[str, dict[str, int]]:
     for form, pattern in _FORMS:
         if match := pattern.fullmatch(part):
             numbers = {name: text for name, text in match.groupdict().items() if text is not None}
-            if any(len(text) > 4 for text in numbers.values()):
+            if any(
+                len(text) > 4 for text in numbers.values()
+            ):  # no control has so many minutes: something else is meant
                 break
             return form, {name: int(text) for name, text in numbers.items()}
     raise ValueError("is not understood")

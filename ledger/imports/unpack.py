@@ -63,7 +63,7 @@ class _Gzip:
             data = self._inner.unconsumed_tail
             if piece:
                 yield piece
-            if self.eof or (not data and len(piece) < PIECE):
+            if self.eof or (not data and len(piece) < PIECE):  # a full piece may leave more inside the library
                 return
 
 
@@ -145,6 +145,7 @@ def _unpacked(stored: Iterator[bytes], kind: str, make: Callable[[], Unpacker], 
         data = chunk
         while data:
             if member is None:
+                # Several members one after the other are one file, as when logs of days are joined (RFC 1952, 2.2).
                 data = data.lstrip(b"\x00")  # tapes and some tools pad with zeros
                 if not data:
                     break

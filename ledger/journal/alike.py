@@ -23,8 +23,8 @@ from ledger.journal.corrected_games import told_otherwise
 from ledger.journal.known_games import Asked, GameIndex, KnownGames
 from ledger.journal.made_keys import MADE
 from ledger.journal.supplements import Find, KnownGame, known_games
+from ledger.players.namesakes import NOBODY
 from ledger.players.people import People
-from ledger.players.same_names import NOBODY
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:

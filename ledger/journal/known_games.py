@@ -21,8 +21,8 @@ from ledger.journal import Journal
 from ledger.journal.corrected_games import Index, Sides, long_texts, meeting, moves_digest, spans, told_moves
 from ledger.journal.made_keys import MADE
 from ledger.journal.supplements import Find
+from ledger.players.namesakes import SameNames
 from ledger.players.people import People, Person
-from ledger.players.same_names import SameNames
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:

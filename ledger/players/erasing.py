@@ -43,16 +43,16 @@ def erase_all(
         RejectedError: ``clock-behind``; nobody was forgotten.
         StorageError: a file refuses, or another process reads the people file and keeps the old bytes in its log.
     """
-    codec.seal_actor(actor)
-    found = None
+    codec.seal_actor(actor)  # an actor who cannot be recorded is refused before anything is forgotten
+    count = None  # of how many something was known
     try:
         with journal.writing() as writer:
             unrecorded = _unrecorded(writer, dict.fromkeys(players, actor))
             now = rules.check_clock(clock_ms(), writer.last_recorded_at()) if unrecorded else 0
-            found = people.erasures.begin(players, actor)
+            count = people.erasures.begin(players, actor)
             _record(writer, unrecorded, now)
     except LedgerError as error:
-        if found is None:
+        if count is None:
             raise
         raise StorageError(
             people.path,
@@ -63,7 +63,7 @@ def erase_all(
     if left := people.erasures.standing(players):
         raise StorageError(people.path, f"still tells who player {left[0]} is; run 'audit', then erase again")
     people.erasures.drop(players)
-    return bool(found)
+    return bool(count)
 
 
 def _unrecorded(writer: Writer, actors: Mapping[int, str]) -> dict[int, str]:

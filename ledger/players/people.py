@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.person_names import spelt
 from ledger.journal.guard import Guard, statements
-from ledger.players import people_layouts, shown_names
-from ledger.players.name_folds import NameFolds, fold
-from ledger.players.name_search import NameSearch
-from ledger.players.pending_erasures import PendingErasures
-from ledger.players.pending_names import PendingNames
+from ledger.players import people_layouts
+from ledger.players.name_indexes import NameFolds, NameSearch, fold
+from ledger.players.pending_changes import PendingErasures, PendingNames
 from ledger.players.people_layouts import (
     LAYOUT,
     OLDEST_LAYOUT,
@@ -98,6 +96,7 @@ class Person(NamedTuple):
 
 def commitment(salt: bytes, identity: str, name: str) -> str:
     """HMAC-SHA256, in hexadecimal, of ``identity ‖ 0x00 ‖ name`` (UTF-8) under the player's salt."""
+    # 0x00 stands in no name: no two pairs of identity and name run together into the same bytes
     return hmac.digest(salt, f"{identity}\x00{name}".encode(), "sha256").hex()
 
 
@@ -124,8 +123,7 @@ class People:
             self._connection.execute("PRAGMA synchronous=FULL")
             self._connection.execute("PRAGMA cache_size=-65536")  # newcomers of an import go anywhere in the index
 
-    def _take_parts(self) -> None:
-        """What stands in the file beside the people, and is asked of it."""
+    def _take_parts(self) -> None:  # by itself: the audit makes the same of a connection that it holds already
         self.pending = PendingNames(self.path, self._connection, self._writing)
         self.erasures = PendingErasures(self.path, self._connection, self._writing)
         self.reasons = Reasons(self.path, self._connection, self._writing, self.clean_whole)
@@ -222,23 +220,29 @@ class People:
             StorageError: the file refuses, or did not take what it was given.
         """
         version = self.version()
-        found = self.by_identity(list(named))
-        fresh = [identity for identity in named if identity not in found]
+        persons = self.by_identity(list(named))
+        fresh = [identity for identity in named if identity not in persons]
         if fresh:
             with self._writing():
                 if self.version() != version:  # another process may have been faster
-                    found = self.by_identity(list(named))
-                    fresh = [identity for identity in named if identity not in found]
+                    persons = self.by_identity(list(named))
+                    fresh = [identity for identity in named if identity not in persons]
                 first = self._connection.execute("SELECT coalesce(max(player), 0) + 1 FROM main.people").fetchone()[0]
                 names: dict[str, str] = {}
                 for identity in fresh:
                     names.setdefault(spelt(identity), named[identity])
-                persons = _newcomers(first, names, joined_at)
-                confirm(persons)
-                self._insert(persons)
-            made = {person.identity: person for person in persons}
-            found.update((identity, made[spelt(identity)]) for identity in fresh)
-        return found
+                salts = secrets.token_bytes(
+                    SALT_BYTES * len(names)
+                )  # one draw: each by itself costs a call of the system
+                newcomers = [
+                    Person(first + i, identity, name, salts[SALT_BYTES * i : SALT_BYTES * (i + 1)], joined_at)
+                    for i, (identity, name) in enumerate(names.items())
+                ]
+                confirm(newcomers)
+                self._insert(newcomers)
+            made = {person.identity: person for person in newcomers}
+            persons.update((identity, made[spelt(identity)]) for identity in fresh)
+        return persons
 
     def add_nameless(self, players: Mapping[int, str]) -> None:
         """Rows for numbers whose names are lost: as after erasing them.
@@ -255,7 +259,7 @@ class People:
     def hide(self, players: Iterable[int]) -> None:
         """Read these players as erased from now on."""
         with sqlite.storage_errors(self.path):
-            shown_names.show(self._connection, hidden=players)
+            people_layouts.show(self._connection, hidden=players)
 
     def clean_whole(self) -> None:
         """As ``clean``, after an erasure.
@@ -284,6 +288,8 @@ class People:
             StorageError: the file refuses.
         """
         with sqlite.storage_errors(self.path):
+            # secure_delete overwrites what goes within the file; the log keeps whole pages of before, and free pages
+            # may hold names from before that pragma: the file is written anew, and the log emptied on both sides of it.
             for statement in (_EMPTY_LOG, "VACUUM", _EMPTY_LOG):  # first: in vain it would make the log longer
                 busy = self._connection.execute(statement).fetchone() or (0,)
                 if busy[0]:
@@ -312,6 +318,7 @@ class People:
 
     def _insert(self, persons: Sequence[Person]) -> None:
         """Keep new rows, all of them or none."""
+        # A trigger of somebody else can swallow rows without an error.
         taken = self._connection.executemany(_INSERT, persons).rowcount if persons else 0
         if taken != len(persons):
             raise StorageError(self.path, f"took {taken} of {len(persons)} new rows: run 'audit'; nothing was recorded")
@@ -362,23 +369,22 @@ class People:
         """Everybody who was not erased, in order of the numbers, in growing blocks: most ask for the first one only."""
         query, last = (_HIGHEST, _ALL_NUMBERS) if highest_first else (_LOWEST, 0)
         size = 1
-        while persons := self._rows(query, (last, size)):
+        while persons := self._rows(query, (last, size)):  # page by page: others may write between two blocks
             yield persons
             last, size = persons[-1].player, min(size * 8, 4_096)
 
     def by_identity(self, identities: Sequence[str]) -> dict[str, Person]:
         """Those of these identities that are known, in whatever spelling; one that stands so goes first."""
-        found = self._spelt_so({*identities, *map(spelt, identities)})
-        missing = [identity for identity in identities if identity not in found and spelt(identity) not in found]
+        rows = self._spelt_so({*identities, *map(spelt, identities)})
+        missing = [identity for identity in identities if identity not in rows and spelt(identity) not in rows]
         older = self._older_spellings() if missing else {}
         further = {identity: older[spelt(identity)] for identity in missing if spelt(identity) in older}
         if further:
-            found.update(self._spelt_so(set(further.values())))
-        known = {
-            identity: found.get(identity) or found.get(further.get(identity, spelt(identity)))
-            for identity in identities
+            rows.update(self._spelt_so(set(further.values())))
+        persons = {
+            identity: rows.get(identity) or rows.get(further.get(identity, spelt(identity))) for identity in identities
         }
-        return {identity: person for identity, person in known.items() if person is not None}
+        return {identity: person for identity, person in persons.items() if person is not None}
 
     def _spelt_so(self, identities: set[str]) -> dict[str, Person]:
         query = f"SELECT {_COLUMNS} FROM people WHERE identity IN (SELECT value FROM json_each(?))"
@@ -400,35 +406,35 @@ class People:
         query = f"SELECT {_COLUMNS} FROM people WHERE player IN (SELECT value FROM json_each(?))"
         return {person.player: person for person in self._rows(query, (json.dumps(list(players)),))}
 
-    def named(self, wanted: str) -> list[Person]:
-        """Everybody whose identity or name is *wanted*, or failing that the same but for upper and lower case."""
+    def named(self, word: str) -> list[Person]:
+        """Everybody whose identity or name is *word*, or failing that the same but for upper and lower case."""
         bearing, numbers = "name = ?1", list[int]()
         if not self.folds.lacks_many():  # nobody else bears it, or one that is written much like it
             bearing = "player IN (SELECT value FROM json_each(?2)) AND name = ?1"
-            numbers = self.folds.bearers([fold(wanted)]).get(fold(wanted), [])
-        among = (wanted, json.dumps(numbers))
+            numbers = self.folds.bearers([fold(word)]).get(fold(word), [])
+        among = (word, json.dumps(numbers))
         return self._rows(f"{_MEANT} (identity = ?1 OR {bearing}) ORDER BY player", among) or self._rows(
             f"{_MEANT} (identity = ?1 COLLATE NOCASE OR {bearing} COLLATE NOCASE) ORDER BY player", among
         )
 
-    def like(self, wanted: str) -> list[str]:
-        """Up to three names or identities that may be meant by *wanted*, which nobody bears; the nearest first.
+    def like(self, word: str) -> list[str]:
+        """Up to three names or identities that may be meant by *word*, which nobody bears; the nearest first.
 
         In a file of many people only those are compared that begin alike or hold the whole word. Numbers are like
         each other without meaning each other.
         """
-        if wanted.rpartition(":")[2].isdigit():
+        if word.rpartition(":")[2].isdigit():
             return []
         with sqlite.storage_errors(self.path):
             rows = self._connection.execute(_SOME_NAMES, (_COMPARED + 1,)).fetchall()
             if len(rows) > _COMPARED:
-                rows = self._connection.execute(_NAMES_LIKE, (wanted[:1], wanted, _COMPARED)).fetchall()
+                rows = self._connection.execute(_NAMES_LIKE, (word[:1], word, _COMPARED)).fetchall()
         called: dict[str, list[str]] = {}  # by a name, an identity, or a word of a name: the whole ones
         for identity, name in rows:
-            for word in {identity} if ":" in wanted else {name, *name.replace(",", " ").split()}:
-                called.setdefault(word, []).append(identity if ":" in wanted else name)
-        found = [whole for word in nearest(wanted, called) for whole in called[word]]
-        return list(dict.fromkeys(found))[:3]
+            for part in {identity} if ":" in word else {name, *name.replace(",", " ").split()}:
+                called.setdefault(part, []).append(identity if ":" in word else name)
+        likely = [whole for part in nearest(word, called) for whole in called[part]]
+        return list(dict.fromkeys(likely))[:3]
 
     def _rows(self, query: str, arguments: tuple[object, ...]) -> list[Person]:
         with sqlite.storage_errors(self.path):
@@ -442,12 +448,3 @@ def _connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection
         connection.execute("PRAGMA secure_delete=ON")  # what moves within the file is overwritten where it was
         connection.execute("PRAGMA temp_store=MEMORY")  # names belong in no other file
     return connection
-
-
-def _newcomers(first: int, named: Mapping[str, str], joined_at: str) -> list[Person]:
-    """Persons with the numbers from *first* on, each with a salt of its own."""
-    salts = secrets.token_bytes(SALT_BYTES * len(named))
-    return [
-        Person(first + i, identity, name, salts[SALT_BYTES * i : SALT_BYTES * (i + 1)], joined_at)
-        for i, (identity, name) in enumerate(named.items())
-    ]

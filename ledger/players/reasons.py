@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -87,6 +87,7 @@ class Reasons:
             raise MalformedError(problems)
         rows = [(key, secrets.token_bytes(SALT_BYTES), text) for key, text in texts.items()]
         sealed_by = {key: commitment(salt, text) for key, salt, text in rows}
+        # Kept first and sealed then: the other way a crash would leave an entry whose reason nobody has.
         with self._writing():
             self._drop_unsealed(writer)
             self._connection.executemany(_INSERT, [(sealed_by[key], key, salt, text) for key, salt, text in rows])
@@ -141,18 +142,16 @@ class Reasons:
     def forget(self, commitments: Iterable[str]) -> int:
         """As ``erase``, where nobody else has the ledger: those that no entry sealed stay."""
         with self._writing():
-            found = self._connection.execute(_ERASE, (json.dumps(list(commitments)),)).rowcount
+            erased = self._connection.execute(_ERASE, (json.dumps(list(commitments)),)).rowcount
         self._clean()
-        return int(found)
+        return int(erased)
 
     def _drop_unsealed(self, writer: Writer) -> None:
-        unsealed = list(self._unsealed(writer))
-        self._connection.executemany(_DROP, [(number,) for number in unsealed])
-
-    def _unsealed(self, writer: Writer) -> Iterator[int]:
-        """The numbers of those that no entry seals. They are the newest: each writer takes away what it finds."""
+        """Take away those that no entry seals. They are the newest, for each writer takes away what it finds."""
+        unsealed = []
         for number, sealed, entry in self._connection.execute(_NEWEST_FIRST):
             stored = writer.find([entry]).get(entry)
             if stored is not None and b'"reason":"%b"' % sealed.encode() in stored.body:
-                return
-            yield number
+                break
+            unsealed.append((number,))
+        self._connection.executemany(_DROP, unsealed)

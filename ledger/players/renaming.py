@@ -17,7 +17,7 @@ from ledger.facts.codec import body_of
 from ledger.facts.events import PlayerRenamed
 from ledger.journal import Journal, Stored, Writer, rules
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.players.pending_names import Pending
+from ledger.players.pending_changes import Pending
 from ledger.players.people import People, Person
 from ledger.players.sealed_names import not_sealed
 from ledger.players.sealings import commitment_to, erasure_key, is_sealed, sealings, under
@@ -62,6 +62,7 @@ def rename(
         RejectedError: ``unknown-player``, ``erased-player`` or ``clock-behind``.
         StorageError: the people file and the journal do not belong together.
     """
+    # First what others left: a name that waits, and may be sealed already, would give way to this one and be lost.
     settle(journal.writing(), people, PATIENCE)
     try:
         with journal.writing() as writer:
@@ -72,7 +73,8 @@ def rename(
                 pending = people.pending.begin(player, len(sealed), name)
                 person = under(person, pending)
                 event = PlayerRenamed(player=player, number=len(sealed), commitment=commitment_to(person))
-                _seal(writer, event, now, actor)
+                body = body_of(writer.size + 1, rules.recorded_text(now), actor, event)
+                writer.append([event.KIND], [event.key], [body])
     except BaseException:
         with suppress(LedgerError):  # what stopped it is told
             settle(journal.writing(), people, PATIENCE)
@@ -96,11 +98,6 @@ def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person,
     if not any(is_sealed(person, entry) for entry in sealed):
         raise StorageError(people.path, not_sealed(person, sealed))
     return person, sealed
-
-
-def _seal(writer: Writer, event: PlayerRenamed, now_ms: int, actor: str) -> None:
-    body = body_of(writer.size + 1, rules.recorded_text(now_ms), actor, event)
-    writer.append([event.KIND], [event.key], [body])
 
 
 def settle(lock: AbstractContextManager[Writer], people: People, patience: float) -> None:

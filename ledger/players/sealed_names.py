@@ -3,8 +3,9 @@
 For each number that it registered the journal sealed a commitment to identity and name, and for each renaming another
 one. An older copy of the people file would give a number out a second time or bring an earlier name back, a file of
 another ledger would take somebody else for the player, and rows that were lost would give a known player a second
-number. Each is refused here, with the way out. How names are stored is the business of ``people``; which entries sealed
-them, that of ``sealings``; nothing is appended to the journal.
+number. Each is refused here, with the way out, and the one player is found whom somebody means by a word. How names are
+stored is the business of ``people``; which entries sealed them, that of ``sealings``; nothing is appended to the
+journal.
 """
 
 from __future__ import annotations
@@ -13,11 +14,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ledger.errors import ConflictError, StorageError
-from ledger.facts.codec import decode
+from ledger.errors import ConflictError, StorageError, UnknownNameError
 from ledger.facts.events import PlayerRegistered
 from ledger.facts.person_names import spelt
-from ledger.journal import Journal, Stored
+from ledger.journal import Journal, Stored, rules
 from ledger.players import erasing
 from ledger.players.people import People, Person
 from ledger.players.sealings import (
@@ -34,6 +34,7 @@ from ledger.players.sealings import (
     under,
 )
 from ledger.runtime import sqlite
+from ledger.runtime.nearest import meant_by
 
 _NAMED = 5  # players that a refusal names one by one
 
@@ -139,18 +140,18 @@ class SealedNames:
                 for somebody else. Nobody was given a number.
         """
         self._check_all_there()
-        given: set[int] = set()
+        new: set[int] = set()
 
         def confirm(persons: Sequence[Person]) -> None:
-            given.update(person.player for person in persons)
+            new.update(person.player for person in persons)
             taken = find([registration_key(person.player) for person in persons])
             if taken:
                 raise self._lost({number_of(key): entry.position for key, entry in taken.items()})
 
         persons = self.file.number(named, joined_at, confirm)
-        known = {identity: person for identity, person in persons.items() if person.player not in given}
-        sealed = latest_commitments(self._journal, find, (person.player for person in known.values()))
-        for identity, person in known.items():
+        older = {identity: person for identity, person in persons.items() if person.player not in new}
+        sealed = latest_commitments(self._journal, find, (person.player for person in older.values()))
+        for identity, person in older.items():
             if person.player in sealed:
                 persons[identity] = self._confirmed(person, sealed[person.player])
         renamed = {player for player, entry in sealed.items() if is_renaming(entry)}
@@ -162,10 +163,10 @@ class SealedNames:
         Raises:
             StorageError: naming the player; the repeat of what is registered already is for the rules to judge.
         """
-        given = {event.player: event for event in events}
-        stored = self._journal.find([event.key for event in given.values()])
-        for person in self.file.by_number(given).values():
-            event = given[person.player]
+        by_number = {event.player: event for event in events}
+        stored = self._journal.find([event.key for event in by_number.values()])
+        for person in self.file.by_number(by_number).values():
+            event = by_number[person.player]
             if event.key not in stored and person.salt is not None and event.commitment != commitment_to(person):
                 raise StorageError(
                     self.file.path,
@@ -174,11 +175,9 @@ class SealedNames:
                 )
 
     def _check_all_there(self) -> None:
-        """It is the people file of this journal: all whom the journal registered have a row, all renamed ones the name.
-
-        The journal's numbers are read once. Rows are given out without gaps and none is ever deleted: where another
-        process has written since, it is enough that there are still as many rows as the highest number says.
-        """
+        """It is the people file of this journal: all whom that registered have a row, all renamed ones the name."""
+        # The journal's numbers are read once. Rows are given out without gaps and none is ever deleted: where another
+        # process has written since, it is enough that there are still as many rows as the highest number says.
         version = self.file.version()
         if version == self._version:
             return
@@ -186,8 +185,8 @@ class SealedNames:
         self._compare_ends()
         seen, highest = self._highest, 0
         if not seen:
-            known = self._highest_registered()
-            highest = max(map(number_of, registrations(self._journal)), default=0) if known is None else known
+            registered = self._highest_registered()
+            highest = max(map(number_of, registrations(self._journal)), default=0) if registered is None else registered
         rows, last = self.file.counts()
         if rows != last or last < max(seen, highest):
             lost = lost_players(self._journal, self.file)
@@ -272,8 +271,8 @@ def not_sealed(person: Person, sealed: Sequence[Stored]) -> str:
 
 def lost_players(journal: Journal, people: People) -> dict[int, int]:
     """The registered players without a row: number -> entry."""
-    held = people.numbers()
-    missing = [key for key in registrations(journal) if number_of(key) not in held]
+    numbers = people.numbers()
+    missing = [key for key in registrations(journal) if number_of(key) not in numbers]
     return {number_of(key): entry.position for key, entry in journal.find(missing).items()}
 
 
@@ -306,7 +305,7 @@ def accept_lost_names(journal: Journal, path: str | Path) -> int:
         if Path(path).exists():
             return _fill_in(journal, path)
         _refuse_log_alone(path)
-        with sqlite.whole(path) as making:
+        with sqlite.whole(path) as making:  # with some of the rows it would be taken for the true file
             People.create(making).close()
             return _fill_in(journal, making)
 
@@ -316,7 +315,7 @@ def _fill_in(journal: Journal, path: str | Path) -> int:
     try:
         _refuse_foreign(journal, people)
         lost = journal.find([registration_key(player) for player in lost_players(journal, people)])
-        people.add_nameless({number_of(key): _joined_at(entry) for key, entry in lost.items()})
+        people.add_nameless({number_of(key): rules.facts_of(entry)["joined_at"] for key, entry in lost.items()})
         return len(lost)
     finally:
         people.close()
@@ -348,7 +347,7 @@ def _refuse_foreign(journal: Journal, people: People) -> None:
 
 def _refuse_log_alone(path: str | Path) -> None:
     """A new file would take the log of the missing one for its own."""
-    for ending in ("-wal", "-journal"):
+    for ending in ("-wal", "-journal"):  # SQLite folds in whatever log bears the name of the file
         log = Path(f"{path}{ending}")
         if log.exists() and log.stat().st_size:
             raise StorageError(
@@ -358,7 +357,22 @@ def _refuse_log_alone(path: str | Path) -> None:
             )
 
 
-def _joined_at(entry: Stored) -> str:
-    event = decode(entry.body).event
-    assert isinstance(event, PlayerRegistered)
-    return event.joined_at
+def player_found(journal: Journal, names: SealedNames, word: str) -> Person:
+    """The one player of that name, identity or number, compared with what the journal sealed.
+
+    Raises:
+        UnknownNameError: nobody, or several: their identities are listed.
+        StorageError: the journal registered another name under that number.
+    """
+    people = names.people()
+    persons = list(people.by_number([int(word)]).values()) if word.isdecimal() else []
+    persons = persons or people.named(word)
+    if not persons and word.isdecimal():  # the journal registered it, and the people file as it stands knows nothing
+        stored = journal.find([f"player:{word}"]).values()
+        persons = [Person(int(word), None, None, None, rules.facts_of(entry)["joined_at"]) for entry in stored]
+    if len(persons) == 1:
+        return names.compared(persons[0])
+    if persons:
+        several = f"several are called so: {[person.identity for person in persons]}; give an identity or a number"
+        raise UnknownNameError("player", word, several, where="by that name alone")
+    raise UnknownNameError("player", word, f"{meant_by(people.like(word))}names are matched whole")

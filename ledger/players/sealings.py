@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ledger.journal import Journal, Stored
-from ledger.players.pending_names import Pending
+from ledger.players.pending_changes import Pending
 from ledger.players.people import Person, commitment
 
 Find = Callable[[Sequence[str]], Mapping[str, Stored]]
@@ -26,16 +26,16 @@ def sealings(find: Find, players: Iterable[int]) -> dict[int, list[Stored]]:
         find: what looks up keys in the journal, within its transaction where there is one.
         players: numbers; those that nobody registered are left out.
     """
-    asked = {registration_key(player): player for player in players}
-    found = {asked[key]: [entry] for key, entry in find(list(asked)).items()}
-    renamed, number = list(found), 1
+    by_key = {registration_key(player): player for player in players}
+    entries = {by_key[key]: [entry] for key, entry in find(list(by_key)).items()}
+    renamed, number = list(entries), 1
     while renamed:  # the renamings of a player are counted without gaps
         stored = find([f"renamed:{player}@{number}" for player in renamed])
         renamed = [player for player in renamed if f"renamed:{player}@{number}" in stored]
         for player in renamed:
-            found[player].append(stored[f"renamed:{player}@{number}"])
+            entries[player].append(stored[f"renamed:{player}@{number}"])
         number += 1
-    return found
+    return entries
 
 
 def latest_commitments(journal: Journal, find: Find, players: Iterable[int]) -> dict[int, Stored]:
@@ -46,10 +46,10 @@ def latest_commitments(journal: Journal, find: Find, players: Iterable[int]) -> 
         find: as of ``sealings``.
         players: numbers; those that nobody registered are left out.
     """
-    asked = {registration_key(player): player for player in players}
-    if asked and has_renamings(journal):
-        return {player: entries[-1] for player, entries in sealings(find, asked.values()).items()}
-    return {asked[key]: entry for key, entry in find(list(asked)).items()}
+    by_key = {registration_key(player): player for player in players}
+    if by_key and has_renamings(journal):
+        return {player: entries[-1] for player, entries in sealings(find, by_key.values()).items()}
+    return {by_key[key]: entry for key, entry in find(list(by_key)).items()}
 
 
 def has_renamings(journal: Journal) -> bool:

@@ -24,9 +24,8 @@ from ledger.journal.issued_tokens import IssuedTokens
 from ledger.journal.recorder import Gate, Recorded, Recorder
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.tokens import Tokens
-from ledger.players.finding_players import player_found
 from ledger.players.people import People, Person
-from ledger.players.sealed_names import SealedNames
+from ledger.players.sealed_names import SealedNames, player_found
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.like_games import LikeGames
 from ledger.ratings.standing_games import StandingGames, need_views

@@ -1,7 +1,9 @@
 """The register of a ledger's players: who joins, with which past, and what is learnt of them later.
 
 What may be said is judged by the rules of the journal, and here by what the views tell of a player's games: what could
-no longer act is refused, never taken in silence.
+no longer act is refused, never taken in silence. One by one, or by a list of a million, which is judged and sealed as
+columns: the whole list is looked through before anything is written, and a fault anywhere leaves the journal as it was.
+No file format is known here.
 """
 
 from __future__ import annotations
@@ -12,29 +14,245 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import attrs
+import orjson
 
 from ledger.book import decided
+from ledger.book.roster import FROM_THE_BEGINNING
+from ledger.book.timeline import Pool
 from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
+from ledger.facts import codec, codec_columns
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
+from ledger.facts.source_games import Fault, FaultsFound
 from ledger.facts.words import Receipt, Standing
-from ledger.journal import rules
+from ledger.journal import Writer, past_reach, rules
 from ledger.journal.made_keys import is_plain
 from ledger.players import erasing, renaming
 from ledger.players.namesakes import Namesakes, namesakes
 from ledger.players.people import Person
+from ledger.players.registering_columns import append_rows, register
 from ledger.players.renaming import Renamed
 from ledger.players.sealed_names import check_name
 from ledger.players.sealings import DECISIONS, commitment_to, registration_key
 from ledger.ratings import pasts, queries
 from ledger.ratings.open_ledger import OpenLedger
-from ledger.registering.lists import ListImport, PlayersReport
+from ledger.runtime.lazy import pl
+from ledger.runtime.long_work import collector_paused
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
-Appending = Callable[[Sequence[Event], str], list[Receipt]]
+SEED_FIELDS = ("rating", "games", "deviation", "volatility", "highest", "k_factor")
+
+
+@attrs.define
+class PlayersReport(FaultsFound):
+    """What became of a list of players.
+
+    Attributes:
+        players: players of the list.
+        registered: those who are new.
+        seeded: ratings to begin with that are new.
+        births: years of birth that were learnt of known players.
+        kept_names: players who were renamed and whom the list calls otherwise: they keep the name that they have.
+        namesakes: lines of new players who have the name of somebody registered before, and whose.
+        faults, fault_count: rows that could not be taken; where there is one, nothing was recorded.
+    """
+
+    players: int = 0
+    registered: int = 0
+    seeded: int = 0
+    births: int = 0
+    kept_names: int = 0
+    namesakes: list[Fault] = attrs.Factory(list)
+
+
+@attrs.define
+class _Known:
+    """What a list tells anew.
+
+    Attributes:
+        births: of registered players, rows of ``BirthYearLearnt``.
+        seeded_lines: lines whose seed is known already.
+        fresh: ``line``, ``identity``, ``name`` of those who are new; None where nobody is registered yet.
+    """
+
+    births: list[tuple[int, int]] = attrs.Factory(list)
+    seeded_lines: set[int] = attrs.Factory(set)
+    fresh: DataFrame | None = None
+
+
+class ListImport:
+    """One list of players into one journal."""
+
+    def __init__(self, ledger: OpenLedger, pool: Pool, since: str | None, source: str | None, actor: str) -> None:
+        """Prepare the import of a list.
+
+        Args:
+            ledger: where the players are registered; its views are level.
+            pool: the pool that the ratings belong to.
+            since: from when they hold, where a row does not tell; None: from the beginning.
+            source: name of the list.
+            actor: who imports.
+
+        Raises:
+            MalformedError: an instant or a name that no event may hold.
+        """
+        RatingSeeded(player=1, pool=pool.name, effective_at=since, rating="1", source=source)
+        self._ledger = ledger
+        self._pool = pool
+        self._since = since
+        self._source = source
+        self._actor = actor
+        self._now_ms = ledger.now_ms()
+        self._four_eyes = past_reach.are_four_eyes_on(ledger.journal.find)
+        self.report = PlayersReport()
+
+    def take(
+        self, frames: Iterable[DataFrame], faults_so_far: Callable[[], int], advance: Callable[[int], None]
+    ) -> PlayersReport:
+        """Look the whole list through, then record it in one transaction, unless there is a fault.
+
+        Args:
+            frames: players in the columns of ``player_schema()``.
+            faults_so_far: how many faults the importer found.
+            advance: called with the number of players of each frame that was read.
+
+        Raises:
+            RejectedError: this machine's clock is behind the journal.
+            StorageError: the people file and the journal do not belong together.
+        """
+        with collector_paused():
+            parts: list[DataFrame] = []
+            for frame in frames:
+                parts.append(frame)
+                advance(len(frame))
+            self.report.players = sum(map(len, parts))
+            self._refuse_doubles(parts)
+            looked_up = [self._look(frame) for frame in parts]
+            if faults_so_far() or self.report.fault_count:
+                return self.report
+            fresh = [row for news in looked_up if news.fresh is not None for row in news.fresh.iter_rows()]
+            alike = namesakes(self._ledger.names.people(), [(identity, name) for _, identity, name in fresh])
+            self.report.namesakes = [Fault(fresh[note.place][0], str(note)) for note in alike]
+            with self._ledger.journal.writing() as writer:
+                stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
+                if not self._four_eyes and past_reach.are_four_eyes_on(writer.find):
+                    message = "four eyes were set while this list was read; import it again"
+                    raise RejectedError(past_reach.RULE, "", message)
+                for frame, news in zip(parts, looked_up, strict=True):
+                    self._record(writer, frame, news, stamp)
+        return self.report
+
+    def _refuse_doubles(self, frames: Sequence[DataFrame]) -> None:
+        """A player stands in a list once."""
+        if not frames:
+            return
+        rows = pl.concat([frame.select("identity", "line") for frame in frames])
+        doubled = rows.filter(~pl.col("identity").is_first_distinct())
+        if len(doubled):
+            firsts = dict(
+                rows.filter(pl.col("identity").is_in(doubled["identity"].implode()))
+                .unique("identity", keep="first", maintain_order=True)
+                .iter_rows()
+            )
+            for identity, line in doubled.iter_rows():
+                self.report.fault(line, f"{identity!r} stands in line {firsts[identity]} already; keep one of them")
+
+    def _look(self, frame: DataFrame) -> _Known:
+        """What is known of the registered players of a frame; what contradicts it is a fault."""
+        news = _Known()
+        persons = self._ledger.names.people().by_identity(frame["identity"].to_list())
+        stored = self._ledger.journal.find([f"player:{person.player}" for person in persons.values()])
+        numbers = {
+            identity: person.player for identity, person in persons.items() if f"player:{person.player}" in stored
+        }
+        # The first list of a federation has a million people and finds nobody: comparing their names is spared.
+        if next(self._ledger.people.salted(), None) is not None:  # into a ledger of nobody a list brings no namesake
+            news.fresh = frame.select("line", "identity", "name").filter(~pl.col("identity").is_in(list(persons)))
+        if not numbers:
+            return news
+        rows = frame.filter(pl.col("identity").is_in(list(numbers))).with_columns(
+            player=pl.col("identity").replace_strict(numbers, default=None, return_dtype=pl.Int64)
+        )
+        self._look_at_people(rows, news)
+        self._look_at_seeds(self._seeds(rows), news)
+        return news
+
+    def _refuse_past(self, line: int, event: BirthYearLearnt | RatingSeeded) -> None:
+        """What is told of a registered player under four eyes is a fault where it reaches back."""
+        try:
+            past_reach.check(event, self._ledger.journal.find, self._now_ms)
+        except RejectedError as error:
+            self.report.fault(line, str(error))
+
+    def _look_at_people(self, rows: DataFrame, news: _Known) -> None:
+        people = pasts.known_of(self._ledger.views.connection, rows["player"].to_list(), self._now_ms)
+        columns = rows.select("line", "identity", "player", "birth_year", "standing")
+        for line, identity, player, born, standing in columns.iter_rows():
+            person = people[player]
+            if born is not None and person.birth_year is None:
+                news.births.append((player, born))
+                if self._four_eyes:
+                    self._refuse_past(line, BirthYearLearnt(player=player, birth_year=born))
+            elif born not in {None, person.birth_year}:
+                self.report.fault(line, f"{identity!r} was born in {person.birth_year} says the ledger, not in {born}")
+            if standing not in {None, person.standing}:
+                self.report.fault(
+                    line, f"{identity!r} is {person.standing} in the ledger, not {standing}; 'player set' changes it"
+                )
+
+    def _look_at_seeds(self, seeds: DataFrame, news: _Known) -> None:
+        keys = codec_columns.player_keys(seeds, RatingSeeded).to_list()
+        facts = codec_columns.player_facts(seeds, RatingSeeded).to_list() if keys else []
+        stored = self._ledger.journal.find(keys)
+        connection, players = self._ledger.views.connection, seeds["player"].to_list()
+        firsts = pasts.first_ends(connection, self._pool, players)
+        listed = pasts.listed_from(connection, self._pool, players)
+        columns = seeds.select("line", "player", "effective_at").iter_rows()
+        for (line, player, since), key, told_facts in zip(columns, keys, facts, strict=True):
+            try:
+                if key in stored:
+                    rules.check_repeat(RatingSeeded, key, rules.facts_of(stored[key]), orjson.loads(told_facts))
+                    news.seeded_lines.add(line)
+                    continue
+                if self._four_eyes:
+                    seed = RatingSeeded(player=player, pool=self._pool.name, effective_at=since, rating="1")
+                    self._refuse_past(line, seed)
+                since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
+                if (player, since_ms) in listed:  # under another key, so in another spelling
+                    self._ledger.standing.judge(codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts)))
+                if player in firsts:
+                    begins = [pasts.judged(self._pool, firsts[player], since_ms)]
+                    pasts.refuse_what_cannot_act(key, "rating", since or "", begins)
+            except RejectedError as error:
+                self.report.fault(line, str(error))
+
+    def _seeds(self, rows: DataFrame) -> DataFrame:
+        """The rows with a rating, in the columns of ``RatingSeeded``, with their lines."""
+        return rows.filter(pl.col("rating").is_not_null()).select(
+            "line",
+            "player",
+            pl.lit(self._pool.name).alias("pool"),
+            *SEED_FIELDS,
+            pl.col("since").fill_null(pl.lit(self._since, pl.String)).alias("effective_at"),
+            pl.lit(self._source, pl.String).alias("source"),
+        )
+
+    def _record(self, writer: Writer, frame: DataFrame, news: _Known, stamp: str) -> None:
+        named = dict(zip(frame["identity"].to_list(), frame["name"].to_list(), strict=True))
+        met = register(writer, self._ledger.names, named, stamp, self._actor, frame)
+        self.report.registered += len(met.new)
+        self.report.kept_names += met.kept_names
+        frame = frame.with_columns(pl.Series("player", [met.persons[identity].player for identity in named], pl.Int64))
+        births = pl.DataFrame(news.births, {"player": pl.Int64, "birth_year": pl.Int64}, orient="row")
+        self.report.births += append_rows(writer, births, BirthYearLearnt, stamp, self._actor)
+        seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(news.seeded_lines))))
+        self.report.seeded += append_rows(writer, seeds, RatingSeeded, stamp, self._actor)
+
+
+# -- one by one ----------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -122,34 +340,32 @@ class Registry:
         actor = self.ledger.recorder_named(token, actor)
         if not players:
             return []
-        known = self.ledger.names.people().by_identity([player.identity for player in players])
-        if problems := self._faults(players, known.keys()):
+        registered_before = self.ledger.names.people().by_identity([player.identity for player in players])
+        if problems := self._faults(players, registered_before.keys()):
             raise MalformedError(problems)
         now_ms = self.ledger.now_ms()
         for player in players:
-            if player.identity in known:
-                self._refuse_other_past(player, known[player.identity])
+            if (registered := registered_before.get(player.identity)) is not None:
+                # who is there can neither have joined on another day nor bring along a past that could not act
+                if player.past is not None:
+                    self._refuse_late(player.past.seed(registered.player, self.ledger.first_pool()))
+                if player.joined not in {None, registered.joined_at}:
+                    key = registration_key(registered.player)
+                    raise ConflictError(key, "joined_at", registered.joined_at, player.joined)
             if player.joined is not None:  # before anybody gets a number
                 rules.check_joined(player.identity, player.joined, now_ms)
         persons, renamed = self._numbered(players, instant_text(now_ms))
         batches = [self._registration(player, persons[player.identity], renamed) for player in players]
         receipts = iter(self.ledger.record([event for events in batches for event in events], actor))
-        registered = []
+        learnt = []
         for player, events in zip(players, batches, strict=True):
             recorded = sum(not next(receipts).duplicate for _ in events)
             person = persons[player.identity]
-            registered.append(Learnt(person.player, recorded, name=person.name if person.player in renamed else None))
-        return registered
-
-    def _refuse_other_past(self, player: NewPlayer, known: Person) -> None:
-        """Refuse what a registered player cannot have joined or brought along any more."""
-        if player.past is not None:
-            self._refuse_late(player.past.seed(known.player, self.ledger.first_pool()))
-        if player.joined is not None and known.joined_at != player.joined:
-            raise ConflictError(registration_key(known.player), "joined_at", known.joined_at, player.joined)
+            learnt.append(Learnt(person.player, recorded, name=person.name if person.player in renamed else None))
+        return learnt
 
     def _numbered(self, players: Sequence[NewPlayer], now: str) -> tuple[dict[str, Person], set[int]]:
-        """The persons behind the identities, newcomers with the next numbers, and the numbers of who was renamed."""
+        """The persons behind identities, newcomers with the next numbers, and the numbers of those who were renamed."""
         persons: dict[str, Person] = {}
         renamed: set[int] = set()
         for joined in dict.fromkeys(player.joined for player in players):
@@ -159,12 +375,12 @@ class Registry:
             renamed |= numbered.renamed
         return persons, renamed
 
-    def _faults(self, players: Sequence[NewPlayer], known: Collection[str]) -> list[str]:
+    def _faults(self, players: Sequence[NewPlayer], registered: Collection[str]) -> list[str]:
         """What is wrong with the words and numbers of players; of several, with the place of each."""
         problems: list[str] = []
         names: dict[str, str] = {}
         for place, player in enumerate(players, 1):
-            faults = person_faults(player.identity, player.name, is_new=player.identity not in known)
+            faults = person_faults(player.identity, player.name, is_new=player.identity not in registered)
             with _named(faults):
                 PlayerRegistered(
                     player=1,
@@ -320,11 +536,12 @@ class Registry:
                 events.append(BirthYearLearnt(player=player, birth_year=birth_year))
         with _named(problems):
             if standing is not None or declared_rating is not None:
-                word = standing or pasts.standing_at(self.ledger.views.connection, player, instant_ms(since))
-                change = Standing(word or Standing.FULL)  # the standing stays where none is told
-                events.append(
-                    PlayerChanged(player=player, effective_at=since, standing=change, declared_rating=declared_rating)
+                views = self.ledger.views.connection
+                word = standing or pasts.standing_at(views, player, instant_ms(since)) or Standing.FULL
+                change = PlayerChanged(
+                    player=player, effective_at=since, standing=Standing(word), declared_rating=declared_rating
                 )
+                events.append(change)
         with _named(problems):
             if past is not None:
                 events.append(past.seed(player, self.ledger.first_pool()))
@@ -397,11 +614,11 @@ class Registry:
         """
         actor = self.ledger.recorder_named(token, actor)
         self.ledger.level()
-        wanted = pool or self.ledger.first_pool()
-        found = {known.name: known for known in self.ledger.pools()}
-        if wanted not in found:
-            raise UnknownNameError("pool", wanted, f"expected one of {sorted(found)}")
-        job = ListImport(self.ledger, found[wanted], since, source, actor)
+        name = pool or self.ledger.first_pool()
+        pools = {each.name: each for each in self.ledger.pools()}
+        if name not in pools:
+            raise UnknownNameError("pool", name, f"expected one of {sorted(pools)}")
+        job = ListImport(self.ledger, pools[name], since, source, actor)
         return job.take(frames, faults_so_far, advance)
 
 

@@ -116,72 +116,55 @@ class Few:
     """Columns as lists."""
 
     def ints(self, values: Iterable[int]) -> Column:
-        """A column of whole numbers."""
         return list(values)
 
     def small(self, values: Iterable[int]) -> Column:
-        """A column of whole numbers."""
         return list(values)
 
     def floats(self, values: Iterable[float]) -> Column:
-        """A column of floats."""
         return list(values)
 
     def texts(self, values: Iterable[str | None]) -> Column:
-        """A column of texts."""
         return list(values)
 
     def zeros(self, length: int) -> Column:
-        """A column of small whole zeros."""
         return [0] * length
 
     def room(self, length: int) -> Column:
-        """A column of floats to be filled."""
         return [0.0] * length
 
     def take(self, column: Column, places: Column) -> Column:
-        """``column[place]`` for each place."""
         return [column[place] for place in places]
 
     def where(self, flags: Column) -> Column:
-        """The places whose flag is set."""
         return [place for place, flag in enumerate(flags) if flag]
 
     def sides(self, places: Column) -> tuple[Column, Column, Column]:
-        """Of places among the sides of games: the game, which side, and the other side's place."""
         return [place >> 1 for place in places], [place & 1 for place in places], [place ^ 1 for place in places]
 
     def choose(self, flags: Column, at_zero: Column, at_one: Column) -> Column:
-        """``at_zero`` where the flag is 0, ``at_one`` where it is 1."""
         return [b if flag else a for flag, a, b in zip(flags, at_zero, at_one, strict=True)]
 
     def minus(self, number: int, column: Column) -> Column:
-        """*number* minus each."""
         return [number - value for value in column]
 
     def equal(self, column: Column, number: int) -> Column:
-        """1 where it is *number*, else 0."""
         return [int(value == number) for value in column]
 
     def up_to(self, column: Column, number: int) -> Column:
-        """1 where it is at most *number*, else 0."""
         return [int(value <= number) for value in column]
 
     def halves(self, column: Column, bits: int) -> tuple[Column, Column]:
-        """What stands above so many lower bits, and what stands in them."""
         mask = (1 << bits) - 1
         return [value >> bits for value in column], [value & mask for value in column]
 
     def interleave(self, first: Column, second: Column) -> Column:
-        """first[0], second[0], first[1], second[1], ..."""
         return list(chain.from_iterable(zip(first, second, strict=True)))
 
     def field(self, flat: Column, field: int, fields: int) -> Column:
-        """Every *fields*-th number of *flat*, from *field*."""
         return flat[field::fields]
 
     def slots(self, owner: Column, rank: Column, owners: int) -> tuple[Column, list[int]]:
-        """Places of the rows sorted by owner, then rank, and where each owner's begin."""
         counts = [0] * owners
         for player in owner:
             counts[player] += 1
@@ -192,59 +175,47 @@ class Few:
         return places, starts
 
     def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
-        """Each column as a list of plain numbers."""
         return list(columns)
 
     def dense(self, first: Column, second: Column) -> tuple[Column, Column, Column]:
-        """The distinct numbers of both in ascending order, and both as places among them."""
         numbers = sorted({*first, *second})
         place = {number: i for i, number in enumerate(numbers)}
         return numbers, [place[number] for number in first], [place[number] for number in second]
 
     def ranks(self, n: Column, owner: Column, base: Column) -> Column:
-        """``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
         return [number - 1 - base[p] for number, p in zip(n, owner, strict=True)]
 
     def over(self, column: Column, number: int) -> Column:
-        """Each divided by *number*, as floats."""
         return [value / number for value in column]
 
     def place(self, column: Column, number: int) -> int:
-        """The place before which everything is smaller than *number*."""
         return bisect_left(column, number)
 
     def joined(self, first: Column, second: Column) -> Column:
-        """One after the other."""
         return [*first, *second]
 
     def unknown(self, length: int) -> Column:
-        """A column of NaN."""
         return [nan] * length
 
     def longest(self, starts: Column) -> int:
-        """The largest distance between neighbours."""
         return max((b - a for a, b in pairwise(starts)), default=0)
 
     def rows(self, flat: Column, places: Column | None, width: int, fields: slice = ALL) -> Column:
-        """The rows at these places, flat."""
         chosen = range(len(flat) // (width or 1)) if places is None else places
         return [value for place in chosen for value in flat[place * width : (place + 1) * width][fields]]
 
     def put_rows(self, flat: Column, places: Column, width: int, rows: Column, first: int | None = None) -> None:
-        """Put rows at these places."""
         length = width if first is None else first
         for row, place in enumerate(places):
             flat[place * width : place * width + length] = rows[row * length : (row + 1) * length]
 
     def known(self, flat: Column, instead: Sequence[float]) -> Column:
-        """Rows with the number of *instead* wherever one says None or NaN."""
         return [
             start if value is None or value != value else value  # noqa: PLR0124  # NaN; a call would take twice as long
             for value, start in zip(flat, cycle(instead), strict=False)
         ]
 
     def alike(self, first: Column, second: Column, width: int) -> Column:
-        """By row, 1 where all its numbers are equal, NaN as itself, else 0."""
         same = list(map(is_same, first, second))
         return [int(all(same[row : row + width])) for row in range(0, len(same), width or 1)]
 
@@ -253,74 +224,57 @@ class Many:
     """Columns as NumPy arrays."""
 
     def ints(self, values: Iterable[int]) -> Column:
-        """A column of whole numbers (64 bit)."""
         return np.asarray(values, np.int64)
 
     def small(self, values: Iterable[int]) -> Column:
-        """A column of whole numbers (32 bit)."""
         return np.asarray(values, np.int32)
 
     def floats(self, values: Iterable[float]) -> Column:
-        """A column of floats (64 bit)."""
         return np.asarray(values, np.float64)
 
     def texts(self, values: Iterable[str | None]) -> Column:
-        """A column of texts."""
         return np.asarray(list(values), np.object_)
 
     def zeros(self, length: int) -> Column:
-        """A column of small whole zeros."""
         return np.zeros(length, np.int32)
 
     def room(self, length: int) -> Column:
-        """A column of floats to be filled."""
         return np.empty(length, np.float64)
 
     def take(self, column: Column, places: Column) -> Column:
-        """``column[place]`` for each place."""
         return column[places]
 
     def where(self, flags: Column) -> Column:
-        """The places whose flag is set."""
         return np.flatnonzero(flags)
 
     def sides(self, places: Column) -> tuple[Column, Column, Column]:
-        """Of places among the sides of games: the game, which side, and the other side's place."""
         return places >> 1, places & 1, places ^ 1
 
     def choose(self, flags: Column, at_zero: Column, at_one: Column) -> Column:
-        """``at_zero`` where the flag is 0, ``at_one`` where it is 1."""
         return np.where(flags, at_one, at_zero)
 
     def minus(self, number: int, column: Column) -> Column:
-        """*number* minus each."""
         return number - column
 
     def equal(self, column: Column, number: int) -> Column:
-        """1 where it is *number*, else 0."""
         return (column == number).astype(np.int32)
 
     def up_to(self, column: Column, number: int) -> Column:
-        """1 where it is at most *number*, else 0."""
         return (column <= number).astype(np.int32)
 
     def halves(self, column: Column, bits: int) -> tuple[Column, Column]:
-        """What stands above so many lower bits, and what stands in them."""
         return column >> bits, column & ((1 << bits) - 1)
 
     def interleave(self, first: Column, second: Column) -> Column:
-        """first[0], second[0], first[1], second[1], ..."""
         both = np.empty(2 * len(first), first.dtype)
         both[0::2] = first
         both[1::2] = second
         return both
 
     def field(self, flat: Column, field: int, fields: int) -> Column:
-        """Every *fields*-th number of *flat*, from *field*."""
         return flat[field::fields]
 
     def slots(self, owner: Column, rank: Column, owners: int) -> tuple[Column, list[int]]:
-        """Places of the rows sorted by owner, then rank, and where each owner's begin."""
         starts = np.zeros(owners + 1, np.int64)
         np.cumsum(np.bincount(owner, minlength=owners), out=starts[1:])
         places = np.empty(len(owner), np.int32)
@@ -328,11 +282,9 @@ class Many:
         return places, starts.tolist()
 
     def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
-        """Each column as a list of plain numbers."""
         return [column.tolist() for column in columns]
 
     def dense(self, first: Column, second: Column) -> tuple[Column, Column, Column]:
-        """The distinct numbers of both in ascending order, and both as places among them."""
         present = np.zeros(int(max(first.max(), second.max())) + 1, np.bool_)
         present[first] = True
         present[second] = True
@@ -340,46 +292,36 @@ class Many:
         return np.flatnonzero(present).astype(np.int32), place[first], place[second]
 
     def ranks(self, n: Column, owner: Column, base: Column) -> Column:
-        """``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
         return n - np.int32(1) - base[owner]
 
     def over(self, column: Column, number: int) -> Column:
-        """Each divided by *number*, as floats."""
         return column / number
 
     def place(self, column: Column, number: int) -> int:
-        """The place before which everything is smaller than *number*."""
         return int(np.searchsorted(column, number))
 
     def joined(self, first: Column, second: Column) -> Column:
-        """One after the other."""
         return np.concatenate([first, second])
 
     def unknown(self, length: int) -> Column:
-        """A column of NaN."""
         return np.full(length, nan)
 
     def longest(self, starts: Column) -> int:
-        """The largest distance between neighbours."""
         return int(np.diff(starts).max()) if len(starts) > 1 else 0
 
     def rows(self, flat: Column, places: Column | None, width: int, fields: slice = ALL) -> Column:
-        """The rows at these places, flat."""
         return flat.reshape(-1, width or 1)[ALL if places is None else places, fields].reshape(-1)
 
     def put_rows(self, flat: Column, places: Column, width: int, rows: Column, first: int | None = None) -> None:
-        """Put rows at these places."""
         length = width if first is None else first
         if length:
             flat.reshape(-1, width)[places, :length] = np.asarray(rows).reshape(-1, length)
 
     def known(self, flat: Column, instead: Sequence[float]) -> Column:
-        """Rows with the number of *instead* wherever one says None or NaN."""
         rows = np.asarray(flat, np.float64).reshape(-1, len(instead) or 1)
         return np.where(np.isnan(rows), np.asarray(instead or [nan]), rows).reshape(-1)
 
     def alike(self, first: Column, second: Column, width: int) -> Column:
-        """By row, 1 where all its numbers are equal, NaN as itself, else 0."""
         return alike_values(first, second).reshape(-1, width).all(axis=1).astype(np.int32)
 
 

@@ -127,11 +127,9 @@ def _in_words(kind: Any) -> str:
 
 @cache
 def _cache_in_words() -> Any:
-    """Numba's cache on disk, whose index names types by words.
-
-    Numba writes the types themselves into the index of a kernel. Several schemes share kernels: when the plug-in of one
-    of them was gone, the whole index could not be read any more, for everybody.
-    """
+    """Numba's cache on disk, whose index names types by words."""
+    # Numba writes the types themselves into the index of a kernel. Several schemes share kernels: when the plug-in of
+    # one of them was gone, the whole index could not be read any more, for everybody.
 
     class CacheInWords(nb.core.caching.FunctionCache):
         def _index_key(self, sig: Any, codegen: Any) -> Any:

@@ -27,6 +27,7 @@ def journal_file(path: str | Path) -> Path:
 def beside(path: str | Path, word: str) -> Path:
     """The file *word* of the ledger at *path*: ``club.db`` -> ``club.people.db``, beside the journal's own file."""
     journal = journal_file(path)
+    # a journal called ``club`` has its people in ``club.people.db``, so that no word is taken for its ending
     return journal.with_name(f"{journal.stem}.{word}{journal.suffix or '.db'}")
 
 
@@ -94,7 +95,8 @@ def replace_file(path: Path, content: bytes) -> None:
     """
     target = path.resolve()
     making = target.with_name(f"{target.name}.making")
-    with target.open("ab") if target.exists() else nullcontext():  # one that may not be written is not replaced
+    # A rename asks for the rights of the folder alone: it would take the place of a file that may not be written.
+    with target.open("ab") if target.exists() else nullcontext():
         pass
     try:
         with making.open("wb") as file:
@@ -102,7 +104,7 @@ def replace_file(path: Path, content: bytes) -> None:
                 making.chmod(target.stat().st_mode & 0o777)
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
+            os.fsync(file.fileno())  # before the rename: after a power cut the new name could lead to an empty file
         making.replace(target)
     except OSError:
         making.unlink(missing_ok=True)

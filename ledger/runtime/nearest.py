@@ -14,10 +14,10 @@ _LIKE_ENOUGH = 0.7  # of difflib's measure from 0 to 1; a letter wrong in five h
 _MOST = 3  # suggestions
 
 
-def nearest(word: str, known: Iterable[str]) -> list[str]:
-    """Up to three of the *known* names that are most like *word*, the nearest first; case does not count."""
+def nearest(word: str, names: Iterable[str]) -> list[str]:
+    """Up to three of the *names* that are most like *word*, the nearest first; case does not count."""
     by_folded: dict[str, list[str]] = {}
-    for name in known:
+    for name in names:
         by_folded.setdefault(name.casefold(), []).append(name)
     begin = word.casefold()
     like = difflib.get_close_matches(begin, by_folded, n=_MOST, cutoff=_LIKE_ENOUGH)
@@ -25,9 +25,9 @@ def nearest(word: str, known: Iterable[str]) -> list[str]:
     return [name for folded in [*like, *begun] for name in by_folded[folded]][:_MOST]
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, names: Iterable[str]) -> str:
     """A question such as ``did you mean 'rapid'?``, or nothing where no known name is like *word*."""
-    return meant_by(nearest(word, known))
+    return meant_by(nearest(word, names))
 
 
 def meant_by(likely: Sequence[str]) -> str:
@@ -39,23 +39,23 @@ def meant_by(likely: Sequence[str]) -> str:
     return f"did you mean {choice}? "
 
 
-def choice_of(word: str, known: Iterable[str]) -> str:
-    """What to say of *word*, which is none of the *known* names: those that it is like, and then all of them."""
-    names = sorted(known)
+def choice_of(word: str, words: Iterable[str]) -> str:
+    """What to say of *word*, which is none of the *words*: those that it is like, and then all of them."""
+    names = sorted(words)
     return f"{did_you_mean(word, names)}expected one of {names}"
 
 
-def of_name(kind: str, name: str, known: Mapping[str, T]) -> T:
-    """What bears a name among the *known*.
+def of_name(kind: str, name: str, by_name: Mapping[str, T]) -> T:
+    """What bears a name.
 
     Args:
         kind: what is called so: ``tie-break``.
         name: the name.
-        known: everything of that kind, by name.
+        by_name: everything of that kind, by name.
 
     Raises:
         UnknownNameError: there is none; those that there are are listed.
     """
-    if name not in known:
-        raise UnknownNameError(kind, name, choice_of(name, known), where="here")
-    return known[name]
+    if name not in by_name:
+        raise UnknownNameError(kind, name, choice_of(name, by_name), where="here")
+    return by_name[name]

@@ -49,7 +49,7 @@ def loadable(
     """What entry points stand for, by their names in alphabetical order, and of those that are broken, why."""
     plugins: dict[str, Any] = {}
     failed: dict[str, ProjectionError] = {}
-    for point in sorted(points, key=lambda point: (point.name, point.value)):
+    for point in sorted(points, key=lambda point: (point.name, point.value)):  # installed in any order, one answer
         try:
             offered = loaded(point, kind)
         except ProjectionError as error:

@@ -26,6 +26,7 @@ else:
     except ImportError:
         import sqlite3
 
+# marshal and not pickle: it loads plain values alone, and its import costs nothing.
 LENGTH = struct.Struct(">q")  # before each message
 PACKET = 65_536  # bytes of rows after which a message is sent
 # Of sqlite3.h.
@@ -106,12 +107,13 @@ def _tables_asked_for(connection: sqlite3.Connection, request: Mapping[str, Any]
     Raises:
         ValueError: it is VACUUM, which writes elsewhere what it reads here.
     """
+    # EXPLAIN compiles the statement without running it: the authorizer is asked while it is compiled.
     connection.set_authorizer(judge)
     steps: list[tuple[Any, ...]] = []
     with suppress(sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):
         steps = connection.execute(f"EXPLAIN {request['statement']}", request["parameters"]).fetchall()
     connection.set_authorizer(None)
-    if any(step[1] == "Vacuum" for step in steps):
+    if any(step[1] == "Vacuum" for step in steps):  # the authorizer is never asked about VACUUM INTO
         raise ValueError
     return judge.tables
 
@@ -151,7 +153,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         send(answers, ("tables", _tables_asked_for(connection, request, judge)))
         while filling := received(requests):
             connection.executemany(*filling)
-        # From here on nothing is expected: the end of the requests is the end of who asks.
+        # From here on nothing is expected: they end when the process ends that asks.
         threading.Thread(target=_end_with, args=(requests,), daemon=True).start()
         _limit(connection, request["memory"], request["longest"])
         connection.set_authorizer(judge)

@@ -159,6 +159,8 @@ class _Conversation:
             over.set()
             self._process.kill()
 
+        # A pipe cannot be waited for with a limit on every system: at the end of the time the process is ended, and the
+        # pipe with it.
         clock = threading.Timer(min(max(self._left, 0.0), threading.TIMEOUT_MAX), end) if is_timed else None
         begun = time.monotonic()
         try:

@@ -118,19 +118,20 @@ class SortedRuns:
             if parts:
                 block = pl.concat(parts)
                 del parts
-                yield block.sort(self._by) if self._file is not None else block
+                yield block.sort(self._by) if self._file is not None else block  # a single run is sorted already
         self.clear()
 
     def _sorted(self) -> DataFrame:
         """The rows held in memory, sorted; they are held no longer."""
-        held, self._held, self._rows_held = self._held, [], 0
-        return pl.concat(held).sort(self._by)
+        frames, self._held, self._rows_held = self._held, [], 0
+        return pl.concat(frames).sort(self._by)
 
     def _put_away(self) -> None:
         frame = self._sorted()
         pieces = deque(self._pieces(frame))
         with self._disk_errors():
             if self._file is None:
+                # beside the views, not in /tmp, which may be memory: these are the rows that do not fit there
                 self._file = tempfile.TemporaryFile(dir=self._folder, prefix="sorting-")  # noqa: SIM115  # see clear
             for piece in pieces:
                 stream = BytesIO()

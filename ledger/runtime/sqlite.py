@@ -34,9 +34,13 @@ __all__ = [
 
 WAL_RESET_FIXED = (3, 51, 3)
 PRAGMAS = (
+    # a file comes from anywhere: its schema shall call no function that does more than compute
     "PRAGMA trusted_schema=OFF",
+    # a damaged page is told when it is read, not when its contents have gone into an answer
     "PRAGMA cell_size_check=ON",
+    # without it INSERT OR REPLACE deletes a row past the triggers that refuse to delete
     "PRAGMA recursive_triggers=ON",
+    # off in every new connection, whatever the file says
     "PRAGMA foreign_keys=ON",
 )
 BUSY_SECONDS = 60.0  # how long a writer waits for another before it says so
@@ -95,9 +99,9 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word; a genera
         if not isinstance(error, sqlite3.DatabaseError):
             return
         text = one_line(error)  # SQLite quotes the whole statement of a damaged schema
-        known = explained(self._path, text, self._remedy)
-        if known is not None:
-            raise known from error
+        translated = explained(self._path, text, self._remedy)
+        if translated is not None:
+            raise translated from error
         if isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError):
             raise StorageError(
                 str(self._path), f"{text}: the file is not as this program left it; {self._remedy}"
@@ -142,6 +146,7 @@ def address(path: str | Path, *, read_only: bool = False) -> str:
     Raises:
         StorageError: it stands in a folder that cannot be written, and its log has entries.
     """
+    # Even a reader makes files beside one in WAL mode (-shm), unless SQLite is told that nobody writes.
     way = "?immutable=1" if _cannot_have_a_log(Path(path)) else "?mode=ro" if read_only else ""
     return f"file:{quote(str(Path(path).absolute()))}{way}"
 
@@ -156,6 +161,7 @@ def connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
     """
     uri = address(path, read_only=read_only)
     with storage_errors(path):
+        # isolation_level=None: the driver would begin transactions by itself, and deferred ones (see ``immediate``)
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
         for pragma in PRAGMAS:
             connection.execute(pragma)
@@ -214,7 +220,9 @@ def whole(path: str | Path) -> Iterator[Path]:
     target = Path(path)
     making = target.with_name(target.name + ".making")
     try:
-        for leftover in target.parent.glob(f"{glob.escape(making.name)}*"):
+        for leftover in target.parent.glob(
+            f"{glob.escape(making.name)}*"
+        ):  # of a process that was killed; its -wal too
             leftover.unlink()
         yield making
         making.rename(target)
@@ -264,7 +272,9 @@ class immediate:  # noqa: N801  # a with-statement's word, and a class for speed
         if error is None:
             try:
                 self._connection.execute("COMMIT")
-            except sqlite3.DatabaseError as refused:
+            except (
+                sqlite3.DatabaseError
+            ) as refused:  # a full disk may show here alone; the transaction is still open then
                 kind, error = type(refused), refused
         if error is not None:
             if self._connection.in_transaction:
@@ -292,6 +302,7 @@ def _begin(connection: sqlite3.Connection, patience: float) -> None:
         except sqlite3.OperationalError as error:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
+            # SQLite's own waiting backs off in fixed steps, so that writers who wait together try together
             time.sleep(random.uniform(0.001, 0.02))  # noqa: S311  # spreads waiting writers, secures nothing
         else:
             return

@@ -94,6 +94,7 @@ def serve_reading(uri: str, queries: BinaryIO, answers: BinaryIO) -> None:
 
 def _selected(connection: adbc_manager.AdbcConnection, query: str) -> DataFrame:
     with adbc_manager.AdbcStatement(connection) as statement:
+        # by default 1,024 rows: each batch is an Arrow array of its own, which Polars puts together again
         statement.set_options(**{adbc_sqlite.StatementOptions.BATCH_ROWS.value: _BATCH_ROWS})
         statement.set_sql_query(query)
         stream, _ = statement.execute_query()

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 BLOCK = 200_000  # rows that are read at one time
 _PACKAGES = ("adbc_driver_manager", "adbc_driver_sqlite")
-_EXAMPLES = {"INTEGER": "0", "REAL": "0.5", "TEXT": "''"}  # a value of each type
+# A value of each type: the driver takes the type of a column from its first rows, and null says none.
+_EXAMPLES = {"INTEGER": "0", "REAL": "0.5", "TEXT": "''"}
 
 
 @attrs.frozen(kw_only=True)
@@ -50,7 +51,7 @@ class Scan:
         """The query for the next rows behind a key; the first ones where it is None."""
         order = ", ".join(self.columns[name][0] for name in self.key)
         conditions = list(self.where)
-        if after is not None:
+        if after is not None:  # a row value is looked up in the index; OFFSET would walk over all rows before
             conditions.append(f"({order}) > ({', '.join(map(literal, after))})")
         selected = ", ".join(f'{expression} AS "{name}"' for name, (expression, _) in self.columns.items())
         where = " AND ".join(conditions) or "1"

@@ -142,7 +142,7 @@ class OwnProcess:
 
     def close(self) -> None:
         """End the process; what was not committed is undone."""
-        if self._waiting.unfinished_tasks:
+        if self._waiting.unfinished_tasks:  # the caller failed: what waits shall not be written
             self._process.kill()  # the file is as the last commit left it, once somebody opens it
         self._waiting.put(None)
         self._feeder.join()

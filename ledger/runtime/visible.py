@@ -27,7 +27,7 @@ _VIRAMA = 9  # combining class of the marks that join two consonants
 _SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # names of one country share their few hundred letters
 def is_hidden(char: str) -> bool:
     """True for a character that moves, hides or cannot be seen, wherever it stands."""
     return unicodedata.category(char) in _HIDDEN_CATEGORIES or _IGNORABLE.match(char) is not None
@@ -73,10 +73,8 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def _belongs(text: str, place: int) -> bool:
-    """True for a joiner or a variation selector that has its use after the characters before it.
-
-    U+180E, between the selectors of Mongolian, parts the last vowel of a word and is spelling, too.
-    """
+    """True for a joiner or a variation selector that has its use after the characters before it."""
+    # U+180E, between the selectors of Mongolian, parts the last vowel of a word and is spelling, too.
     char, before = text[place], text[place - 1]
     if char in (_ZWNJ, _ZWJ):
         return unicodedata.combining(before) == _VIRAMA or (char == _ZWNJ and _parts_joined_letters(text, place))
@@ -119,7 +117,7 @@ def in_json(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return _HIDDEN_IN_JSON.sub(lambda found: json_escape(found[0]), text)
+    return _HIDDEN_IN_JSON.sub(lambda match: json_escape(match[0]), text)
 
 
 # -- spreadsheets --------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from ledger.schemes.scheme import (
     Term,
     When,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
 
 CM = "Chessmetrics formulas (Sonas)"
 OURS = "our choice: no source gives one"
@@ -54,8 +54,7 @@ class Settings(PeriodSettings):
         self.check_periods()
         positive(self, "per_score")
         not_negative(self, "start", "pad_draws", "pad_rating")
-        if not 1 <= self.window <= MONTHS or self.window % 1:
-            raise ValueError(f"window must be a whole number from 1 to {MONTHS}, got {self.window}")
+        whole_within(self, window=(1, MONTHS))
 
 
 Numbers = numbers_of(Settings)
@@ -74,7 +73,8 @@ def performance(average: float, share: float, numbers: Settings) -> float:
 
 
 def weight(age: float, numbers: Settings) -> float:
-    """What a game of some months ago weighs, 0..1: "100% * (24 - age)", in 24ths."""
+    """What a game of some months ago weighs, 0..1."""
+    # "100% * (24 - age)", in 24ths
     if age >= numbers.window:
         return 0.0
     return (numbers.window - age) / numbers.window
@@ -101,6 +101,7 @@ def rating_of(state: Any, p: int, numbers: Settings) -> float:
     games = numbers.window * numbers.pad_draws
     points = games * numbers.pad_rating
     for slot in range(int(numbers.window)):
+        # whole numbers, where 1/24 would be rounded
         share = numbers.window - slot  # the weight, taken ``window`` times above and below
         games += state[p + MONTH_GAMES + slot] * share
         points += state[p + MONTH_POINTS + slot] * share
@@ -116,10 +117,8 @@ def newest(state: Any, p: int, numbers: Settings) -> int:
 
 
 def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Bring a state to the list in force on *day*, that of the month before: older games weigh less.
-
-    When the last game leaves the window, the rating stays as it was on the last list with a game.
-    """
+    """Bring a state to the list in force on *day*, that of the month before: older games weigh less."""
+    # When the last game leaves the window, the rating stays as it was on the last list with a game.
     months = months_of(day) - 1
     by = months - int(state[p + 1])
     if by <= 0:
@@ -164,7 +163,8 @@ def rate_player(
 
 
 def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
-    """The score, 0..1, that would be a performance of the own rating: "10% [...] 85 rating points"."""
+    """The score, 0..1, that would be a performance of the own rating."""
+    # "10% [...] 85 rating points": a straight line, which ends at 0 and 1
     share = 0.5 + (state[p] - state[q]) / numbers.per_score
     if share > 1.0:
         return 1.0

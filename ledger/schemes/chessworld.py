@@ -30,7 +30,7 @@ from ledger.schemes.scheme import (
     When,
     refuse_common,
 )
-from ledger.schemes.settings import numbers_of, setting
+from ledger.schemes.settings import not_negative, numbers_of, setting, whole_within
 
 FAQ = "ChessWorld rating FAQ"
 RATING, GAMES, POINTS = range(3)
@@ -60,13 +60,10 @@ class Settings:
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
-        if not 0 <= self.provisional_games <= 10_000 or self.provisional_games % 1:
-            raise ValueError(f"provisional_games must be a whole number from 0, got {self.provisional_games}")
+        whole_within(self, provisional_games=(0, 10_000))
         if self.k_falls_to <= self.k_falls_from:
             raise ValueError(f"k_falls_to must exceed k_falls_from, got {self.k_falls_to} <= {self.k_falls_from}")
-        for name in ("initial", "cap", "bonus", "k_highest", "k_lowest", "min_half_moves"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
+        not_negative(self, "initial", "cap", "bonus", "k_highest", "k_lowest", "min_half_moves")
 
 
 Numbers = numbers_of(Settings)
@@ -74,10 +71,8 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(rating, games, sum of game points)``.
-
-    "just set your FIDE rating to the equivalent of what your rating is": a declared rating replaces the initial one.
-    """
+    """State of a newcomer: ``(rating, games, sum of game points)``."""
+    # "just set your FIDE rating to the equivalent of what your rating is": a declared rating replaces the initial one.
     return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0, 0.0)
 
 
@@ -101,11 +96,9 @@ def refuse(
 
 
 def welcomes(tournament: str, numbers: Settings) -> bool:
-    """Whether guests are rated in a tournament of that name.
-
-    "ChessWorld does invite all Guest Members to specific Guest Welcoming Tournaments. These Tournaments offer players a
-    chance to play a number of rated games."
-    """
+    """Whether guests are rated in a tournament of that name."""
+    # "ChessWorld does invite all Guest Members to specific Guest Welcoming Tournaments. These Tournaments offer players
+    # a chance to play a number of rated games."
     return numbers.guest_tournaments and "guest welcom" in " ".join(tournament.casefold().replace("-", " ").split())
 
 
@@ -120,10 +113,9 @@ def k_factor(rating: float, numbers: Settings) -> float:
 
 
 def capped(own: float, opponent: float, numbers: Settings) -> float:
-    """The opponent's rating as it counts: "then it is assumed that the difference is exactly 40" ECF, 320 points.
-
-    Against the player's running rating: "until your rating increases and then your range increases".
-    """
+    """The opponent's rating as it counts, points."""
+    # "then it is assumed that the difference is exactly 40" ECF points, 320 of ours
+    # Against the player's running rating: "until your rating increases and then your range increases".
     if opponent > own + numbers.cap:
         return own + numbers.cap
     if opponent < own - numbers.cap:
@@ -132,15 +124,15 @@ def capped(own: float, opponent: float, numbers: Settings) -> float:
 
 
 def game_points(own: float, opponent: float, score: float, numbers: Settings) -> float:
-    """A provisional game's worth: "A win [...] your opponents rating +50, and a loss [...] -50" ECF, 400 points."""
+    """A provisional game's worth, points; a draw is worth the opponent's rating."""
+    # "A win [...] your opponents rating +50, and a loss [...] -50": ECF points, each worth 8
     return capped(own, opponent, numbers) + numbers.bonus * (2.0 * score - 1.0)
 
 
 def scale(opponent_games: float, numbers: Settings) -> float:
-    """What K is multiplied by, 0..1: "The scaling function is n/51" against a provisionally rated opponent.
-
-    *opponent_games* counts the game being rated: a game is complete when it is rated, and the 51st gives 51/51.
-    """
+    """What K is multiplied by, 0..1."""
+    # "The scaling function is n/51" against a provisionally rated opponent
+    # *opponent_games* counts the game being rated: a game is complete when it is rated, and the 51st gives 51/51.
     if opponent_games > numbers.provisional_games:
         return 1.0
     n = opponent_games if numbers.count_current else opponent_games - 1.0
@@ -149,7 +141,7 @@ def scale(opponent_games: float, numbers: Settings) -> float:
 
 def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Rate one game in place; both sides from their ratings before it."""
-    white = state[w]
+    white = state[w]  # both before either is written: each side rates against what the other was
     black = state[b]
     white_games = state[w + 1] + 1.0
     black_games = state[b + 1] + 1.0
@@ -261,13 +253,9 @@ def _explain_provisional(own: Side, r2: float, games: float, score: float, numbe
     )
 
 
-def rating_class(rating: int) -> str:
-    """Class tournament letter: "A) less than 1400, B) 1400 - 1879, C) 1880 - 2199, D) 2200 and above"."""
-    return "A" if rating < 1400 else "B" if rating < 1880 else "C" if rating < 2200 else "D"
-
-
 def strength(rating: int) -> str:
-    """Strength group: "Beginner- up to 1600, Intermediate - 1601 - 2400, Advanced - 2401 and above"."""
+    """Strength group of a rating as it is shown, in whole points."""
+    # "Beginner- up to 1600, Intermediate - 1601 - 2400, Advanced - 2401 and above"
     return "Beginner" if rating <= 1600 else "Intermediate" if rating <= 2400 else "Advanced"
 
 

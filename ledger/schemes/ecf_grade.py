@@ -28,7 +28,7 @@ from ledger.schemes.scheme import (
     When,
     calendar_of,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
 
 BCF_2004 = "BCF grading system, September 2004"
 HELP = "ECF grading help, 2018"
@@ -67,10 +67,7 @@ class Settings(PeriodSettings):
         self.check_periods()
         positive(self, "bonus")
         not_negative(self, "cap", "listed_games")
-        for name, low, high in (("season_lists", 1, 2), ("full_games", 1, RECENT + 1)):
-            value = getattr(self, name)
-            if not low <= value <= high or value % 1:
-                raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+        whole_within(self, season_lists=(1, 2), full_games=(1, RECENT + 1))
 
 
 Numbers = numbers_of(Settings)
@@ -82,17 +79,10 @@ def elo(grade: float) -> float:
     return 8.0 * grade + 600.0
 
 
-def elo_2020(grade: float) -> float:
-    """Elo points of a grade as of 2020: "new = 7.5*old + 700" (The calculation of ECF grades on a monthly basis)."""
-    return 7.5 * grade + 700.0
-
-
 def counted(own: float, opponent: float, numbers: Settings) -> float:
-    """The opponent's grade as it counts, ECF points.
-
-    "if your opponent's grade differs from yours by more than 40 points it is assumed to be exactly 40 above (or below)
-    yours. This applies whatever the result."
-    """
+    """The opponent's grade as it counts, ECF points."""
+    # "if your opponent's grade differs from yours by more than 40 points it is assumed to be exactly 40 above (or
+    # below) yours. This applies whatever the result."
     if opponent > own + numbers.cap:
         return own + numbers.cap
     if opponent < own - numbers.cap:
@@ -101,21 +91,9 @@ def counted(own: float, opponent: float, numbers: Settings) -> float:
 
 
 def game_points(own: float, opponent: float, score: float, numbers: Settings) -> float:
-    """A game's worth: "the opponent's grade plus 50", for a draw the grade, for a loss the grade minus 50."""
+    """A game's worth, ECF points."""
+    # "the opponent's grade plus 50", for a draw the grade, for a loss the grade minus 50
     return counted(own, opponent, numbers) + numbers.bonus * (2.0 * score - 1.0)
-
-
-def season_grade(own: float, opponents: Sequence[float], scores: Sequence[float], numbers: Settings) -> float:
-    """A grade by one season's games alone, ECF points, unrounded: "the total number of points [...] by the games"."""
-    return sum(map(game_points, [own] * len(scores), opponents, scores, [numbers] * len(scores))) / len(scores)
-
-
-def season_grade_by_percentage(
-    own: float, opponents: Sequence[float], scores: Sequence[float], numbers: Settings
-) -> float:
-    """The same by the other way of reckoning: average of the opponents as they count, plus percentage, less 50."""
-    strength = sum(counted(own, opponent, numbers) for opponent in opponents) / len(scores)
-    return strength + (sum(scores) / len(scores) - 0.5) * 2.0 * numbers.bonus
 
 
 def category(now: float, two: float, three: float, for_e: float = 9.0, for_f: float = 5.0) -> str:
@@ -152,10 +130,8 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """Who comes with a past is on the list before it: its games, 30 where the list does not tell, worth the grade each.
-
-    Where lists follow rating runs the games stand on no list: they count as those of ``carry``.
-    """
+    """Who comes with a past is on the list before it: its games, 30 if it does not tell, worth the grade each."""
+    # Where lists follow rating runs the games stand on no list: they count as those of ``carry``.
     period = last_over(newcomer.day, calendar_of(numbers))
     if period is None:
         return carry(seed.rating, seed.games or 0.0, newcomer, numbers)
@@ -196,7 +172,7 @@ def in_lists(state: Any, p: int, first: int, last: int) -> float:
 def shift(state: Any, p: int, lists: float, after: Any) -> None:
     """Write into *after* the slots of *state* (may be the same) as they stand some lists later."""
     by = SLOTS if lists > SLOTS else int(lists)
-    for slot in range(SLOTS - 1, -1, -1):
+    for slot in range(SLOTS - 1, -1, -1):  # from behind: *after* may be *state* itself
         for field in (p + LIST_GAMES + slot, p + LIST_POINTS + slot):
             after[field] = state[field - by] if slot >= by else 0.0
 
@@ -210,11 +186,10 @@ def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None
 
 
 def starting_grade(state: Any, opponent: Any, score: Any, first: int, last: int, numbers: Settings) -> float:
-    """What an ungraded player starts from: the plain performance against graded opponents, else against all.
-
-    "If an opponent (or the player himself) is ungraded, a 'starting grade' is estimated, using all available
-    information". The method was not published; ours takes the first round of its iteration, without the 40-point rule.
-    """
+    """What an ungraded player starts from: the plain performance against graded opponents, else against all."""
+    # "If an opponent (or the player himself) is ungraded, a 'starting grade' is estimated, using all available
+    # information". The method was not published; ours takes the first round of its iteration, without the 40-point
+    # rule.
     if not numbers.estimate:
         return numbers.start_grade
     games = 0.0
@@ -264,7 +239,8 @@ def brought_forward(state: Any, after: Any, p: int, batch: int, now: float, more
 
 
 def missing(after: Any, p: int, now: float, numbers: Settings) -> float:
-    """How many earlier games are brought forward: up to "the most recent 30 games", from three seasons in all."""
+    """How many earlier games are brought forward."""
+    # up to "the most recent 30 games", from three seasons in all
     if now >= numbers.full_games:
         return 0.0
     lists = int(numbers.season_lists)
@@ -296,6 +272,7 @@ def rate_player(
     shift(state, own, max(period - state[own + PERIOD], 0.0), after)
     batch = last - first
     total = 0.0
+    # By grades before the list alone: whom a player meets early in the season does not matter.
     for game in range(first, last):
         points = game_points(work[player], work[opponent[game]], score[game], numbers)
         total += points
@@ -347,7 +324,8 @@ def provisional(state: Any, p: int, numbers: Settings) -> bool:
 
 
 def listed(state: Any, p: int, numbers: Settings) -> bool:
-    """Whether there are "at least 10 games in the last three years, including at least one in the most recent year"."""
+    """Whether there are games enough, and one of them in the latest season."""
+    # "at least 10 games in the last three years, including at least one in the most recent year"
     lists = int(numbers.season_lists)
     return in_lists(state, p, 0, lists) > 0.0 and in_lists(state, p, 0, 3 * lists) >= numbers.listed_games
 

@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 
 from ledger.facts.periods import months_of, year_of
-from ledger.schemes.formulas.fide_tables import dp, expected_hundredths, pd, percentage
+from ledger.schemes.formulas.fide_rules import dp, expected_hundredths, pd, percentage
 from ledger.schemes.scheme import (
     Explanation,
     Meeting,
@@ -32,7 +32,6 @@ from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, po
 
 MONTHLY = "The calculation of ECF grades on a monthly basis"
 HELP = "ECF rating help"
-CATEGORIES = "ECF rating categories"
 OURS = "our reading: the help could not be read to its end"
 
 UNRATED, PARTIAL, FULL = 0.0, 1.0, 2.0
@@ -75,10 +74,8 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
-    """Who comes with a rating is fully rated, as those whom the first list was seeded with; 0 is none.
-
-    "converted using the formula: new = 7.5*old + 700" is up to the pool that changes over from the grades.
-    """
+    """Who comes with a rating is fully rated, as those whom the first list was seeded with; 0 is none."""
+    # "converted using the formula: new = 7.5*old + 700" is up to the pool that changes over from the grades.
     rating, born = float(rating), float(newcomer.birth_year or 0)
     status = FULL if rating else UNRATED
     played = float(months_of(newcomer.day))
@@ -86,10 +83,8 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """Who comes with a past is fully rated, as ``carry`` says, unless its games are too few: then partially.
-
-    The games of a partial rating stand in the pool as even scores against opponents of that rating.
-    """
+    """Who comes with a past is fully rated, as ``carry`` says, unless its games are too few: then partially."""
+    # The games of a partial rating stand in the pool as even scores against opponents of that rating.
     rating, results, status, nominal, born, _, _, _, *rest = carry(seed.rating, 0.0, newcomer, numbers)
     games = 0.0
     if seed.games is not None and seed.games < numbers.full_games:
@@ -117,14 +112,6 @@ def category(status: float, results: float, of_year: float) -> str:
     return "K" if results else "H"
 
 
-def year_results(state: Any, p: int) -> float:
-    """Rated games in the 12 calendar months of a list."""
-    games = 0.0
-    for slot in range(YEAR):
-        games += state[p + MONTH_GAMES + slot]
-    return games
-
-
 def k_factor(birth_year: float, day: float, numbers: Settings) -> float:
     """K by age: 40 to the end of the year of the 18th birthday, else 20; birth year 0 is unknown, and no junior's."""
     if birth_year > 0.0 and year_of(day) - birth_year <= numbers.junior_age:
@@ -141,7 +128,7 @@ def counted(own: float, opponent: float, numbers: Settings) -> float:
 
 
 def performance(opponents: float, score: float, games: float, nominal: float) -> float:
-    """P rating, points, unrounded: FIDE's performance with "a fictional draw against a fictional opponent".
+    """P rating, points, unrounded: FIDE's performance with one draw added.
 
     Args:
         opponents: sum of the opponents' ratings, points.
@@ -149,6 +136,7 @@ def performance(opponents: float, score: float, games: float, nominal: float) ->
         games: games.
         nominal: the fictional opponent's rating, points.
     """
+    # "a fictional draw against a fictional opponent": without it who won all games would have no performance
     return (opponents + nominal) / (games + 1.0) + dp(percentage(score + 0.5, games + 1.0))
 
 

@@ -192,11 +192,6 @@ def new_rating(own: float, opponent: float, score: float, k: float) -> float:
     return own + k * (score - expected(own, opponent))
 
 
-def new_rating_of_many(own: float, opponents: Sequence[float], scores: Sequence[float], k: float) -> float:
-    """The rating after several games rated together, points: all from the rating before the first."""
-    return own + k * sum(score - expected(own, opponent) for opponent, score in zip(opponents, scores, strict=True))
-
-
 def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:
     """Rate one game in place; both sides from their ratings before it."""
     surprise = score - expected(state[w], state[b])  # Sa - Ea; for Black the same with the other sign
@@ -206,6 +201,7 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Set
 
 def k_now(state: Any, p: int, day: float, numbers: Settings) -> float:
     """K of a player in a game on *day*."""
+    # By default there is one K: then neither a year of birth nor a row is looked at in a million games.
     if without_rows(numbers):  # the answer of ``k_factor`` too, but here at once
         return numbers.k
     years = AGE_UNKNOWN

@@ -1,8 +1,8 @@
 """The FIDE rating system, standard or rapid and blitz, by the regulations in force when a period closes.
 
 Source: FIDE Rating Regulations B.02 in their editions from 1999 to October 2025. The tables are in
-``formulas.fide_tables``, what changed when in ``formulas.fide_rules``, sums of games in ``formulas.fide_by_hand``,
-initial ratings in ``formulas.fide_initial``; only the course of a player from period to period lives here.
+``formulas.fide_rules``, with what changed when and the initial ratings; here is the course of a player from period to
+period, with what the scheme keeps of one. A tournament is the games whose tournaments began at one moment.
 
 Readings where the regulations speak of what a ledger does not know:
 
@@ -26,67 +26,63 @@ Readings where the regulations speak of what a ledger does not know:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import floor, inf
 from typing import Any
 
 import attrs
 
-from ledger.facts.periods import months_of, year_of
-from ledger.schemes.formulas.fide_explained import B02, explain
-from ledger.schemes.formulas.fide_initial import initial
+from ledger.facts.instants import Precision, instant_text
+from ledger.facts.periods import DAY_MS, months_of, year_of
 from ledger.schemes.formulas.fide_rules import (
     MARCH_2024,
     compressed,
+    dp,
+    expected_hundredths,
+    games_needed,
     greatest,
+    half_point,
+    initial,
     is_rated,
     k_capped,
     k_factor,
     lowest,
+    one_upgrade,
+    percentage,
+    published_from,
+    round_hundredths,
     upgrade,
     within,
 )
-from ledger.schemes.formulas.fide_seeds import games_and_highest
-from ledger.schemes.formulas.fide_state import (
-    BIRTH_YEAR,
-    COUNTED,
-    DAY,
-    EXPECTED,
-    GAMES,
-    HIGHEST,
-    NAMES,
-    OPPONENTS,
-    POOL_GAMES,
-    POOL_OPPONENTS,
-    POOL_SCORE,
-    POOL_SINCE,
-    SCORED,
-    SINCE,
-    WORK_NAMES,
-    K,
-    floor_of,
-    in_force,
-    leave_out_pointless,
-    needed,
-    own_at_start,
-    remember,
-    rules_of,
-    upgrades,
-)
-from ledger.schemes.formulas.fide_tables import expected_hundredths, round_hundredths
 from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
+    Explanation,
+    Meeting,
     Newcomer,
     Rhythm,
     Scheme,
     Seed,
+    Side,
+    Term,
+    When,
     refuse_common,
 )
-from ledger.schemes.settings import EventSettings, numbers_of, setting
+from ledger.schemes.settings import EventSettings, numbers_of, setting, whole_within
 
-STATE, WORK = NAMES, WORK_NAMES
-FIELDS, NOTES = len(STATE), len(WORK)
+B02 = "FIDE Rating Regulations B.02"
+
+STATE = (
+    "rating", "games", "highest", "birth_year", "pool_games", "pool_score", "pool_opponents", "pool_since", "day",
+    "since", "earlier", "earlier_since", "earliest",
+)  # fmt: skip
+RATING, GAMES, HIGHEST, BIRTH_YEAR, POOL_GAMES, POOL_SCORE, POOL_OPPONENTS, POOL_SINCE, DAY = range(9)
+SINCE, EARLIER, EARLIER_SINCE, EARLIEST = range(9, 13)  # the rating's first day, and the ratings in force before it
+FIELDS = len(STATE)
+WORK = ("counted", "scored", "expected_hundredths", "opponents", "k")
+COUNTED, SCORED, EXPECTED, OPPONENTS, K = range(5)
+NOTES = len(WORK)
 
 
 @attrs.frozen(kw_only=True)
@@ -99,7 +95,7 @@ class Settings(EventSettings):
     floor: float = setting(0.0, "lowest rating published; 0: by date, now 1400", "points", f"{B02} 7.1")
     initial_games: float = setting(0.0, "games that make a rating; 0: by date, now 5", "games", f"{B02} 7.1")
     initial_highest: float = setting(2200.0, "highest initial rating since March 2024", "points", f"{B02} 8.2")
-    start: float = setting(0.0, "rating of who declares none; 0: unrated, as FIDE has it", "points", "our choice")
+    start: float = setting(0.0, "rating without a declared one; 0: unrated, as FIDE has it", "points", "our choice")
     hypothetical: float = setting(1800.0, "a newcomer's two hypothetical opponents", "points", f"{B02} 8.2")
     pool_months: float = setting(26.0, "how long games are pooled for a rating", "months", f"{B02} 7.1")
     k_games: float = setting(30.0, "rated games with a new player's K", "games", f"{B02} 8.3.3: 'at least 30 games'")
@@ -112,24 +108,23 @@ class Settings(EventSettings):
     def __attrs_post_init__(self) -> None:
         """Refuse what is not a whole number in a sensible range."""
         self.check_periods()
-        for name, low, high in (
-            ("rules_day", 0, 2_932_896),
-            ("floor", 0, 4000),
-            ("initial_games", 0, 1000),
-            ("initial_highest", 1, 5000),
-            ("start", 0, 5000),
-            ("hypothetical", 1, 5000),
-            ("pool_months", 1, 1200),
-            ("k_games", 0, 10_000),
-            ("k_product", 1, 1_000_000),
-            ("junior_age", 0, 120),
-            ("junior_below", 1, 100_000),
-            ("high_from", 1, 100_000),
-            ("full_from", 1, 100_000),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high or value % 1:
-                raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+        # sums of FIDE are exact because all of these are whole (8.1.1, 8.3.4 round to the nearest point)
+        whole_within(
+            self,
+            rules_day=(0, 2_932_896),  # to the end of the year 9999
+            floor=(0, 4000),
+            initial_games=(0, 1000),
+            initial_highest=(1, 5000),
+            start=(0, 5000),
+            hypothetical=(1, 5000),
+            pool_months=(1, 1200),
+            k_games=(0, 10_000),
+            k_product=(1, 1_000_000),
+            junior_age=(0, 120),
+            junior_below=(1, 100_000),
+            high_from=(1, 100_000),
+            full_from=(1, 100_000),
+        )
         if self.start and (self.floor or 1400.0) > self.start:
             raise ValueError(f"start must not be below the floor, which is {self.floor or 1400.0:g}, got {self.start}")
 
@@ -154,8 +149,122 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """Who comes with a past: its games and its highest rating count for K (8.3.3)."""
+    # A list of FIDE tells a player's K, and not how many games stand behind the rating. What it leaves out follows from
+    # the K where that can be: below the K of a new player says that there are enough games, 10 that the rating was 2400
+    # once, 20 of a junior that it was 2300. Without either there are none.
     own, _, _, *rest = carry(seed.rating, 0.0, newcomer, numbers)
-    return (own, *games_and_highest(seed, newcomer, rules_of(newcomer.day, numbers), numbers), *rest)
+    rules = rules_of(newcomer.day, numbers)
+    games, highest, k = seed.games, float(floor(seed.peak + 0.5)), seed.k_factor
+    if k is not None and not (numbers.rapid and rules < MARCH_2024):  # rapid and blitz: K 20 for all tells nothing
+        if games is None and k < k_factor(0.0, 0.0, junior=False, day=rules, rapid=numbers.rapid, numbers=numbers):
+            games = numbers.k_games
+        if k <= 10.0:
+            highest = max(highest, numbers.high_from)
+        elif k <= 20.0 and newcomer.birth_year and year_of(newcomer.day) - newcomer.birth_year <= numbers.junior_age:
+            highest = max(highest, numbers.junior_below)
+    return (own, games or 0.0, highest, *rest)
+
+
+# -- what the settings make of the rules of a day, and which of the ratings kept was in force when -------------------
+
+
+def rules_of(day: float, numbers: Any) -> float:
+    """The day whose rules hold for a batch that closes on *day*."""
+    return numbers.rules_day if numbers.rules_day > 0.0 else day
+
+
+def floor_of(day: float, numbers: Any) -> float:
+    """The lowest rating published by the rules of *day*, points."""
+    return numbers.floor if numbers.floor > 0.0 else published_from(day)
+
+
+def needed(day: float, numbers: Any) -> float:
+    """Games that make a rating by the rules of *day*."""
+    return numbers.initial_games if numbers.initial_games > 0.0 else games_needed(day)
+
+
+def remember(state: Any, p: int) -> None:
+    """The present rating becomes the one before."""
+    state[p + EARLIEST] = state[p + EARLIER]
+    state[p + EARLIER_SINCE] = state[p + SINCE]
+    state[p + EARLIER] = state[p]
+
+
+def in_force(state: Any, p: int, day: float) -> float:
+    """The rating in force on a day, points; of days long ago the oldest that is kept."""
+    if day >= state[p + SINCE]:
+        return state[p]  # type: ignore[no-any-return]
+    if day >= state[p + EARLIER_SINCE]:
+        return state[p + EARLIER]  # type: ignore[no-any-return]
+    return state[p + EARLIEST]  # type: ignore[no-any-return]
+
+
+def own_at_start(state: Any, p: int, day: float) -> float:
+    """The rating with which a player is rated in a tournament that began on a day, points; 0 for who is unrated now."""
+    if state[p] == 0.0:
+        return 0.0
+    own = in_force(state, p, day)
+    return own if own > 0.0 else state[p]  # 8.2.4: rated meanwhile
+
+
+def begun_before(began: Any, first: int, g: int) -> bool:
+    """Whether one of the games *first* <= game < *g* belongs to the tournament of game *g*."""
+    for earlier in range(first, g):  # noqa: SIM110, a kernel has no generators
+        if began[earlier] == began[g]:
+            return True
+    return False
+
+
+def upgrades(state: Any, p: int, opponent: Any, began: Any, first: int, last: int, numbers: Any) -> int:
+    """What the expected score falls by where each of several tournaments has its one upgrade, hundredths."""
+    fall = 0
+    for g in range(first, last):
+        rules = rules_of(began[g], numbers)
+        if one_upgrade(rules, numbers.rapid) and not begun_before(began, first, g):
+            own, widest = own_at_start(state, p, began[g]), 0.0
+            for other in range(g, last):
+                if began[other] == began[g]:
+                    rating = in_force(state, opponent[other] * FIELDS, began[g])
+                    if is_rated(own, rating, rules, numbers.rapid):
+                        widest = max(widest, own - rating)
+            fall += upgrade(widest, rules, numbers.rapid)
+    return fall
+
+
+def leave_out_pointless(
+    state: Any,
+    work: Any,
+    p: int,
+    w: int,
+    opponent: Any,
+    score: Any,
+    began: Any,
+    first: int,
+    last: int,
+    numbers: Any,
+) -> None:
+    """8.2: of an unrated player's tournaments those without a point are disregarded until one has brought a point."""
+    counted, scored, opponents = 0.0, 0.0, 0.0
+    for g in range(first, last):
+        if not begun_before(began, first, g):
+            rules, games, points, total = rules_of(began[g], numbers), 0.0, 0.0, 0.0
+            for other in range(g, last):
+                if began[other] == began[g]:
+                    rating = in_force(state, opponent[other] * FIELDS, began[g])
+                    if is_rated(0.0, rating, rules, numbers.rapid):
+                        games += 1.0
+                        points += score[other]
+                        total += rating
+            if points > 0.0 or counted > 0.0 or state[p + POOL_GAMES] > 0.0:
+                counted += games
+                scored += points
+                opponents += total
+    work[w + COUNTED] = counted
+    work[w + SCORED] = scored
+    work[w + OPPONENTS] = opponents
+
+
+# -- the course of a player from period to period --------------------------------------------------------------------
 
 
 def refuse(
@@ -226,15 +335,14 @@ def rate_player(
     day: float,
     numbers: Settings,
 ) -> None:
-    """Add up one player's games of a period; a rated player's rating changes, an unrated one's games are pooled.
-
-    The loop of ``ledger.schemes.formulas.fide_by_hand.tournament``, written out for columns.
-    """
+    """Add up one player's games of a period; a rated player's rating changes, an unrated one's games are pooled."""
+    # The loop of ``tools.vectors.published.tournament``, written out for columns.
     p, w = player * FIELDS, player * NOTES
     counted, scored, opponents, widest = 0.0, 0.0, 0.0, 0.0
     start, rules, own, low, high = 0.0, 0.0, 0.0, 0.0, 0.0
     expected, several = 0, False
     for g in range(first, last):
+        # Games of one tournament stand together mostly: its rules and ratings are looked up where it changes.
         if g == first or began[g] != start:
             several = g > first
             start = began[g]
@@ -280,7 +388,7 @@ def publish(after: Any, p: int, own: float, games: float, lowest_published: floa
         after[p + SINCE] = day
     after[p] = published
     after[p + GAMES] += games
-    if after[p] > after[p + HIGHEST]:
+    if after[p] > after[p + HIGHEST]:  # "once a player's published rating has reached 2400" (8.3.3): as published
         after[p + HIGHEST] = own
 
 
@@ -331,23 +439,84 @@ def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
     return bool(state[p] > 0.0)
 
 
-def time_control_class(base: float, increment: float, highest: float = 0.0) -> str:
-    """Which list a game of 60 moves counts for: "standard", "rapid", "blitz" or "unrated".
+# -- explained -------------------------------------------------------------------------------------------------------
 
-    Args:
-        base: seconds for all moves.
-        increment: seconds added with each move.
-        highest: rating of the higher-rated player, points; 0 if unrated.
-    """
-    total = base + 60.0 * increment
-    # Standard 1.1: 120 min if a player is rated 2400 or more, 90 min from 1800, else 60
-    if total >= (7200.0 if highest >= 2400.0 else 5400.0 if highest >= 1800.0 else 3600.0):
-        return "standard"
-    if 600.0 < total < 3600.0:  # above 10 and below 60 min
-        return "rapid"
-    if 180.0 < total <= 600.0:  # above 3 and up to 10 min: 3 + 0 is not blitz
-        return "blitz"
-    return "unrated"
+
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Any) -> Explanation:
+    """The formula of one player's period with its numbers."""
+    if own.before[RATING] > 0.0:
+        return _explain_change(own, meetings, when, numbers)
+    return _explain_unrated(own, len(meetings), when, numbers)
+
+
+def _explain_change(own: Side, meetings: Sequence[Meeting], when: When, numbers: Any) -> Explanation:
+    """A rated player's period."""
+    before, games, scored = own.before[RATING], own.work[COUNTED], own.work[SCORED]
+    expected, k = own.work[EXPECTED] / 100.0, own.work[K]
+    terms = (
+        Term("Ro", before, "rating before the period"),
+        *_starts(own, meetings, numbers),
+        Term("n", games, f"games of {len(meetings)} that count: those against rated opponents"),
+        Term("W", scored, "score in them"),
+        Term("We", expected, "expected score by table 8.1.2 and the 400-point rule"),
+        Term("K", k, f"K-factor, lowered where K·n would exceed {numbers.k_product:g}"),
+    )
+    rounding = "the change of the period, once, to the nearest point, 0.5 away from zero"
+    if own.after[RATING] == 0.0:
+        rounding += f"; below {floor_of(rules_of(when.day, numbers), numbers):g}, so unrated (0) from the next list on"
+    return Explanation("Ro + K·(W - We)", terms, before + k * (scored - expected), own.after[RATING], rounding, B02)
+
+
+def _starts(own: Side, meetings: Sequence[Meeting], numbers: Any) -> list[Term]:
+    """Where tournaments are rated whole: the own rating in each, against the opponents' of that day."""
+    if not numbers.by_event:
+        return []
+    terms = []
+    for place, began in enumerate(dict.fromkeys(meeting.began for meeting in meetings), 1):
+        games = sum(meeting.began == began for meeting in meetings)
+        day = instant_text(floor(began) * DAY_MS, Precision.DAY)
+        rating = own_at_start(own.before, 0, began)
+        words = f"own rating for the {games} games of a tournament that began on {day}"
+        terms.append(Term(f"R{place}", rating, f"{words}, opponents with those of that day"))
+    return terms
+
+
+def _explain_unrated(own: Side, played: int, when: When, numbers: Any) -> Explanation:
+    """A newcomer's period."""
+    rules = rules_of(when.day, numbers)
+    games, scored, opponents = (
+        own.before[pooled] + own.work[noted]
+        for pooled, noted in ((POOL_GAMES, COUNTED), (POOL_SCORE, SCORED), (POOL_OPPONENTS, OPPONENTS))
+    )
+    terms = [
+        Term("n", games, f"games pooled against rated opponents; this period {own.work[COUNTED]:g} of {played}"),
+        Term("W", scored, "score in them"),
+        Term("S", opponents, "sum of the opponents' ratings"),
+    ]
+    if games == 0.0 or scored == 0.0 == own.before[POOL_GAMES] or games < needed(rules, numbers):
+        why = f"0, unrated until {needed(rules, numbers):g} games; a first event without a point does not count"
+        return Explanation(why, tuple(terms), 0.0, own.after[RATING], "none", f"{B02} 7.1")
+    if rules >= MARCH_2024:
+        rule = "(S + 2·H)/(n + 2) + dp"
+        percent = percentage(scored + 1.0, games + 2.0)
+        terms += [
+            Term("H", numbers.hypothetical, "rating of the two hypothetical opponents, drawn with"),
+            Term("dp", float(dp(percent)), f"table 8.1.1 for (W + 1)/(n + 2) = {percent} %"),
+        ]
+        unrounded = (opponents + 2.0 * numbers.hypothetical) / (games + 2.0) + dp(percent)
+    elif 2.0 * scored >= games:
+        rule = "S/n + h·(2·W - n)"
+        terms.append(Term("h", half_point(rules), "worth of each half point over 50 %"))
+        unrounded = opponents / games + half_point(rules) * (2.0 * scored - games)
+    else:
+        rule = "S/n + dp"
+        percent = percentage(scored, games)
+        terms.append(Term("dp", float(dp(percent)), f"table 8.1.1 for W/n = {percent} %"))
+        unrounded = opponents / games + dp(percent)
+    rounding = f"to the nearest point; from March 2024 at most {numbers.initial_highest:g}"
+    if own.after[RATING] == 0.0:
+        rounding += f"; below {floor_of(rules, numbers):g}, so not published (0), and the pool goes on"
+    return Explanation(rule, tuple(terms), unrounded, own.after[RATING], rounding, f"{B02} 8.2")
 
 
 SCHEME = Scheme(

@@ -171,11 +171,6 @@ def rate_period(
     return after[RATING], after[RD]
 
 
-def interval(rating: float, rd: float) -> tuple[float, float]:
-    """The 95 % interval, points: r ± 1.96 RD."""
-    return rating - NORMAL_95 * rd, rating + NORMAL_95 * rd
-
-
 def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of step 2 with a period's numbers, one term a game."""
     rating, rd = own.before[RATING], own.before[RD]

@@ -38,7 +38,7 @@ from ledger.schemes.scheme import (
     When,
     from_the_beginning,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
 
 IECG = "IECG Rating Rules 1.7"
 WELSH = "Welsh CCF, 'Rating Blues' (2017)"
@@ -67,7 +67,10 @@ class Settings(PeriodSettings):
     period_months: float = setting(3.0, "length of a period in calendar months", "months", f"{WELSH}: '4 times a year'")
     first_month: float = setting(3.0, "a month of the year in which a period begins", "month", "kszgk.com, list 2015/3")
     initial: float = setting(
-        1800.0, "entry rating of who declares none", "points", f"choice of the pool; {RULE_9_4}: the tournament's mean"
+        1800.0,
+        "entry rating without a declared one",
+        "points",
+        f"choice of the pool; {RULE_9_4}: the tournament's mean",
     )
     listed_games: float = setting(12.0, "games to be listed", "games", f"{WELSH}: 'between 12 and 30 games'")
     fixed_games: float = setting(30.0, "games to a fixed rating", "games", f"{WELSH}: '30 games onwards'")
@@ -86,9 +89,7 @@ class Settings(PeriodSettings):
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
         self.check_periods()
-        for name in ("listed_games", "fixed_games", "entry_lists"):
-            if not 0 <= getattr(self, name) <= 10_000 or getattr(self, name) % 1:
-                raise ValueError(f"{name} must be a whole number from 0, got {getattr(self, name)}")
+        whole_within(self, listed_games=(0, 10_000), fixed_games=(0, 10_000), entry_lists=(0, 10_000))
         positive(self, "cut_off")
         not_negative(self, "initial")
 
@@ -98,11 +99,9 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(entry rating, games, sum of scores, sum of opponents' ratings, entry rating, period)``.
-
-    Rule 9.4: a player without an ICCF rating enters with that of FIDE (to be declared), else with the mean of the
-    tournament.
-    """
+    """State of a newcomer: ``(entry rating, games, sum of scores, of opponents' ratings, entry rating, period)``."""
+    # Rule 9.4: a player without an ICCF rating enters with that of FIDE (to be declared), else with the mean of the
+    # tournament.
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return (rating, 0.0, 0.0, 0.0, rating, UNSEEN)
 
@@ -133,7 +132,7 @@ def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None
 
 def dp(p: float) -> float:
     """Dp of the percentage score *p*, points, by the table; *p* is rounded to whole per cents, halves outwards."""
-    if p < 0.5:
+    if p < 0.5:  # the table has one half of it: halves go outwards on both sides
         return -DP[floor(100.0 * (1.0 - p) + 0.5) - 50]
     return DP[floor(100.0 * p + 0.5) - 50]
 
@@ -152,11 +151,9 @@ def own_rating(state: Any, p: int, day: float, numbers: Settings) -> float:
 
 
 def opponent_rating(state: Any, q: int, day: float, numbers: Settings) -> float:
-    """The opponent's rating in the expected score, points.
-
-    Rule 9.4, from list 2012/2: where the opponent's new rating is lower than that at the start of the tournament, the
-    latter counts; before, always the entry rating.
-    """
+    """The opponent's rating in the expected score, points."""
+    # Rule 9.4, from list 2012/2: where the opponent's new rating is lower than that at the start of the tournament, the
+    # latter counts; before, always the entry rating.
     current = state[q]
     if numbers.entry_lists == 0.0:
         return float(current)
@@ -191,6 +188,7 @@ def rate_player(
         # "If you have less than 30 games, you must include all your games" (ingram-braun.net)
         for g in range(first, last):
             other = opponent_rating(state, opponent[g] * FIELDS, day, numbers)
+            # the limit is counted from a rating of one's own, which a newcomer has after the first period alone
             opponents += counted(own, other, numbers.cut_off) if games > 0.0 else other
             scores += score[g]
         after[p] = performance(opponents, scores, games + (last - first), numbers.corrected)

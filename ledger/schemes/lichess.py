@@ -92,10 +92,8 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(rating, rd, volatility, day of rd)``.
-
-    A declared rating replaces 1500, unless it is below the floor, which then holds it, or fails the sanity check.
-    """
+    """State of a newcomer: ``(rating, rd, volatility, day of rd)``."""
+    # A declared rating replaces 1500, unless it is below the floor, which then holds it, or fails the sanity check.
     declared = newcomer.declared
     rating = numbers.initial if declared is None or declared >= numbers.rating_limit else float(declared)
     return (max(rating, numbers.rating_floor), numbers.initial_rd, numbers.initial_volatility, newcomer.day)
@@ -105,9 +103,9 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
     """Who comes with a past: rating, RD and volatility within their limits; RD grows from the seed's day on."""
     rating, rd, volatility, day = enter(newcomer._replace(declared=seed.rating), numbers)
     if seed.deviation is not None:
-        rd = held(seed.deviation, numbers.rd_floor, numbers.rd_cap)
+        rd = clipped(seed.deviation, numbers.rd_floor, numbers.rd_cap)
     if seed.volatility is not None:
-        volatility = held(seed.volatility, 1e-4, numbers.volatility_cap)
+        volatility = clipped(seed.volatility, 1e-4, numbers.volatility_cap)
     return (rating, rd, volatility, day)
 
 
@@ -133,11 +131,12 @@ def refuse(
 def live_rd(rd: float, volatility: float, days: float, numbers: Settings) -> float:
     """RD in points *days* later: sqrt(φ² + t·σ²), t = days·0.21436 periods, held in 45..500; earlier if negative."""
     step = SCALE * volatility
+    # Games may be told out of order: of an earlier day less has grown, and never less than nothing.
     square = rd * rd + days * numbers.periods_per_day * step * step
-    return held(sqrt(square) if square > 0.0 else 0.0, numbers.rd_floor, numbers.rd_cap)
+    return clipped(sqrt(square) if square > 0.0 else 0.0, numbers.rd_floor, numbers.rd_cap)
 
 
-def held(value: float, low: float, high: float) -> float:
+def clipped(value: float, low: float, high: float) -> float:
     """*value*, but not below *low* nor above *high*."""
     if value < low:
         return low
@@ -205,7 +204,7 @@ def play(
 
 def hold(state: Any, p: int, before: float, numbers: Settings) -> None:
     """Hold a result within the limits, in Lichess's order: change, sanity check, caps, regulator."""
-    rating = held(state[p], before - numbers.largest_change, before + numbers.largest_change)
+    rating = clipped(state[p], before - numbers.largest_change, before + numbers.largest_change)
     if not sane(rating, state[p + RD], state[p + VOLATILITY], numbers):
         state[p] = numbers.initial
         state[p + RD] = numbers.initial_rd
@@ -216,7 +215,7 @@ def hold(state: Any, p: int, before: float, numbers: Settings) -> None:
     if rating > before:
         rating += (rating - before) * (numbers.regulator - 1.0)
     state[p] = rating
-    state[p + RD] = held(state[p + RD], numbers.rd_floor, numbers.rd_cap)
+    state[p + RD] = clipped(state[p + RD], numbers.rd_floor, numbers.rd_cap)
     state[p + VOLATILITY] = min(state[p + VOLATILITY], numbers.volatility_cap)
 
 

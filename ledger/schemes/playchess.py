@@ -34,7 +34,7 @@ from ledger.schemes.scheme import (
     When,
     refuse_common,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
 
 PAGE = "PlayChess rating page"
 GAMES_PAGE = "PlayChess games page"
@@ -52,7 +52,10 @@ class Settings(PeriodSettings):
 
     period_months: float = setting(2.0, "length of a period in calendar months", "months", f"{IECG} II.1: '2 months'")
     initial: float = setting(
-        1000.0, "strength of who declares none, for the opponents", "points", "PlayChess registration: '800 and 1100'"
+        1000.0,
+        "strength without a declared rating, for the opponents",
+        "points",
+        "PlayChess registration: '800 and 1100'",
     )
     provisional_games: float = setting(10.0, "games to an established rating", "games", f"{PAGE}: 'at least 10 games'")
     cut_off: float = setting(400.0, "largest difference that counts", "points", f"{PAGE}: 'larger than 400 points'")
@@ -72,8 +75,7 @@ class Settings(PeriodSettings):
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
         self.check_periods()
-        if not 0 <= self.provisional_games <= 10_000 or self.provisional_games % 1:
-            raise ValueError(f"provisional_games must be a whole number from 0, got {self.provisional_games}")
+        whole_within(self, provisional_games=(0, 10_000))
         positive(self, "cut_off", "largest_change")
         not_negative(self, "initial", "min_half_moves")
 
@@ -83,19 +85,15 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(entry rating, games, sum of scores, sum of the opponents' ratings)``.
-
-    The declared playing strength "does not influence your own rating. It influences the rating of your first
-    opponents" (PlayChess registration page).
-    """
+    """State of a newcomer: ``(entry rating, games, sum of scores, sum of the opponents' ratings)``."""
+    # The declared playing strength "does not influence your own rating. It influences the rating of your first
+    # opponents" (PlayChess registration page).
     return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0, 0.0, 0.0)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
-    """Who comes with *games* rated games goes on counting them.
-
-    Fewer than make an established rating stand in eq. (7) as even scores against opponents of *rating*.
-    """
+    """Who comes with *games* rated games goes on counting them."""
+    # Fewer than make an established rating stand in eq. (7) as even scores against opponents of *rating*.
     if games >= numbers.provisional_games:
         return (rating, games, 0.0, 0.0)
     return (rating, games, games / 2.0, rating * games)
@@ -129,11 +127,9 @@ def refuse(
 
 
 def counted(own: float, opponent: float, cut_off: float) -> float:
-    """The opponent's rating as it counts, points.
-
-    "Anytime the difference is larger than 400 points, the opponents rating is treated as being 400 points
-    higher/lower than the players rating."
-    """
+    """The opponent's rating as it counts, points."""
+    # "Anytime the difference is larger than 400 points, the opponents rating is treated as being 400 points
+    # higher/lower than the players rating."
     if opponent > own + cut_off:
         return own + cut_off
     if opponent < own - cut_off:
@@ -142,7 +138,8 @@ def counted(own: float, opponent: float, cut_off: float) -> float:
 
 
 def rating_difference(p: float, largest: float) -> float:
-    """D(p) of eq. (2), points: -400·log10((1-p)/p), "and D(0) = -800 and D(1)= 800", which no other p exceeds."""
+    """D(p) of eq. (2), points: -400·log10((1-p)/p)."""
+    # "and D(0) = -800 and D(1)= 800", which no other p may exceed: 199 wins and a draw would, by the formula
     if p <= 0.0:
         return -largest
     if p >= 1.0:
@@ -156,7 +153,8 @@ def rating_difference(p: float, largest: float) -> float:
 
 
 def correction(p: float) -> float:
-    """F of eq. (7): "F = -2*p*p + 2*p + 0.5", one half for p = 0 and 1, 1 for p = 1/2."""
+    """F of eq. (7), from 0.5 for p = 0 and 1 to 1 for p = 1/2."""
+    # "F = -2*p*p + 2*p + 0.5"
     return (-2.0 * p * p + 2.0 * p) + 0.5
 
 
@@ -167,7 +165,8 @@ def provisional_rating(opponent_sum: float, score_sum: float, games: float, larg
 
 
 def r_factor(rating: float) -> float:
-    """R of eq. (5) by the rating of the previous list: 10 from 2400, 20 to 2000, "r = 70-Ro/40" between."""
+    """R of eq. (5) by the rating of the previous list: 10 from 2400, 20 to 2000."""
+    # "r = 70-Ro/40" between: a straight line from one to the other
     if rating >= 2400.0:
         return 10.0
     if rating > 2000.0:
@@ -185,7 +184,8 @@ def lss_r(rating: float) -> float:
 
 
 def g_factor(games: float) -> float:
-    """The second factor of eq. (5) by the "number of all rated games upto the previous rating list"."""
+    """The second factor of eq. (5), 1 to 1.5."""
+    # by the "number of all rated games upto the previous rating list": those of this run do not lower it
     if games >= 80.0:
         return 1.0
     if games > 30.0:
@@ -241,11 +241,9 @@ def rate_player(
     day: float,  # noqa: ARG001
     numbers: Settings,
 ) -> None:
-    """Rate one player's games of one rating run.
-
-    Which formula rates them goes by the games up to the previous list, as Ro and Pn do: who had no established
-    rating gets eq. (7) over all games so far, however many the run brings.
-    """
+    """Rate one player's games of one rating run."""
+    # Which formula rates them goes by the games up to the previous list, as Ro and Pn do: who had no established rating
+    # gets eq. (7) over all games so far, however many the run brings.
     p = player * FIELDS
     own = state[p]
     games = state[p + GAMES]

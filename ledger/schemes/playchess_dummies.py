@@ -35,7 +35,7 @@ from ledger.schemes.scheme import (
     Term,
     When,
 )
-from ledger.schemes.settings import not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import not_negative, numbers_of, positive, setting, whole_within
 
 FIELDS = 2
 RATING, GAMES = range(FIELDS)
@@ -46,7 +46,7 @@ _SHOWN = "none; shown to the nearest point"
 class Settings:
     """The constants of the scheme. Ratings in points, lengths in games or half-moves."""
 
-    initial: float = setting(1000.0, "strength of who declares none", "points", f"{PAGE}: 'say rating 1000'")
+    initial: float = setting(1000.0, "strength without a declared rating", "points", f"{PAGE}: 'say rating 1000'")
     mean_games: float = setting(10.0, "games rated by the mean", "games", f"{PAGE}: 'more than 10 games'")
     worth: float = setting(400.0, "worth of a win over the opponent", "points", f"{PAGE}: '+400 points'")
     cut_off: float = setting(400.0, "largest difference that counts", "points", f"{PAGE}: 'larger than 400 points'")
@@ -62,8 +62,7 @@ class Settings:
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
-        if not 0 <= self.mean_games <= 1_000_000 or self.mean_games % 1:
-            raise ValueError(f"mean_games must be a whole number from 0, got {self.mean_games}")
+        whole_within(self, mean_games=(0, 1_000_000))
         positive(self, "cut_off")
         not_negative(self, "initial", "worth", "min_half_moves")
 
@@ -88,10 +87,8 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
 
 
 def performance(own: float, games: float, opponent: float, score: float, numbers: Settings) -> float:
-    """Rating performance of a single game, points: the opponent's rating, +400 for a win, -400 for a loss.
-
-    The page tells it for equals. The cut-off holds for provisional ratings too, once there is a rating of one's own.
-    """
+    """Rating performance of a single game, points: the opponent's rating, +400 for a win, -400 for a loss."""
+    # The page tells it for equals. The cut-off holds for provisional ratings too, once there is a rating of one's own.
     other = counted(own, opponent, numbers.cut_off) if games > 0.0 else opponent
     return other + numbers.worth * (2.0 * score - 1.0)
 

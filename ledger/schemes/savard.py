@@ -25,7 +25,7 @@ from ledger.schemes.scheme import (
     Term,
     When,
 )
-from ledger.schemes.settings import not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import not_negative, numbers_of, positive, setting, whole_within
 
 PAPER = "Savard, A Proposed Rating System"
 TABLE = f"{PAPER}, Preliminaries"
@@ -74,8 +74,7 @@ class Settings:
         for name in (f"{rank}_{letter}" for rank in RANKS for letter in "pjm"):
             if getattr(self, name) > 1:
                 raise ValueError(f"{name} must be a share from 0 to 1, got {getattr(self, name)}")
-        if not 1 <= self.first_games <= 10_000 or self.first_games % 1:
-            raise ValueError(f"first_games must be a whole number from 1, got {self.first_games}")
+        whole_within(self, first_games=(1, 10_000))
 
 
 Numbers = numbers_of(Settings)
@@ -83,10 +82,8 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(E, H, rated games, games left to the initial rating, sum of their worths, highest E)``.
-
-    Without a declared rating E and H are 0 until the initial rating stands.
-    """
+    """State of a newcomer: ``(E, H, rated games, games left to an initial rating, sum of their worths, highest E)``."""
+    # Without a declared rating E and H are 0 until the initial rating stands.
     if newcomer.declared is not None:
         return carry(float(newcomer.declared), 0.0, newcomer, numbers)
     return (0.0, 0.0, 0.0, numbers.first_games, 0.0, 0.0)
@@ -116,7 +113,8 @@ def rank_of(rating: float, peak: float, games: float, numbers: Settings) -> int:
 
 
 def step_size(rank: int, score: float, numbers: Settings) -> float:
-    """Z, points: "equal to K in the table above if the game was a win or a loss", Q for a draw."""
+    """Z, points."""
+    # "equal to K in the table above if the game was a win or a loss", Q for a draw
     if rank == ESTABLISHED:
         return numbers.established_q if score == 0.5 else numbers.established_k
     if rank == ORDINARY:
@@ -125,7 +123,8 @@ def step_size(rank: int, score: float, numbers: Settings) -> float:
 
 
 def share(rank: int, score: float, numbers: Settings) -> float:
-    """Y, 0..1: "equal to P if the game was a win or a loss, and equal to J if the game was a draw"."""
+    """Y, 0..1."""
+    # "equal to P if the game was a win or a loss, and equal to J if the game was a draw"
     if rank == ESTABLISHED:
         return numbers.established_j if score == 0.5 else numbers.established_p
     if rank == ORDINARY:
@@ -152,7 +151,8 @@ def single_game(e: float, opponent_e: float, score: float, numbers: Settings) ->
 
 
 def undecided(e: float, opponent_e: float, opponent_h: float, score: float) -> bool:
-    """A draw against "one is lower and the other higher": there is no R, "the player's rating is not changed"."""
+    """Whether a draw says nothing: the opponent's E and H lie on both sides of the own E."""
+    # "one is lower and the other higher": there is no R, "the player's rating is not changed"
     if score != 0.5:
         return False
     return (opponent_e > e > opponent_h) or (opponent_e < e < opponent_h)
@@ -197,21 +197,10 @@ def updated(
 
 
 def game_worth(opponent: float, score: float, numbers: Settings) -> float:
-    """What one of the first games adds to the sum whose mean is the initial rating, points.
-
-    "the average of the ratings of the players he played against, plus 10 points, or minus 10 points, for each
-    percentage point by which his winning percentage differs from 50%": 500 points for a single win.
-    """
+    """What one of the first games adds to the sum whose mean is the initial rating, points."""
+    # "the average of the ratings of the players he played against, plus 10 points, or minus 10 points, for each
+    # percentage point by which his winning percentage differs from 50%": 500 points for a single win.
     return opponent + numbers.per_percent * (100.0 * score - 50.0)
-
-
-def initial_rating(opponents: Sequence[float | None], scores: Sequence[float], numbers: Settings = DEFAULT) -> float:
-    """The initial rating, points, by the opponents' ratings (None: unrated) and the scores of the first games."""
-    worths = [
-        game_worth(numbers.unrated if opponent is None else opponent, score, numbers)
-        for opponent, score in zip(opponents, scores, strict=True)
-    ]
-    return sum(worths) / len(worths)
 
 
 def estimate(state: Any, p: int, opponent: float, score: float, numbers: Settings) -> float:
@@ -224,7 +213,7 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Set
     """Rate one game in place; both sides from their states before it."""
     white_e = state[w]
     black_e = state[b]
-    lost = 1.0 - score
+    lost = 1.0 - score  # Black's score
     if state[w + 3] == 0.0 and state[b + 3] == 0.0:
         white_h = state[w + 1]
         move(state, w, black_e, state[b + 1], score, numbers)

@@ -5,7 +5,8 @@ A *kernel* is a plain function of numbers that works on the flat list ``state``;
 as ordinary Python for a few games and compiled by Numba for many, with the same bits, so it may use only float
 and int arithmetic, comparisons, ``sqrt`` and ``floor`` of ``math``, other such functions at module level, and
 ``runtime.arith``. Time is given to kernels as ``day`` (days since 1970-01-01 UTC, with fraction) and ``period``
-(number of the rating period). No scheme's rules here.
+(number of the rating period). What is known of a player before the first rated game, and of the past of a player from
+a list, is told to a scheme as ``Newcomer``. No scheme's rules here.
 """
 
 from __future__ import annotations
@@ -23,10 +24,65 @@ from ledger.errors import MalformedError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.periods import Calendar
 from ledger.runtime.nearest import choice_of
-from ledger.schemes.newcomers import POOL_SETTINGS, pool_problems
-from ledger.schemes.newcomers import Newcomer as Newcomer  # noqa: PLC0414 (schemes find it here)
-from ledger.schemes.newcomers import Seed as Seed  # noqa: PLC0414
 from ledger.schemes.settings import EventSettings, as_written
+
+# Settings that every pool takes beside those of its scheme: switches, which are off where an adoption does not say.
+FROM_SHOWN = "from_shown"
+POOL_SETTINGS: Mapping[str, str] = {
+    FROM_SHOWN: (
+        "who has no seed and declares no rating begins with the one that the source shows beside the first rated game"
+    ),
+}
+SHOWN_SCALE = "Elo points"  # what sources show beside games
+
+
+class Seed(NamedTuple):
+    """The past that a player brings along from a list; None where the list does not tell.
+
+    Attributes:
+        rating: rating, in what the scheme counts in.
+        games: rated games behind it.
+        deviation: RD, points.
+        volatility: Glicko-2 volatility, 1/173.7178 points.
+        highest: highest rating so far, points.
+        k_factor: K on that list.
+        day: from when it holds, days since 1970; None: from the first rated game.
+    """
+
+    rating: float
+    games: float | None = None
+    deviation: float | None = None
+    volatility: float | None = None
+    highest: float | None = None
+    k_factor: float | None = None
+    day: float | None = None
+
+    @property
+    def peak(self) -> float:
+        """The highest rating that is known, points."""
+        return self.rating if self.highest is None else max(self.rating, self.highest)
+
+
+class Newcomer(NamedTuple):
+    """What is known of a player before the first rated game.
+
+    Attributes:
+        declared: rating to begin with, points; None where none was declared.
+        birth_year: year of birth; None if unknown.
+        day: when the first rated game ended, days since 1970.
+        seed: the player's past, which goes before a declared rating.
+    """
+
+    declared: float | None = None
+    birth_year: int | None = None
+    day: float = 0.0
+    seed: Seed | None = None
+
+    @property
+    def has_rating(self) -> bool:
+        """Whether a rating is known, of a list or a declared one."""
+        return self.declared is not None or self.seed is not None
+
 
 # Why a game does not count, by code; a scheme's ``refuse`` kernel answers with one of these, 0 for a game that does.
 REASONS = (
@@ -289,7 +345,7 @@ class Scheme:
         seed = newcomer.seed
         if seed is None:
             return self.enter(newcomer, numbers)
-        if seed.day is not None:
+        if seed.day is not None:  # RD grows, ages and rules go from the day of the list on
             newcomer = newcomer._replace(day=seed.day)
         if self.seeded is not None:
             return self.seeded(seed, newcomer, numbers)
@@ -297,16 +353,16 @@ class Scheme:
             return self.enter(newcomer._replace(declared=seed.rating), numbers)
         return self.carried(seed.rating, seed.games, newcomer, numbers)
 
-    def in_full(self, given: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
+    def in_full(self, settings: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
         """Every setting by name, as an adoption made now states it: those given, and what new pools begin with."""
-        return self.meant({**self.for_new_pools, **given})
+        return self.meant({**self.for_new_pools, **settings})
 
     def meant(self, stored: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
         """Every setting of an adoption that stands in a journal; one that it does not name has its default."""
         defaults = {field.name: as_written(field.default) for field in attrs.fields(self.settings)}
         return {**defaults, **dict.fromkeys(POOL_SETTINGS, False), **stored}
 
-    def numbers_from(self, given: Mapping[str, int | bool | str]) -> Any:
+    def numbers_from(self, settings: Mapping[str, int | bool | str]) -> Any:
         """The settings of an adoption as the kernels take them; those that it does not name have their defaults.
 
         Raises:
@@ -316,26 +372,35 @@ class Scheme:
         names = (*fields, *POOL_SETTINGS)
         problems = [
             f"scheme {self.name!r} has no setting {name!r}; {choice_of(name, names)}"
-            for name in given
+            for name in settings
             if name not in names
         ]
-        problems += pool_problems(given, self.scale)
+        problems += [
+            f"setting {name!r}: expected true or false, got {settings[name]!r}"
+            for name in POOL_SETTINGS
+            if name in settings and type(settings[name]) is not bool
+        ]
+        if settings.get(FROM_SHOWN) is True and self.scale != SHOWN_SCALE:
+            problems.append(
+                f"setting {FROM_SHOWN!r}: sources show {SHOWN_SCALE}, and the scheme counts in {self.scale}"
+            )
         values: dict[str, float | bool] = {}
-        for name, value in given.items():
+        for name, value in settings.items():
             field = fields.get(name)
             if field is None:
                 continue
             if isinstance(field.default, bool):
-                wanted, fits = "true or false", type(value) is bool
+                expected, fits = "true or false", type(value) is bool
             else:
-                wanted = "a whole number or a decimal as text"
+                expected = "a whole number or a decimal as text"
                 fits = type(value) is int or (type(value) is str and _DECIMAL.fullmatch(value) is not None)
             if fits:
                 values[name] = value if isinstance(value, bool) else float(Decimal(value))
             else:
-                problems.append(f"setting {name!r}: expected {wanted}, got {value!r}")
+                problems.append(f"setting {name!r}: expected {expected}, got {value!r}")
         if not problems:
             try:
+                # the class refuses what its formulas cannot take; kernels get the plain tuple of the same fields
                 return self.numbers(*attrs.astuple(self.settings(**values)))
             except ValueError as error:
                 problems.append(str(error))

@@ -45,6 +45,18 @@ def not_negative(settings: object, *names: str) -> None:
             raise ValueError(f"{name} must not be negative, got {getattr(settings, name)}")
 
 
+def whole_within(settings: object, **limits: tuple[float, float]) -> None:
+    """Refuse settings that are no whole numbers, or lie outside: by name the lowest and the highest.
+
+    Raises:
+        ValueError: naming the first that is not so.
+    """
+    for name, (low, high) in limits.items():
+        value = getattr(settings, name)
+        if not low <= value <= high or value % 1:
+            raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+
+
 @attrs.frozen(kw_only=True)
 class PeriodSettings:
     """What every scheme by period lets one set; a scheme with another length gives the field its own default."""
@@ -60,10 +72,7 @@ class PeriodSettings:
         Raises:
             ValueError: naming the first of them.
         """
-        for name, low, high in (("period_days", 0, 3660), ("period_months", 1, 120), ("first_month", 1, 12)):
-            value = getattr(self, name)
-            if not low <= value <= high or value % 1:
-                raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+        whole_within(self, period_days=(0, 3660), period_months=(1, 120), first_month=(1, 12))
 
 
 @attrs.frozen(kw_only=True)
@@ -93,15 +102,7 @@ class EventSettings(PeriodSettings):
             ValueError: naming the first of them.
         """
         super().check_periods()
-        for name, low, high in (
-            ("event_gap", 1, 366),
-            ("event_days", 1, 366),
-            ("included_until", 0, 366),
-            ("in_force_after", 0, 366),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high or value % 1:
-                raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+        whole_within(self, event_gap=(1, 366), event_days=(1, 366), included_until=(0, 366), in_force_after=(0, 366))
 
 
 def as_written(value: float | bool) -> int | bool | str:
@@ -125,6 +126,6 @@ def numbers_of(settings: type[S]) -> Callable[..., S]:
     return cast("Callable[..., S]", make("Numbers", fields, module=settings.__module__))
 
 
-def with_settings(numbers: S, **given: float | bool) -> S:
+def with_settings(numbers: S, **settings: float | bool) -> S:
     """*numbers* with some settings given otherwise, unchecked: for trying out."""
-    return cast("S", cast("Any", numbers)._replace(**given))
+    return cast("S", cast("Any", numbers)._replace(**settings))

@@ -98,10 +98,8 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer ``(rating, games, record, floor, peak, birth_year, start)``; rating 0.0 is unrated.
-
-    A declared rating counts as based on some games, a FIDE rating is converted by the formula of the day.
-    """
+    """State of a newcomer ``(rating, games, record, floor, peak, birth_year, start)``; rating 0.0 is unrated."""
+    # A declared rating counts as based on some games, a FIDE rating is converted by the formula of the day.
     if newcomer.declared is None:
         born = 0.0 if newcomer.birth_year is None else float(newcomer.birth_year)
         start = start_rating(born, newcomer.day, numbers)
@@ -117,15 +115,13 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
     """Who comes with a rating after *games* games: neither all won nor all lost, no merit towards a floor yet."""
     rating = max(float(rating), numbers.lower_bound)
     born = 0.0 if newcomer.birth_year is None else float(newcomer.birth_year)
-    peak = rating if games > numbers.established_games else 0.0
+    peak = rating if games > numbers.established_games else 0.0  # floors go by the highest established rating alone
     return (rating, float(games), MIXED if games > 0 else NO_GAMES, 100.0, peak, born, 0.0)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """Who comes with a past: N is its number of games, without one that of a declared rating; no conversion.
-
-    The highest rating is the peak of the floors once the rating is established.
-    """
+    """Who comes with a past: N is its number of games, without one that of a declared rating; no conversion."""
+    # The highest rating is the peak of the floors once the rating is established.
     games = numbers.declared_games if seed.games is None else seed.games
     rating, played, record, floor, peak, *rest = carry(seed.rating, games, newcomer, numbers)
     return (rating, played, record, floor, max(seed.peak, peak) if peak else 0.0, *rest)
@@ -166,12 +162,14 @@ def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
 
 
 def is_special(games: float, record: float, numbers: Settings) -> bool:
-    """Whether the special formula rates: "N <= 8" games played, or all earlier games won, or all lost."""
+    """Whether the special formula rates."""
+    # "N <= 8" games played, or all earlier games won, or all lost
     return games <= numbers.special_games or record in (ALL_WON, ALL_LOST)
 
 
 def is_match(state: Any, p: int, q: int, numbers: Settings) -> bool:
-    """Whether the rule for matches holds for two players who met nobody else: "both established, within 400 points"."""
+    """Whether the rule for matches holds for two players who met nobody else."""
+    # "both established, within 400 points"
     apart = state[p] - state[q]
     both = state[p + GAMES] > numbers.established_games and state[q + GAMES] > numbers.established_games
     return both and numbers.match_limit > 0.0 and -numbers.match_range <= apart <= numbers.match_range
@@ -183,10 +181,8 @@ def points(work: Any, w: int) -> float:
 
 
 def bounded(rating: float, own: float, numbers: Settings) -> float:
-    """What the special formula gives, at least 100 and at most 2700, or the *own* rating before where that is higher.
-
-    The cap is for what the formula gives to those whom nobody rated before: a declared 2801 does not fall by it.
-    """
+    """What the special formula gives, from 100 to 2700, or to the *own* rating before where that is higher."""
+    # The cap is for what the formula gives to those whom nobody rated before: a declared 2801 does not fall by it.
     cap = own if own > numbers.special_cap else numbers.special_cap
     if rating > cap:
         return cap
@@ -250,10 +246,8 @@ def rated(
     day: float,
     numbers: Settings,
 ) -> float:
-    """A rating by the opponents' work numbers ``FIRST``, *later* 0, or ``STEP_4``, 1, before limits and floors.
-
-    Notes the bonus.
-    """
+    """A rating by the opponents' work numbers ``FIRST``, *later* 0, or ``STEP_4``, 1, before limits and floors."""
+    # Notes the bonus.
     own = work[w + YARDSTICK]
     effective_n = effective_games(state[p + GAMES], own)
     total = points(work, w)

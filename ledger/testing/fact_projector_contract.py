@@ -32,10 +32,9 @@ from ledger.facts.words import Outcome, Standing
 from ledger.ratings import queries, views
 from ledger.ratings.fact_projector import FactProjector
 from ledger.ratings.views import Views
-from ledger.testing.following import WAYS, fresh, slicings, take
-from ledger.testing.games import club, shuffled
+from ledger.testing.comparing import Row, in_terms_of_facts, table_rows
+from ledger.testing.games import WAYS, club, fresh, shuffled, slicings, take
 from ledger.testing.memory import MemoryJournal
-from ledger.testing.rows import Row, in_terms_of_facts, table_rows
 
 _REASON = "0" * 64
 

@@ -6,13 +6,16 @@ and casual games, a guest, a Welcomer, declared ratings, changes of standing. No
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
 from random import Random
 
 from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.journal import Journal
+from ledger.ratings.views import Views
 
 RECORDED_AT = "2022-01-01T00:00:00.000Z"
 _ROUNDS = (None, "1", "2", "2.1", "2.2", "10", "Final")
@@ -56,9 +59,16 @@ def club(
     events += [_player(number) for number in range(1, players + 1)]
     changing = {games // 3, games // 2, 2 * games // 3} if changes else set()
     for i in range(games):
-        day = _day(i * _DAYS * 12 // games)
+        month, day_of_month = divmod(i * _DAYS * 12 // games, _DAYS)
+        day = f"2021-{month + 1:02}-{day_of_month + 1:02}"
         if i in changing:
-            events.append(_change(random, players, day))
+            change = PlayerChanged(
+                player=random.randint(1, players),
+                effective_at=day,
+                standing=random.choice(list(Standing)),
+                declared_rating=random.choice((None, 1000, 1900)),
+            )
+            events.append(change)
         events.append(_game(random, i, players, pool, day))
     return events
 
@@ -98,15 +108,6 @@ def _player(number: int) -> PlayerRegistered:
     )
 
 
-def _change(random: Random, players: int, day: str) -> PlayerChanged:
-    return PlayerChanged(
-        player=random.randint(1, players),
-        effective_at=day,
-        standing=random.choice(list(Standing)),
-        declared_rating=random.choice((None, 1000, 1900)),
-    )
-
-
 def _game(random: Random, number: int, players: int, pool: str, day: str) -> GameRecorded:
     white, black = random.sample(range(1, players + 1), 2)
     hour = random.randint(0, 23)
@@ -127,6 +128,26 @@ def _game(random: Random, number: int, players: int, pool: str, day: str) -> Gam
     )
 
 
-def _day(number: int) -> str:
-    month, day = divmod(number, _DAYS)
-    return f"2021-{month + 1:02}-{day + 1:02}"
+# How a backlog is forced to be met: a constant of ``ratings.views`` and its value.
+WAYS = (("FEW_ENTRIES", 2_000), ("FEW_ENTRIES", 0), ("BUILD_FROM", 60))
+
+
+def fresh(folder: Path) -> Path:
+    """The place of views in a new folder."""
+    folder.mkdir()
+    return folder / "club.views.db"
+
+
+def take(updated: Views, slices: Sequence[Sequence[Event]]) -> None:
+    """Record each slice and catch up after it."""
+    for facts in slices:
+        record(updated.journal, facts)
+        assert updated.catch_up() == updated.journal.size()
+
+
+def slicings(facts: Sequence[Event], seeds: Sequence[int]) -> Iterator[tuple[int, list[Sequence[Event]]]]:
+    """By seed, the facts cut at random places."""
+    for seed in seeds:
+        random = Random(seed)  # noqa: S311
+        cuts = sorted({0, len(facts), *(random.randrange(len(facts)) for _ in range(8))})
+        yield seed, [facts[first:last] for first, last in pairwise(cuts)]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ledger.facts import codec
 from ledger.facts.codec import canonical
 from ledger.journal import Journal, KeyTakenError, Writer
-from ledger.testing.expect import refused
+from ledger.testing.comparing import refused
 
 RECORDED_AT = "2021-03-04T05:06:07.890Z"
 SIZES = (1, 2, 253, 1, 1_200, 3, 70)  # entries a transaction: around a full tile, and enough at once to hurry
@@ -133,8 +133,8 @@ class JournalContract:
             entries = filled(journal)
             assert journal.size() == len(entries)
             assert stored(journal) == [entry.body for entry in entries]
-            found = journal.find([entry.key for entry in entries])
-            assert [found[entry.key].position for entry in entries] == list(range(1, len(entries) + 1))
+            stored_entries = journal.find([entry.key for entry in entries])
+            assert [stored_entries[entry.key].position for entry in entries] == list(range(1, len(entries) + 1))
 
     def test_the_head_is_that_of_rfc_6962_after_every_transaction(self) -> None:
         with self.journal() as journal:
@@ -238,10 +238,10 @@ class JournalContract:
     def test_find_answers_what_is_there_among_any_number_of_keys(self) -> None:
         with self.journal() as journal:
             entries = filled(journal)
-            found = journal.find([f"entry:{i}" for i in range(MANY_KEYS)])
-            assert set(found) == {entry.key for entry in entries}
-            assert all(found[entry.key].body == entry.body for entry in entries)
-            assert all(entry.leaf == sha256(b"\x00" + entry.body).digest() for entry in found.values())
+            stored_entries = journal.find([f"entry:{i}" for i in range(MANY_KEYS)])
+            assert set(stored_entries) == {entry.key for entry in entries}
+            assert all(stored_entries[entry.key].body == entry.body for entry in entries)
+            assert all(entry.leaf == sha256(b"\x00" + entry.body).digest() for entry in stored_entries.values())
             assert journal.find([]) == {}
             assert journal.find(['entry:"1', "entry:\u00e9", ""]) == {}
 

@@ -105,8 +105,8 @@ class MemoryWriter:
 
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
         """The entries that bear these keys, those of this transaction included."""
-        known = {**self._committed_by_key, **self.by_key}
-        return {key: known[key] for key in keys if key in known}
+        by_key = {**self._committed_by_key, **self.by_key}
+        return {key: by_key[key] for key in keys if key in by_key}
 
     def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
         """Add entries at the next positions; returns their leaf hashes.

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,21 +21,19 @@ import attrs
 from ledger.book.game_book import GameBook
 from ledger.book.judging import Fresh
 from ledger.facts.event_fields import NAME_PATTERN
-from ledger.facts.events import Event
+from ledger.facts.events import Event, GameRecorded
 from ledger.facts.words import Termination
 from ledger.ratings import engine, folding, installing, queries, views
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.projector import EACH_GAME, SIDE_COLUMNS, TOURNAMENT, Projector
+from ledger.ratings.projector import EACH_GAME, PLAYER, SIDE_COLUMNS, TOURNAMENT, Projector
 from ledger.ratings.side_tables import SideTable
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np
-from ledger.testing.expect import bits
-from ledger.testing.following import WAYS, fresh, slicings, take
-from ledger.testing.games import club, record, shuffled
+from ledger.testing.comparing import Row, bits, in_terms_of_facts, table_rows
+from ledger.testing.games import WAYS, club, fresh, record, shuffled, slicings, take
 from ledger.testing.memory import MemoryJournal
-from ledger.testing.rows import Row, in_terms_of_facts, table_rows
 
 _WHOLE = frozenset(name for name, column in SIDE_COLUMNS.items() if column.type == "INTEGER")
 _EDGE = 7.0  # stands around a player's state, where no step may write
@@ -307,3 +306,36 @@ def _sides(projector: Projector, seed: int) -> tuple[list[int], tuple[list[float
             columns[name] += [random.choice((random.uniform(0, 3000), random.choice(ratings))) for _ in n]
     run = [player for player in range(players) for _ in n]
     return run, tuple(columns[name] for name in projector.takes)
+
+
+class TournamentContract(ProjectorContract):
+    """Tests of one projector by tournament. A subclass gives ``make``."""
+
+    def test_it_is_by_tournament(self) -> None:
+        made = self.make()
+        assert made.by == TOURNAMENT
+        names = [name for name, _ in SideTable(made).columns]
+        assert names[:4] == list(made.key)
+
+    def test_only_games_of_a_tournament_have_rows(self, tmp_path: Path) -> None:
+        facts = self.facts()
+        tournaments = {event.tournament for event in facts if isinstance(event, GameRecorded)}
+        assert None in tournaments, "the facts that it is tested with have no game without a tournament"
+        rows = self._of_facts(tmp_path / "some", facts, self.make())
+        assert {row["tournament"] for row in rows} == tournaments - {None}
+        assert self._of_facts(tmp_path / "none", self._in(facts, [None]), self.make()) == []
+
+    def test_of_one_tournament_alone_it_is_a_fold_over_all_games(self, tmp_path: Path) -> None:
+        """As if it were a projector by player: what another tournament or none has in between changes nothing."""
+        made, spring = self.make(), self._in(self.facts(), ["club:spring"])
+        of_players = self._of_facts(tmp_path / "player", spring, attrs.evolve(made, by=PLAYER))
+        of_tournament = self._of_facts(tmp_path / "tournament", spring, made)
+        assert of_tournament == [{**row, "tournament": "club:spring"} for row in of_players]
+
+    @staticmethod
+    def _in(facts: list[Event], tournaments: list[str | None]) -> list[Event]:
+        """The same facts with the games in these tournaments by turns."""
+        turns = cycle(tournaments)
+        return [
+            attrs.evolve(event, tournament=next(turns)) if isinstance(event, GameRecorded) else event for event in facts
+        ]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import math
+import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar, NamedTuple
 
@@ -23,6 +25,7 @@ from ledger.runtime.lazy import np
 from ledger.schemes.scheme import (
     HALF_MOVES_UNKNOWN,
     REASONS,
+    Explanation,
     Meeting,
     Newcomer,
     Rhythm,
@@ -32,8 +35,47 @@ from ledger.schemes.scheme import (
     as_it_stands,
     brought,
 )
-from ledger.testing.expect import bits, refused
-from ledger.testing.formulas import evaluated
+from ledger.testing.comparing import bits, refused
+
+_OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+}
+
+
+def evaluated(explained: Explanation) -> float:
+    """The number that an explanation's rule gives, read as arithmetic.
+
+    The rule counts up to its first comma, colon or semicolon; ``·`` and ``×`` multiply, ``^`` is a power, and every
+    symbol in it must be among the terms.
+    """
+    text = re.split(r"[,:;]", explained.rule)[0]
+    values: dict[str, float] = {}
+    for i, term in enumerate(sorted(explained.terms, key=lambda term: -len(term.symbol))):
+        name = f"_{i}_"
+        text = re.sub(rf"(?<![\w']){re.escape(term.symbol)}(?![\w'])", name, text)
+        values[name] = term.value
+    for sign, word in (("·", "*"), ("×", "*"), ("÷", "/"), ("−", "-"), ("^", "**")):
+        text = text.replace(sign, word)
+    return _value(ast.parse(text.strip(), mode="eval").body, values)
+
+
+def _value(node: ast.AST, values: Mapping[str, float]) -> float:
+    match node:
+        case ast.BinOp(left, sign, right):
+            return _OPERATORS[type(sign)](_value(left, values), _value(right, values))
+        case ast.UnaryOp(sign, operand):
+            return _OPERATORS[type(sign)](_value(operand, values))
+        case ast.Name(name):
+            return values[name]
+        case ast.Constant(int() | float() as number):
+            return float(number)
+    raise AssertionError(f"a rule is arithmetic with the symbols of its terms, not {ast.dump(node)}")
+
 
 PLAYERS = 24
 FIRST_DAY = 18_500.0  # 26 August 2020
@@ -65,8 +107,8 @@ class SchemeContract:
 
     def numbers(self) -> Iterator[Any]:
         """Each of ``settings`` as the kernels take them."""
-        for given in self.settings:
-            yield self.make().numbers_from(given)
+        for settings in self.settings:
+            yield self.make().numbers_from(settings)
 
     # -- what it says of itself ------------------------------------------------------------------------------------
 
@@ -110,8 +152,8 @@ class SchemeContract:
     def test_whole_numbers_decimals_and_switches_are_taken_exactly(self) -> None:
         scheme = self.make()
         for field in attrs.fields(scheme.settings):
-            given = field.default if isinstance(field.default, bool) else _as_text(field.default)
-            assert scheme.numbers_from({field.name: given}) == scheme.numbers_from({})
+            value = field.default if isinstance(field.default, bool) else _as_text(field.default)
+            assert scheme.numbers_from({field.name: value}) == scheme.numbers_from({})
 
     # -- who counts ------------------------------------------------------------------------------------------------
 
@@ -388,11 +430,11 @@ def _as_arrays(games: Rateable) -> Rateable:
     )
 
 
-def _problems(scheme: Scheme, given: Mapping[str, Any]) -> tuple[str, ...]:
+def _problems(scheme: Scheme, settings: Mapping[str, Any]) -> tuple[str, ...]:
     problems: tuple[str, ...] = ()
     with refused(MalformedError):
         try:
-            scheme.numbers_from(given)
+            scheme.numbers_from(settings)
         except MalformedError as error:
             problems = error.problems
             raise

@@ -91,7 +91,8 @@ def test_who_is_closed_is_on_no_list_from_then_on_and_plays_on_as_a_full_member(
             place = rest.index(player) + 1 if player in rest else None
             assert (now["rank"], now["rated_players"]) == (place, len(rest))
             shares = {
-                row["player"]: row["percentile"] for row in as_rows(rankings.ranking_in_full(ledger, rankings.Wanted()))
+                row["player"]: row["percentile"]
+                for row in as_rows(rankings.ranking_in_full(ledger, rankings.RankingChoice()))
             }
             assert now["percentile"] == shares.get(player)
             among = {"rank": 0, "rated_players": 0, "percentile": 0}

@@ -13,14 +13,13 @@ import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 
-from ledger.answers.crosstables.crosstable import Wanted as CrosstableWanted
-from ledger.answers.crosstables.crosstable import crosstable
+from ledger.answers import export_schemas
+from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.listing import tournaments
-from ledger.answers.exports import exporting, schemas
+from ledger.answers.exports import exporting
 from ledger.answers.exports.columns import with_iso_instants
-from ledger.answers.exports.datasets import PREPARED, Asked
-from ledger.answers.exports.documents import DOCUMENTS, Document
-from ledger.answers.exports.exporting import export
+from ledger.answers.exports.datasets import PREPARED, ExportFilter
+from ledger.answers.exports.exporting import DOCUMENTS, Document, export
 from ledger.answers.exports.formats import FORMATS
 from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, StorageError, UnknownNameError
@@ -31,7 +30,7 @@ from tests.kit.clubs import NAME, open_ledger, record_game, take_made_up_games
 from tests.kit.every_table import make_club_with_every_table
 from tests.kit.harmless import ALLOWED, FORMULAS, is_run, raw_in, without_apostrophes
 
-ALL = Asked(names=True)
+ALL = ExportFilter(names=True)
 ERASED, RENAMED = 5, 6
 
 
@@ -65,7 +64,9 @@ def rows_of(path: Path, fmt: str, what: str) -> list[dict[str, Any]]:
         return list(queries.dictionaries(connection, f'SELECT * FROM "{what}"'))
 
 
-def taken(ledger: Ledger, folder: Path, what: str, fmt: str = "ndjson", asked: Asked = ALL) -> list[dict[str, Any]]:
+def taken(
+    ledger: Ledger, folder: Path, what: str, fmt: str = "ndjson", asked: ExportFilter = ALL
+) -> list[dict[str, Any]]:
     path = folder / f"{what}.{fmt}"
     (done,) = export(ledger, [what], path, fmt=fmt, asked=asked)
     rows = rows_of(path, fmt, what)
@@ -102,8 +103,8 @@ def test_every_format_says_the_same(what: str, exported_from: Ledger, tmp_path: 
 
 @pytest.mark.parametrize("what", PREPARED)
 def test_rows_fit_their_published_schema(what: str, exported_from: Ledger, tmp_path: Path) -> None:
-    validator = Draft202012Validator(json.loads(schemas.documents()[f"{what}-1.json"]))
-    for asked in (ALL, Asked()):
+    validator = Draft202012Validator(json.loads(export_schemas.documents()[f"{what}-1.json"]))
+    for asked in (ALL, ExportFilter()):
         rows = list(taken(exported_from, tmp_path, what, asked=asked))
         assert rows
         for row in rows:
@@ -146,7 +147,7 @@ def test_players_have_their_standing_and_the_person_they_are(exported_from: Ledg
 
 def test_ratings_at_an_instant_are_those_in_force_then(exported_from: Ledger, tmp_path: Path) -> None:
     published = taken(exported_from, tmp_path, "lists")
-    then = taken(exported_from, tmp_path, "ratings", asked=Asked(at="2004-10-03", names=True))
+    then = taken(exported_from, tmp_path, "ratings", asked=ExportFilter(at="2004-10-03", names=True))
     assert then == [{name: row[name] for name in then[0]} for row in published]
     assert then != taken(exported_from, tmp_path, "ratings")
 
@@ -154,17 +155,17 @@ def test_ratings_at_an_instant_are_those_in_force_then(exported_from: Ledger, tm
 def test_rows_can_be_chosen(exported_from: Ledger, tmp_path: Path) -> None:
     games = taken(exported_from, tmp_path, "games")
     ms = next(row["ended_ms"] for row in exported_from.rows("games") if row["position"] == games[30]["position"])
-    late = taken(exported_from, tmp_path, "games", asked=Asked(since_ms=ms))
+    late = taken(exported_from, tmp_path, "games", asked=ExportFilter(since_ms=ms))
     assert [row["key"] for row in late] == [row["key"] for row in games if row["ended"] >= games[30]["ended"]]
-    early = taken(exported_from, tmp_path, "history", asked=Asked(until_ms=ms, player=1, pool=1))
+    early = taken(exported_from, tmp_path, "history", asked=ExportFilter(until_ms=ms, player=1, pool=1))
     assert {row["player"] for row in early} == {1}
     assert all(row["ended"] <= games[30]["ended"] for row in early)
     name = games[0]["tournament"]
-    chosen = taken(exported_from, tmp_path, "games", asked=Asked(tournament=name, player=1))
+    chosen = taken(exported_from, tmp_path, "games", asked=ExportFilter(tournament=name, player=1))
     assert [row["key"] for row in chosen] == [
         row["key"] for row in games if row["tournament"] == name and 1 in {row["white"], row["black"]}
     ]
-    assert taken(exported_from, tmp_path, "games", asked=Asked(tournament="it's none")) == []
+    assert taken(exported_from, tmp_path, "games", asked=ExportFilter(tournament="it's none")) == []
 
 
 def test_cross_tables_are_those_of_their_command(exported_from: Ledger, tmp_path: Path) -> None:
@@ -173,7 +174,7 @@ def test_cross_tables_are_those_of_their_command(exported_from: Ledger, tmp_path
     tables = {(row["pool"], row["tournament"], row["edition"]) for row in rows}
     assert len(tables) == len(listed) > 0
     for pool, tournament, edition in tables:
-        page = crosstable(exported_from, tournament, pool, CrosstableWanted(edition=edition))
+        page = crosstable(exported_from, tournament, pool, TableChoice(edition=edition))
         own = [row for row in rows if (row["pool"], row["tournament"], row["edition"]) == (pool, tournament, edition)]
         assert [(row["number"], row["points"], row["performance"], row["upsets"]) for row in own] == [
             (standing.number, standing.points, standing.performance, standing.upsets) for standing in page.standings
@@ -181,7 +182,7 @@ def test_cross_tables_are_those_of_their_command(exported_from: Ledger, tmp_path
         marks = [cell.partition(":") for cell in own[0]["results"].split()]
         met = {meeting.opponent_number: meeting.marks for meeting in page.standings[0].meetings}
         assert {int(number): mark for number, _, mark in marks} == met
-    chosen = Asked(names=True, tournament=rows[0]["tournament"])
+    chosen = ExportFilter(names=True, tournament=rows[0]["tournament"])
     assert taken(exported_from, tmp_path, "crosstables", asked=chosen)[0] == rows[0]
 
 
@@ -196,7 +197,7 @@ def test_names_stand_in_an_export_where_they_are_asked_for(fmt: str, exported_fr
         rows = taken(exported_from, tmp_path, what, fmt)
         assert not [row for row in rows if row.get("player") == ERASED and (row.get("name") or row.get("player_name"))]
         assert [name for name in rows[0] if name.endswith("name")] != []
-        without = taken(exported_from, tmp_path, what, fmt, Asked())
+        without = taken(exported_from, tmp_path, what, fmt, ExportFilter())
         assert [name for name in without[0] if name.endswith(("name", "identity", "birth_year"))] == []
         said = (tmp_path / f"{what}.{fmt}").read_bytes()
         assert [name for name in names.values() if len(name) > 4 and name.encode() in said] == []
@@ -288,7 +289,7 @@ def test_files_of_a_ledger_are_never_written_over(exported_from: Ledger, club_to
 def test_what_does_not_go_together_is_refused(exported_from: Ledger, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     with pytest.raises(MalformedError, match="'since' does not go with 'players'; it can be chosen by"):
-        export(exported_from, ["players"], path, asked=Asked(since_ms=1, pool=1))
+        export(exported_from, ["players"], path, asked=ExportFilter(since_ms=1, pool=1))
     with pytest.raises(MalformedError, match="a file of csv holds one table"):
         export(exported_from, ["players", "games"], path)
     with pytest.raises(MalformedError, match="does not say the format"):
@@ -305,7 +306,7 @@ def test_what_does_not_go_together_is_refused(exported_from: Ledger, tmp_path: P
 def test_a_text_of_its_own_joins_by_one_line(
     exported_from: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def make(ledger: Ledger, asked: Asked) -> Iterator[bytes]:
+    def make(ledger: Ledger, asked: ExportFilter) -> Iterator[bytes]:
         yield f"012 {asked.tournament}\n".encode()
 
     monkeypatch.setitem(
@@ -314,10 +315,10 @@ def test_a_text_of_its_own_joins_by_one_line(
         Document("A tournament.", make, frozenset({"tournament"}), (".trf",)),
     )
     path = tmp_path / "cup.trf"
-    assert export(exported_from, ["tournament"], path, asked=Asked(tournament="Cup")) == [("tournament", None)]
+    assert export(exported_from, ["tournament"], path, asked=ExportFilter(tournament="Cup")) == [("tournament", None)]
     assert path.read_text() == "012 Cup\n"
     with pytest.raises(MalformedError, match="does not go with"):
-        export(exported_from, ["tournament"], path, asked=Asked(player=1))
+        export(exported_from, ["tournament"], path, asked=ExportFilter(player=1))
 
 
 # --- text -------------------------------------------------------------------------------------------------------

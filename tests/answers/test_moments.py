@@ -52,7 +52,7 @@ from ledger.answers import (
 from ledger.answers.comparing import comparison, replaying
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.exports import exporting
-from ledger.answers.exports.datasets import Asked
+from ledger.answers.exports.datasets import ExportFilter
 from ledger.answers.graphs import json_form, pages
 from ledger.answers.rows import as_row
 from ledger.errors import LedgerError, StorageError, UnknownNameError
@@ -76,7 +76,7 @@ def person(ledger: Ledger) -> Any:
 
 
 def exported(what: str, fmt: str, **asked: Any) -> Question:
-    return lambda ledger: b"".join(exporting.lines(ledger, [what], fmt=fmt, asked=Asked(names=True, **asked)))
+    return lambda ledger: b"".join(exporting.lines(ledger, [what], fmt=fmt, asked=ExportFilter(names=True, **asked)))
 
 
 QUESTIONS: dict[str, Question] = {
@@ -113,7 +113,7 @@ QUESTIONS: dict[str, Question] = {
     "tables_described": querying.tables_described,
     "query": lambda ledger: list(querying.query(ledger, "SELECT * FROM current JOIN names USING (player)")),
     "ranking": rankings.ranking,
-    "ranking_in_full": lambda ledger: rankings.ranking_in_full(ledger, rankings.Wanted(since="2026-11-03")),
+    "ranking_in_full": lambda ledger: rankings.ranking_in_full(ledger, rankings.RankingChoice(since="2026-11-03")),
     "changes": lambda ledger: rating_changes.changes(ledger, person(ledger), "2026-11-03"),
     "runs": rating_lists.runs,
     "list_on": lambda ledger: rating_lists.list_on(ledger, "2026-11-05"),

@@ -10,8 +10,7 @@ import attrs
 import pytest
 
 from ledger.answers import players, rankings
-from ledger.answers.classes import class_of, strength_of
-from ledger.answers.rankings import Wanted, ranking_in_full
+from ledger.answers.rankings import RankingChoice, class_of, ranking_in_full, strength_of
 from ledger.answers.rows import as_row, as_rows
 from ledger.book.policies import CLASSES, Policies
 from ledger.facts.instants import instant_end_ms
@@ -19,10 +18,11 @@ from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.standings import list_in_force
-from ledger.schemes.chessworld import rating_class, strength
+from ledger.schemes.chessworld import strength
 from tests.kit.commands import Run
 from tests.kit.places import SAMPLE
 from tools import cli
+from tools.vectors.published import rating_class
 
 DAYS = ("2004-12-31", "2005-07", "2006-03-15", "2006-09-08")
 
@@ -37,7 +37,7 @@ def test_the_defaults_are_chessworlds_classes(rating: float) -> None:
 
 def test_place_and_percentile_are_those_of_a_count(sample_folder: Path) -> None:
     with Ledger.open(sample_folder / "club.db") as ledger:
-        rows = as_rows(ranking_in_full(ledger, Wanted()))
+        rows = as_rows(ranking_in_full(ledger, RankingChoice()))
         assert [{name: row[name] for name in list(row)[:6]} for row in rows] == as_rows(
             rankings.ranking(ledger, limit=1000)
         )
@@ -46,7 +46,7 @@ def test_place_and_percentile_are_those_of_a_count(sample_folder: Path) -> None:
             assert row["percentile"] == pytest.approx(100 * below / len(rows))
             alone = as_row(players.summary(ledger, ledger.player(str(row["player"]))))
             assert (alone["rank"], alone["percentile"]) == (row["rank"], row["percentile"])
-        assert [row["percentile"] for row in as_rows(ranking_in_full(ledger, Wanted(limit=5)))] == [
+        assert [row["percentile"] for row in as_rows(ranking_in_full(ledger, RankingChoice(limit=5)))] == [
             row["percentile"] for row in rows[:5]
         ]
         assert {row["provisional"] for row in rows} <= {True, False}
@@ -62,7 +62,7 @@ def worked_out(states: PlayerStates, at: str) -> list[tuple[float | None, int, i
 @pytest.mark.parametrize("at", DAYS)
 def test_at_an_instant_it_is_the_list_in_force(sample_folder: Path, at: str) -> None:
     with Ledger.open(sample_folder / "club.db") as ledger:
-        rows = as_rows(ranking_in_full(ledger, Wanted(at=at)))
+        rows = as_rows(ranking_in_full(ledger, RankingChoice(at=at)))
         states = PlayerStates(ledger.views.connection, ledger.pool())
         assert states.rows_say_all
         listed = list_in_force(ledger.views.connection, ledger.pool(), instant_end_ms(at))
@@ -74,22 +74,22 @@ def test_at_an_instant_it_is_the_list_in_force(sample_folder: Path, at: str) -> 
 
 def test_only_who_has_played_lately(sample_folder: Path) -> None:
     with Ledger.open(sample_folder / "club.db") as ledger:
-        every = as_rows(ranking_in_full(ledger, Wanted(), details=False))
-        active = as_rows(ranking_in_full(ledger, Wanted(active_days=10), details=False))
+        every = as_rows(ranking_in_full(ledger, RankingChoice(), details=False))
+        active = as_rows(ranking_in_full(ledger, RankingChoice(active_days=10), details=False))
         last = max(row["last_game"] for row in every)
         assert 0 < len(active) < len(every)
         assert all(row["last_game"] >= "2006-08-29" for row in active)
         assert last == "2006-09-08"
         assert [row["rank"] for row in active] == list(range(1, len(active) + 1))
-        then = as_rows(ranking_in_full(ledger, Wanted(at="2005-07", active_days=30)))
+        then = as_rows(ranking_in_full(ledger, RankingChoice(at="2005-07", active_days=30)))
         assert then[-1]["percentile"] == 0
         assert all("2005-07-02" <= row["last_game"] <= "2005-07-31" for row in then)
 
 
 def test_the_change_since_a_day(sample_folder: Path) -> None:
     with Ledger.open(sample_folder / "club.db") as ledger:
-        then = {row["player"]: row["rating"] for row in as_rows(ranking_in_full(ledger, Wanted(at="2005-07")))}
-        rows = as_rows(ranking_in_full(ledger, Wanted(since="2005-07"), details=False))
+        then = {row["player"]: row["rating"] for row in as_rows(ranking_in_full(ledger, RankingChoice(at="2005-07")))}
+        rows = as_rows(ranking_in_full(ledger, RankingChoice(since="2005-07"), details=False))
         assert any(row["change"] for row in rows)
         for row in rows:
             assert row["before"] == then.get(row["player"])
@@ -114,10 +114,10 @@ def two_schemes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_pool_whose_scheme_changes(two_schemes: Path, at: str) -> None:
     with Ledger.open(two_schemes) as ledger:
         states = PlayerStates(ledger.views.connection, ledger.pool())
-        rows = as_rows(ranking_in_full(ledger, Wanted(at=at)))
+        rows = as_rows(ranking_in_full(ledger, RankingChoice(at=at)))
         assert [(row["rating"], row["player"], row["games"]) for row in rows] == worked_out(states, at)
         assert all((row["rd"] is not None) == (at > "2006") for row in rows)
-        now = as_rows(ranking_in_full(ledger, Wanted()))
+        now = as_rows(ranking_in_full(ledger, RankingChoice()))
         assert [row["rating"] for row in now] == [
             row["rating"] for row in as_rows(rankings.ranking(ledger, limit=1000))
         ]
@@ -163,7 +163,7 @@ def test_a_table_for_people(two_schemes: Path, run: Run) -> None:
 def test_as_known_at_a_position(two_schemes: Path, run: Run) -> None:
     rows = json.loads(run("ratings", two_schemes, "--at", "2006-03-31", "--known-at", "300", "--details").out)
     with Ledger.open(two_schemes) as ledger:
-        now = as_rows(ranking_in_full(ledger, Wanted(at="2006-03-31")))
+        now = as_rows(ranking_in_full(ledger, RankingChoice(at="2006-03-31")))
     assert rows
     assert sum(row["games"] for row in rows) < sum(row["games"] for row in now)
 
@@ -175,6 +175,6 @@ def test_the_best_of_a_day_alone_are_the_first_of_the_whole_ranking(
 ) -> None:
     monkeypatch.setattr(queries, "MANY_SINCE", queries.MANY_SINCE.replace("5000", "5000" if few else "0"))
     with Ledger.open(sample_folder / "club.db") as ledger:
-        for wanted in (Wanted(at=at), Wanted(at=at, min_games=5), Wanted(at=at, active_days=20)):
-            whole = as_rows(ranking_in_full(ledger, wanted, details=False))
-            assert as_rows(ranking_in_full(ledger, attrs.evolve(wanted, limit=3), details=False)) == whole[:3]
+        for choice in (RankingChoice(at=at), RankingChoice(at=at, min_games=5), RankingChoice(at=at, active_days=20)):
+            whole = as_rows(ranking_in_full(ledger, choice, details=False))
+            assert as_rows(ranking_in_full(ledger, attrs.evolve(choice, limit=3), details=False)) == whole[:3]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ledger.answers import differences, players, rating_lists
 from ledger.answers import publications as published_lists
-from ledger.answers.rankings import Wanted, ranking, ranking_in_full
+from ledger.answers.rankings import RankingChoice, ranking, ranking_in_full
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.facts.events import Decision
@@ -49,8 +49,8 @@ def told(ledger: Ledger) -> dict[str, dict[str, int]]:
     listed = as_rows(rating_lists.list_on(ledger, DAY))
     return {
         "ranking": {row["name"]: row["rank"] for row in as_rows(ranking(ledger))},
-        "in full": {row["name"]: row["rank"] for row in as_rows(ranking_in_full(ledger, Wanted()))},
-        "at": {row["name"]: row["rank"] for row in as_rows(ranking_in_full(ledger, Wanted(at=DAY)))},
+        "in full": {row["name"]: row["rank"] for row in as_rows(ranking_in_full(ledger, RankingChoice()))},
+        "at": {row["name"]: row["rank"] for row in as_rows(ranking_in_full(ledger, RankingChoice(at=DAY)))},
         "with who has not played": {row["name"]: row["rank"] for row in as_rows(ranking(ledger, min_games=0))},
         "list": {row["name"]: row["place"] for row in listed},
         "show": {name: summary["rank"] for name, summary in summaries.items()},

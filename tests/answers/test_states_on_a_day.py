@@ -206,7 +206,9 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
     assert (1 in ranked) == listed[-1]
     assert (summary["rank"], summary["rating_now"]) == ranked.get(1, (None, None))
     assert summary["rated_players"] == len(ranked)
-    full = {row["player"]: row["percentile"] for row in as_rows(rankings.ranking_in_full(ledger, rankings.Wanted()))}
+    full = {
+        row["player"]: row["percentile"] for row in as_rows(rankings.ranking_in_full(ledger, rankings.RankingChoice()))
+    }
     assert summary["percentile"] == full.get(1)
     assert told == as_row(predictions.predict(ledger, *both(ledger), at=told["as_of"]))
     in_force = {row["player"]: row["rating"] for row in as_rows(rating_lists.list_on(ledger, told["as_of"]))}.get(1)

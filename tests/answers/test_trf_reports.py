@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ledger.answers.crosstables.event_games import EventGame
-from ledger.answers.exports.trf import Entrant, Report, lines_of, rounds_of
+from ledger.answers.exports.trf import Report, ReportEntrant, lines_of, rounds_of
 from ledger.imports.reading import Reading
 from ledger.imports.trf import games as trf
 from tests.kit.commands import Run
@@ -114,7 +114,7 @@ def test_a_round_of_several_games_becomes_several_and_games_without_a_round_go_b
 
 
 def test_a_name_ends_after_33_characters_and_an_unrated_player_has_0() -> None:
-    entrants = {1: Entrant("N" * 33, "", None), 2: Entrant("Ann", "12345678901", 1500)}
+    entrants = {1: ReportEntrant("N" * 33, "", None), 2: ReportEntrant("Ann", "12345678901", 1500)}
     lines = list(
         lines_of(
             Report(

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from ledger.audit import derived
+from ledger.audit.derived import SealedJournal
 from ledger.audit.reader import JournalVerdict, snapshot, verify_journal, verify_people, verify_texts
 from ledger.audit.reader.published import JOURNAL, PEOPLE
-from ledger.audit.sealed import SealedJournal
 from ledger.errors import CorruptError
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite

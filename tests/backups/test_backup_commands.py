@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from ledger import backups
-from ledger.backups import Loss, manifest
+from ledger.backups import Loss, disk
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 from tests.kit.backups import contents_of, head_of_ledger, record
@@ -95,6 +95,6 @@ def test_the_results_are_documented() -> None:
 
 
 def test_the_manifest_can_be_read_by_people(kept_backup: Path) -> None:
-    text = (kept_backup / manifest.NAME).read_text(encoding="utf-8")
+    text = (kept_backup / disk.NAME).read_text(encoding="utf-8")
     assert json.loads(text)["files"]["journal"]["name"] == "club.db"
     assert len(text.splitlines()) > 10

@@ -16,7 +16,7 @@ import pytest
 
 from ledger.audit.audit import audit
 from ledger.audit.reader import verify_journal
-from ledger.backups import Backup, backup, manifest, restore
+from ledger.backups import Backup, backup, disk, restore
 from ledger.errors import StorageError
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
@@ -65,7 +65,7 @@ def test_a_killed_backup_leaves_no_folder_or_a_whole_one(backed_up_folder: Path,
             backup(folder / "club.db", folder / "b")
             assert not (folder / "b.making").exists()
         restored = restore(folder / "b", tmp_path / "killed" / "again.db")
-        assert restored.head == manifest.read(folder / "b").head
+        assert restored.head == disk.read_manifest(folder / "b").head
         assert audit(folder / "club.db", since=restored.head).falsehoods == ()
         shutil.rmtree(folder)
 
@@ -74,7 +74,7 @@ def test_a_killed_restore_leaves_the_old_ledger_or_the_new_one_or_says_what_to_d
     backed_up_folder: Path, tmp_path: Path
 ) -> None:
     """Never a mixture; and the same command completes it, with the old files kept."""
-    new = manifest.read(backed_up_folder / "kept").head
+    new = disk.read_manifest(backed_up_folder / "kept").head
     with Ledger.open(backed_up_folder / "club.db") as ledger:
         old = ledger.head()
     steps = steps_of(backed_up_folder, "restore", tmp_path / "undisturbed")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ledger.audit.audit import audit
-from ledger.backups import backup, making, manifest, restore
+from ledger.backups import backup, disk, making, restore
 from ledger.errors import CorruptError, StorageError
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
@@ -32,13 +32,13 @@ def test_a_backup_is_the_three_files_and_what_is_said_of_them(club_of_120_games:
     made_at = datetime(2024, 5, 1, 12, tzinfo=UTC)
     made = backup(club_of_120_games, tmp_path / "b", clock=lambda: made_at)
     assert sorted(path.name for path in made.folder.iterdir()) == ["backup.json", *LEDGER_FILES]
-    said = manifest.read(made.folder)
+    said = disk.read_manifest(made.folder)
     assert (said.made_at, said.head) == ("2024-05-01T12:00:00Z", head_of_ledger(club_of_120_games))
     assert (made.head, made.views, made.names, made.left_out) == (said.head, said.head.size, 5, "")
     layouts = (1, people_layouts.LAYOUT, views_file.LAYOUT)
-    for role, name, layout in zip(manifest.ROLES, LEDGER_FILES, layouts, strict=True):
+    for role, name, layout in zip(disk.ROLES, LEDGER_FILES, layouts, strict=True):
         whole = (made.folder / name).read_bytes()
-        assert said.files[role] == manifest.CopiedFile(name, len(whole), sha256(whole).hexdigest(), layout)
+        assert said.files[role] == disk.CopiedFile(name, len(whole), sha256(whole).hexdigest(), layout)
     assert made.bytes == sum((made.folder / name).stat().st_size for name in LEDGER_FILES)
 
 
@@ -66,7 +66,7 @@ def test_a_ledger_without_views_has_a_backup_without_them(club_of_120_games: Pat
     beside(club_of_120_games, "views").unlink()
     made = backup(club_of_120_games, tmp_path / "b")
     assert (made.views, made.left_out) == (None, "")
-    assert set(manifest.read(made.folder).files) == {"journal", "people"}
+    assert set(disk.read_manifest(made.folder).files) == {"journal", "people"}
     assert not restore(made.folder, tmp_path / "again.db").views
     assert_true(tmp_path / "again.db")
 
@@ -95,7 +95,7 @@ def test_views_that_cannot_be_used_never_keep_the_journal_from_being_backed_up(
     made = backup(club_of_120_games, tmp_path / "b")
     assert (made.views, why in made.left_out) == (None, True), made.left_out
     assert "\n" not in made.left_out
-    assert set(manifest.read(made.folder).files) == {"journal", "people"}
+    assert set(disk.read_manifest(made.folder).files) == {"journal", "people"}
     assert restore(made.folder, tmp_path / "again.db").head == made.head
 
 
@@ -193,7 +193,7 @@ def test_two_backups_into_one_folder_at_once_are_one_backup(club_of_120_games: P
 
     made = backup(club_of_120_games, tmp_path / "b", progress=meanwhile)
     assert refusals
-    assert manifest.read(made.folder).head == made.head
+    assert disk.read_manifest(made.folder).head == made.head
 
 
 def test_a_linked_ledger_is_backed_up_with_the_files_beside_the_target(club_of_120_games: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.backups import Loss, manifest, replacing, restore
+from ledger.backups import Loss, disk, replacing, restore
 from ledger.errors import StorageError
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
@@ -78,7 +78,7 @@ def test_what_would_be_lost_is_told_first(
     size = head_of_ledger(club_of_120_games).size
     assert losses(kept_backup, club_of_120_games) == Loss(size, size, size, {})
     assert losses(kept_backup, club_of_120_games).is_earlier_state
-    newer = manifest.read(later_backup).head.size
+    newer = disk.read_manifest(later_backup).head.size
     assert losses(later_backup, club_of_120_games) == Loss(size, newer, size, {})
     assert not losses(later_backup, club_of_120_games).is_earlier_state  # it is a later one: nothing would be lost
     record(club_of_120_games, 120, 130)

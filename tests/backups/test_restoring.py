@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ledger.audit.audit import audit
-from ledger.backups import Restored, manifest, restore
+from ledger.backups import Restored, disk, restore
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.words import TreeHead
 from ledger.ledger import Ledger
@@ -62,7 +62,7 @@ def _flipped(whole: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("file", [*LEDGER_FILES, manifest.NAME])
+@pytest.mark.parametrize("file", [*LEDGER_FILES, disk.NAME])
 def test_a_damaged_backup_is_refused_by_the_name_of_its_file(
     file: str, how: str, spoilt_backup: Path, later_backup: Path, club_of_120_games: Path, tmp_path: Path
 ) -> None:
@@ -72,7 +72,7 @@ def test_a_damaged_backup_is_refused_by_the_name_of_its_file(
         with pytest.raises(StorageError, match=r"\(?(backup|backed up|damaged|changed)") as refusal:
             restore(spoilt_backup, target, replace=replace)
         assert "\n" not in str(refusal.value)
-        named = file if how != "of another backup" or file != manifest.NAME else "club.db"
+        named = file if how != "of another backup" or file != disk.NAME else "club.db"
         assert named in str(refusal.value)
         assert contents_of(tmp_path) == before
     if file == "club.views.db":
@@ -126,7 +126,7 @@ def test_a_manifest_that_was_edited_is_refused(
 
 @pytest.mark.parametrize("text", [b"", b"{}", b"[]", b"null", b"{", b"\xff\xfe", b'"x"', b"[" * 100_000])
 def test_a_manifest_that_is_none_is_refused(text: bytes, spoilt_backup: Path, tmp_path: Path) -> None:
-    (spoilt_backup / manifest.NAME).write_bytes(text)
+    (spoilt_backup / disk.NAME).write_bytes(text)
     with pytest.raises(StorageError, match=r"backup\.json: is damaged"):
         restore(spoilt_backup, tmp_path / "new.db")
 
@@ -150,7 +150,7 @@ def test_a_forged_backup_with_a_manifest_to_match_is_found_by_the_audit(
     name, statements, words = FORGERIES[what]
     run_sql(spoilt_backup / name, *statements)
     whole = (spoilt_backup / name).read_bytes()
-    role = manifest.ROLES[LEDGER_FILES.index(name)]
+    role = disk.ROLES[LEDGER_FILES.index(name)]
     edited(
         spoilt_backup,
         lambda said: said["files"][role].update(bytes=len(whole), sha256=sha256(whole).hexdigest()),
@@ -176,7 +176,7 @@ def test_the_place_must_be_there_and_no_folder(kept_backup: Path, tmp_path: Path
 
 
 def test_a_head_kept_outside_must_be_a_prefix(kept_backup: Path, later_backup: Path, tmp_path: Path) -> None:
-    old, new = manifest.read(kept_backup).head, manifest.read(later_backup).head
+    old, new = disk.read_manifest(kept_backup).head, disk.read_manifest(later_backup).head
     for head in (new, TreeHead(old.size, bytes(32))):
         with pytest.raises(CorruptError, match=r"(head|root) kept outside"):
             restore(kept_backup, tmp_path / "new.db", since=head)

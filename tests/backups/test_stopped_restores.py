@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.backups import files, manifest, replacing, restore
+from ledger.backups import disk, replacing, restore
 from ledger.errors import StorageError
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
@@ -20,7 +20,7 @@ from tools.commands import REFUSED
 
 def half_way(kept: Path, club: Path, monkeypatch: pytest.MonkeyPatch, moves: int, *, replace: bool) -> None:
     """Stop a restore after so many moves, as a power cut does: nothing is tidied up."""
-    move, left = files.move, [moves + 1]  # the plan is moved, too
+    move, left = disk.move, [moves + 1]  # the plan is moved, too
 
     def counted(source: Path, target: Path) -> None:
         if not left[0]:
@@ -29,7 +29,7 @@ def half_way(kept: Path, club: Path, monkeypatch: pytest.MonkeyPatch, moves: int
         move(source, target)
 
     with monkeypatch.context() as patched:
-        patched.setattr(files, "move", counted)
+        patched.setattr(disk, "move", counted)
         patched.setattr(replacing, "undo", lambda *_: False)
         with pytest.raises(SystemExit):
             restore(kept, club, replace=replace)
@@ -40,7 +40,7 @@ def test_wherever_a_restore_was_stopped_the_same_command_completes_it(
     moves: int, kept_backup: Path, club_of_120_games: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record(club_of_120_games, 120, 130)
-    old, new = head_of_ledger(club_of_120_games), manifest.read(kept_backup).head
+    old, new = head_of_ledger(club_of_120_games), disk.read_manifest(kept_backup).head
     half_way(kept_backup, club_of_120_games, monkeypatch, moves, replace=True)
     if moves:
         for words in (
@@ -123,7 +123,7 @@ def test_a_disk_that_refuses_half_way_leaves_the_old_ledger(
 ) -> None:
     before = head_of_ledger(club_of_120_games)
     for moves in range(1, 7):
-        move, left = files.move, [moves]
+        move, left = disk.move, [moves]
 
         def refusing(source: Path, target: Path) -> None:
             left[0] -= 1  # noqa: B023
@@ -132,7 +132,7 @@ def test_a_disk_that_refuses_half_way_leaves_the_old_ledger(
             move(source, target)  # noqa: B023
 
         with monkeypatch.context() as patched:
-            patched.setattr(files, "move", refusing)
+            patched.setattr(disk, "move", refusing)
             with pytest.raises(StorageError, match="Input/output error"):
                 restore(kept_backup, club_of_120_games, replace=True)
         assert head_of_ledger(club_of_120_games) == before, moves

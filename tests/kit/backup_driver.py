@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ledger.audit.audit import Verdict
-from ledger.backups import backup, manifest, restore, restoring
+from ledger.backups import backup, disk, restore, restoring
 from ledger.errors import StorageError
 from tests.kit import crash_driver
 from tests.kit.clubs import open_ledger
@@ -42,7 +42,7 @@ def die_at(step: int, folder: Path) -> list[int]:
 
 def set_audit_aside(kept: Path) -> None:
     """The audit writes nothing beside the ledger and takes most of the time; here only the moves matter."""
-    head = manifest.read(kept).head
+    head = disk.read_manifest(kept).head
 
     def believe(*_: Any, **__: Any) -> Verdict:
         return Verdict(head, head.size, 0, 0, {}, ())

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from ledger.audit.audit import audit
-from ledger.backups import manifest
+from ledger.backups import disk
 from ledger.facts.words import TreeHead
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
@@ -56,9 +56,9 @@ def bytes_of(folder: Path) -> bytes:
 
 def edited(folder: Path, change: Callable[[Any], object], *, sealed: bool) -> None:
     """Change the manifest; *sealed*: its own hash, too, as somebody does who knows how it is made."""
-    members = orjson.loads((folder / manifest.NAME).read_bytes())
+    members = orjson.loads((folder / disk.NAME).read_bytes())
     change(members)
     if sealed:
         del members["sha256"]
         members["sha256"] = sha256(orjson.dumps(members, option=orjson.OPT_SORT_KEYS)).hexdigest()
-    (folder / manifest.NAME).write_bytes(orjson.dumps(members))
+    (folder / disk.NAME).write_bytes(orjson.dumps(members))

@@ -13,7 +13,7 @@ from ledger.ratings.engine import Rateable
 from ledger.schemes import scheme
 from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME, STATE
 from ledger.schemes.scheme import Meeting, Newcomer, Side, When
-from ledger.testing.formulas import evaluated
+from ledger.testing.scheme_contract import evaluated
 
 
 def day(text: str) -> float:

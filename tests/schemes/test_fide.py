@@ -15,13 +15,25 @@ from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW
 from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME
-from ledger.schemes.formulas.fide_by_hand import game, game_rounded, period, round_change, tournament
-from ledger.schemes.formulas.fide_rules import cap, is_rated, k_capped, k_factor, published_from
-from ledger.schemes.formulas.fide_tables import EDGES, ROWS, dp, expected_hundredths, pd, percentage, round_hundredths
+from ledger.schemes.formulas.fide_rules import (
+    EDGES,
+    ROWS,
+    cap,
+    dp,
+    expected_hundredths,
+    is_rated,
+    k_capped,
+    k_factor,
+    pd,
+    percentage,
+    published_from,
+    round_hundredths,
+)
 from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.schemes.settings import with_settings
 from ledger.testing.scheme_contract import SchemeContract
 from tests.kit.fide_periods import day, play, player, whole
+from tools.vectors.published import game, game_rounded, period, round_change, tournament
 
 
 class TestFide(SchemeContract):

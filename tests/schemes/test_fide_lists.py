@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME, time_control_class
-from ledger.schemes.formulas.fide_initial import initial, initial_2024, initial_before_2024, nearest
-from ledger.schemes.formulas.fide_rules import compressed
+from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME
+from ledger.schemes.formulas.fide_rules import compressed, initial, initial_2024, initial_before_2024, nearest
 from ledger.schemes.scheme import COUNTS, TOO_SHORT, Newcomer
 from ledger.schemes.settings import with_settings
 from tests.kit.fide_periods import brought, day, explained, play, play_state, player
+from tools.vectors.published import time_control_class
 
 # --- initial ratings --------------------------------------------------------------------------------------------
 

@@ -11,21 +11,12 @@ from ledger.errors import MalformedError
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
 from ledger.schemes import scheme
-from ledger.schemes.glicko import (
-    DEFAULT,
-    NEVER,
-    SCHEME,
-    decayed,
-    enter,
-    expected_between,
-    impact,
-    interval,
-    rate_period,
-)
+from ledger.schemes.glicko import DEFAULT, NEVER, SCHEME, decayed, enter, expected_between, impact, rate_period
 from ledger.schemes.scheme import Newcomer, Scheme, When
 from ledger.schemes.settings import with_settings
 from ledger.testing.scheme_contract import SchemeContract
 from tests.kit.glicko import PLAYERS, many_periods, one_batch, rateable
+from tools.vectors.published import interval
 
 PAPER_GAMES = ((1400.0, 30.0, 1.0), (1550.0, 100.0, 0.0), (1700.0, 300.0, 0.0))
 Games = Sequence[tuple[float, float, float]]

@@ -41,8 +41,7 @@ from ledger.schemes.scheme import (
     When,
 )
 from ledger.schemes.settings import with_settings
-from ledger.testing.formulas import evaluated
-from ledger.testing.scheme_contract import SchemeContract
+from ledger.testing.scheme_contract import SchemeContract, evaluated
 from tests.kit.glicko import reference_volatility
 
 SCALE = 173.7178

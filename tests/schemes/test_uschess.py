@@ -17,8 +17,9 @@ from ledger.schemes.formulas import uschess as formulas
 from ledger.schemes.scheme import Meeting, Scheme, Side, When
 from ledger.schemes.uschess import DEFAULT, FIELDS, FLOOR, GAMES, RECORD, SCHEME, WORK
 from ledger.testing import SchemeContract
-from ledger.testing.formulas import evaluated
+from ledger.testing.scheme_contract import evaluated
 from tests.kit.uschess_events import DAY, day_of, player, section
+from tools.vectors.published import effective_2004
 
 
 class TestUSChess(SchemeContract):
@@ -69,8 +70,8 @@ def test_dual_rated_k_falls_from_2200_to_2500() -> None:
 
 
 def test_k_of_2004_for_a_rating_from_2200_counts_50_games() -> None:
-    assert formulas.effective_2004(2200.0) == 50.0
-    assert formulas.effective_2004(2199.0) < 50.0
+    assert effective_2004(2200.0) == 50.0
+    assert effective_2004(2199.0) < 50.0
 
 
 # --- special formula --------------------------------------------------------------------------------------------

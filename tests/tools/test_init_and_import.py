@@ -17,7 +17,7 @@ from ledger.answers import pools
 from ledger.answers.rows import as_rows
 from ledger.ledger import Ledger
 from ledger.schemes import chessworld
-from ledger.schemes.newcomers import POOL_SETTINGS
+from ledger.schemes.scheme import POOL_SETTINGS
 from tests.kit.commands import Run, latest_game
 from tests.kit.places import SAMPLE
 from tests.kit.source_files import BAD_CSV, CSV, JSONL, MIXED, NDJSON, PGN, written

@@ -10,7 +10,7 @@ import pytest
 
 from ledger.errors import MalformedError
 from ledger.ledger import Ledger
-from ledger.registering import lists as registry_columns
+from ledger.registering import registry as registry_columns
 from tests.kit.commands import Run
 from tests.kit.player_lists import combined, of_september, xml
 from tests.kit.source_files import written

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from ledger.answers.rankings import Wanted, ranking_in_full
+from ledger.answers.rankings import RankingChoice, ranking_in_full
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.ledger import Ledger
-from ledger.players.name_search import in_words
+from ledger.players.name_indexes import in_words
 from ledger.players.people import People
 from ledger.ratings import queries
 
@@ -36,7 +36,7 @@ def ranking_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
             measured = _measured(
                 {
                     "bare": lambda ledger=ledger, at=at: _last_rows(ledger, at),  # type: ignore[misc]
-                    "ours": lambda ledger=ledger, at=at: ranking_in_full(ledger, Wanted(at=at, limit=20)),  # type: ignore[misc]
+                    "ours": lambda ledger=ledger, at=at: ranking_in_full(ledger, RankingChoice(at=at, limit=20)),  # type: ignore[misc]
                 },
                 rounds,
             )

@@ -10,7 +10,7 @@ import attrs
 import click
 
 from ledger.answers.comparing import comparison
-from ledger.answers.comparing.comparison import Comparison, Figures, Switch
+from ledger.answers.comparing.comparison import Comparison, SchemeFigures, Switch
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
 
@@ -152,7 +152,7 @@ def _chosen(given: str, settings: Sequence[str]) -> dict[str, Settings]:
     return chosen
 
 
-def _row(figures: Figures) -> output.Row:
+def _row(figures: SchemeFigures) -> output.Row:
     """The figures of one scheme in one line."""
     return {
         "scheme": figures.scheme,

@@ -9,13 +9,13 @@ from typing import Any
 import attrs
 import click
 
-from ledger.answers.crosstables import html, listing, spreadsheet, svg, text
-from ledger.answers.crosstables.crosstable import Wanted
+from ledger.answers.crosstables import html, listing, svg, text
+from ledger.answers.crosstables.crosstable import TableChoice
 from ledger.answers.crosstables.crosstable import crosstable as table_of
 from ledger.answers.crosstables.event_ratings import LEDGER, WHOSE
 from ledger.answers.crosstables.kinds import KINDS
 from ledger.answers.crosstables.layout import half, percent
-from ledger.answers.crosstables.listing import Sought
+from ledger.answers.crosstables.listing import TournamentSearch
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.crosstables.performances import VARIANTS
 from ledger.answers.crosstables.tie_breaks import TIE_BREAKS
@@ -89,7 +89,7 @@ def tournaments(
     _check_instants(("--from", since), ("--to", until))
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         shown_rows = limits.shown(limit, fmt, TOURNAMENTS_IN_A_TABLE)
-        sought = Sought(since=since, until=until, text=search, quiet_days=quiet_days, limit=shown_rows + 1)
+        sought = TournamentSearch(since=since, until=until, text=search, quiet_days=quiet_days, limit=shown_rows + 1)
         with ledger.moment():
             if player is None:
                 rows = as_rows(listing.tournaments(ledger, pool, sought))
@@ -198,7 +198,7 @@ def crosstable(
     """
     kind = kind or _kind_of(path)
     _check(kind, theme, raw=raw)
-    wanted = Wanted(
+    choice = TableChoice(
         edition=edition,
         performance=tpr,
         ratings=ratings,
@@ -207,7 +207,7 @@ def crosstable(
         quiet_days=quiet_days,
     )
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
-        page = table_of(ledger, event, pool, wanted)
+        page = table_of(ledger, event, pool, choice)
         content = _document(page, kind, theme, raw=raw)
     if page.edition.of > 1 and edition is None:
         output.remark(f"the last of {page.edition.of} editions; --edition YEAR shows another, 'tournaments' lists them")
@@ -255,6 +255,6 @@ def _document(page: Crosstable, kind: str, theme: str | None, *, raw: bool) -> b
         case "json":
             return json_form.exact(attrs.asdict(page), upright=True)
         case "csv":
-            return output.divided(spreadsheet.rows(page), "csv", raw=raw).encode()
+            return output.divided(text.spreadsheet_rows(page), "csv", raw=raw).encode()
         case _:
             return f"{text.drawn(page)}\n".encode()

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-from ledger.answers.exports.datasets import PREPARED, Asked
-from ledger.answers.exports.documents import DOCUMENTS
+from ledger.answers.exports.datasets import PREPARED, ExportFilter
+from ledger.answers.exports.exporting import DOCUMENTS, format_of, lines
 from ledger.answers.exports.exporting import export as export_to
-from ledger.answers.exports.exporting import format_of, lines
 from ledger.answers.exports.formats import FORMATS
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.ledger import Ledger
@@ -117,7 +116,7 @@ def _asked(
     at: str | None,
     *,
     names: bool,
-) -> Asked:
+) -> ExportFilter:
     """What the options ask for, in the numbers of the ledger."""
     instants: dict[str, int] = {}
     for option, text in (("--since", since), ("--until", until), ("--at", at)):
@@ -126,7 +125,7 @@ def _asked(
                 instants[option] = instant_end_ms(text) if option == "--until" else instant_ms(text)
             except ValueError as error:
                 raise click.UsageError(f"{option}: {error}") from None
-    return Asked(
+    return ExportFilter(
         pool=None if pool is None else ledger.pool(pool).pool,
         player=None if player is None else ledger.player(player).player,
         since_ms=instants.get("--since"),

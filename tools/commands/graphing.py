@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import click
 
-from ledger.answers.graphs import html, json_form, lichess, pages, png, svg, vega_lite
+from ledger.answers.graphs import html, json_form, pages, png, svg, vega_lite
 from ledger.answers.graphs.bars import PAGE, Bar, Order, Page
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.graphs.wording import points
@@ -137,7 +137,7 @@ def graph(
                 return
             found = list(asked.histories()) if kind == "lichess" else [asked.page(number)]
         if kind == "lichess":
-            _deliver(json_form.exact(lichess.history(found)), to)
+            _deliver(json_form.exact(json_form.lichess_history(found)), to)
         elif kind == "txt" and to is None:
             _draw(found[0])
         else:

@@ -10,11 +10,11 @@ import click
 
 from ledger.answers.pools import PoolRow, as_word, era_in_force, to_adopt
 from ledger.answers.pools import pools as pools_of
-from ledger.answers.rankings import Wanted, ranking_in_full
+from ledger.answers.rankings import RankingChoice, ranking_in_full
 from ledger.answers.rows import as_rows
 from ledger.facts.instants import Precision, instant_text
 from ledger.ledger import Ledger
-from ledger.schemes.newcomers import FROM_SHOWN, SHOWN_SCALE
+from ledger.schemes.scheme import FROM_SHOWN, SHOWN_SCALE
 
 from .. import limits, output
 from . import AS_IF, DB, KNOWN_AT, POOL, VERIFY, instant, level
@@ -79,7 +79,7 @@ def ratings(
     if since is not None and since_list is not None:
         raise click.UsageError("give --since or --since-list, not both")
     shown_rows = limits.shown(limit, fmt, PLAYERS_IN_A_TABLE)
-    wanted = Wanted(
+    choice = RankingChoice(
         pool=pool,
         limit=shown_rows + 1,
         min_games=min_games,
@@ -90,7 +90,7 @@ def ratings(
     )
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
-            rows = as_rows(ranking_in_full(ledger, wanted, details=details))
+            rows = as_rows(ranking_in_full(ledger, choice, details=details))
             name, filled = ledger.pool(pool).name, [] if rows else [row for row in pools_of(ledger) if row.players]
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
         if not rows:

@@ -18,8 +18,7 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry, Receipt
 from ledger.journal import rules
 from ledger.ledger import Ledger
-from ledger.schemes.newcomers import POOL_SETTINGS
-from ledger.schemes.scheme import Rhythm, Scheme
+from ledger.schemes.scheme import POOL_SETTINGS, Rhythm, Scheme
 
 from .. import limits, output
 from ..choices import scheme_names

@@ -16,11 +16,11 @@ from ledger.schemes.chessworld import (
     game_points,
     k_factor,
     rate_side,
-    rating_class,
     refuse,
     strength,
 )
 from ledger.schemes.scheme import ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, OUTCOME_WHITE, STANDING_FULL, Newcomer
+from tools.vectors.published import rating_class
 
 Inputs = Mapping[str, Any]
 RESIGNED = ENDED_CHECKMATE + 1

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ledger.schemes import ecf_grade
+from tools.vectors.published import elo_2020, season_grade, season_grade_by_percentage
 
 Inputs = Mapping[str, Any]
 
@@ -24,8 +25,8 @@ def _season(inputs: Inputs, grade: Callable[..., float]) -> float:
 FUNCTIONS: Mapping[tuple[str, str], Callable[[Inputs], Any]] = {
     ("ecf_old", "points"): _points,
     ("ecf_old", "opp"): lambda inputs: ecf_grade.counted(float(inputs["own"]), float(inputs["opp"]), ecf_grade.DEFAULT),
-    ("ecf_old", "season"): lambda inputs: _season(inputs, ecf_grade.season_grade),
-    ("ecf_old", "season_equiv"): lambda inputs: _season(inputs, ecf_grade.season_grade_by_percentage),
+    ("ecf_old", "season"): lambda inputs: _season(inputs, season_grade),
+    ("ecf_old", "season_equiv"): lambda inputs: _season(inputs, season_grade_by_percentage),
     ("ecf_conv", "old"): lambda inputs: ecf_grade.elo(float(inputs["g"])),
-    ("ecf_conv", "2020"): lambda inputs: ecf_grade.elo_2020(float(inputs["g"])),
+    ("ecf_conv", "2020"): lambda inputs: elo_2020(float(inputs["g"])),
 }

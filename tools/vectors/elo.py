@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ledger.schemes.elo import DEFAULT, expected, new_rating, new_rating_of_many
+from ledger.schemes.elo import DEFAULT, expected, new_rating
+from tools.vectors.published import new_rating_of_many
 
 
 def _k(inputs: Mapping[str, Any]) -> float:

@@ -6,11 +6,18 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any
 
-from ledger.schemes.fide import DEFAULT, time_control_class
-from ledger.schemes.formulas.fide_by_hand import Result, game, game_rounded, period, round_change, tournament
-from ledger.schemes.formulas.fide_initial import initial_2024, initial_before_2024
-from ledger.schemes.formulas.fide_rules import LATEST, compressed, k_capped, k_factor
-from ledger.schemes.formulas.fide_tables import dp, pd
+from ledger.schemes.fide import DEFAULT
+from ledger.schemes.formulas.fide_rules import (
+    LATEST,
+    compressed,
+    dp,
+    initial_2024,
+    initial_before_2024,
+    k_capped,
+    k_factor,
+    pd,
+)
+from tools.vectors.published import Result, game, game_rounded, period, round_change, time_control_class, tournament
 
 EPOCH = date(1970, 1, 1)
 Inputs = Mapping[str, Any]

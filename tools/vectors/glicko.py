@@ -7,6 +7,7 @@ from typing import Any
 
 from ledger.schemes import glicko, glicko2
 from ledger.schemes.settings import with_settings
+from tools.vectors.published import interval, rate_internal
 
 Inputs = Mapping[str, Any]
 Games = list[tuple[float, float, float]]
@@ -55,14 +56,14 @@ def _glicko2_period(inputs: Inputs) -> dict[str, float]:
 
 def _glicko2_internal(inputs: Inputs) -> dict[str, float]:
     mu, phi, sigma = (float(inputs[name]) for name in ("mu", "phi", "sigma"))
-    mu, phi, sigma = glicko2.rate_internal(mu, phi, sigma, _games(inputs), _glicko2_settings(inputs))
+    mu, phi, sigma = rate_internal(mu, phi, sigma, _games(inputs), _glicko2_settings(inputs))
     return {"mu": mu, "phi": phi, "sigma": sigma}
 
 
 FUNCTIONS: Mapping[tuple[str, str], Callable[[Inputs], Any]] = {
     ("glicko1", "E2"): _glicko_expected,
     ("glicko1", "decay"): _glicko_decay,
-    ("glicko1", "interval"): lambda inputs: list(glicko.interval(float(inputs["r"]), float(inputs["rd"]))),
+    ("glicko1", "interval"): lambda inputs: list(interval(float(inputs["r"]), float(inputs["rd"]))),
     ("glicko1", "period"): _glicko_period,
     ("glicko2", "internal"): _glicko2_internal,
     ("glicko2", "period"): _glicko2_period,

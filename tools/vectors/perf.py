@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ledger.schemes.formulas.performance import appo, apro, chessmetrics, fide_ptp, fide_tpr, harkness, linear, true
+from ledger.schemes.formulas.performance import apro, chessmetrics, fide_ptp, fide_tpr, harkness, linear, true
+from tools.vectors.published import appo
 
 Inputs = Mapping[str, Any]
 

@@ -8,7 +8,6 @@ from typing import Any
 from ledger.schemes.savard import (
     DEFAULT,
     RANKS,
-    initial_rating,
     mixing,
     new_e,
     opponent_rating,
@@ -19,6 +18,7 @@ from ledger.schemes.savard import (
     updated,
 )
 from ledger.schemes.settings import with_settings
+from tools.vectors.published import initial_rating
 
 
 def _step(inputs: Mapping[str, Any]) -> dict[str, float | None]:

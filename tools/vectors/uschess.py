@@ -12,6 +12,7 @@ from ledger.schemes import uschess
 from ledger.schemes.formulas import uschess as formulas
 from ledger.schemes.scheme import Newcomer
 from ledger.schemes.settings import with_settings
+from tools.vectors.published import approximate_provisional, effective_2004, floor_absolute, half_k_2004
 
 ESTABLISHED = 1000.0  # games of who is shown without a number: established
 CLOSING = 20_600.0  # when the sections ended, days since 1970: in 2026
@@ -88,9 +89,7 @@ def special_objective(given: Mapping[str, Any]) -> float:
 
 def approx_provisional(given: Mapping[str, Any]) -> float:
     """The approximating formula up to 8 earlier games."""
-    return formulas.approximate_provisional(
-        given["rating"], given["n"], given["wins"], given["losses"], *_list(given["opps"])
-    )
+    return approximate_provisional(given["rating"], given["n"], given["wins"], given["losses"], *_list(given["opps"]))
 
 
 def bonus_eligible(given: Mapping[str, Any]) -> bool:
@@ -143,9 +142,9 @@ def _entrant(rating: float | None, games: float) -> tuple[float, ...]:
 
 FUNCTIONS: Mapping[tuple[str, str], Callable[[Mapping[str, Any]], Any]] = {
     ("uschess", "effective"): effective,
-    ("uschess", "effective_2004"): lambda given: formulas.effective_2004(given["rating"]),
+    ("uschess", "effective_2004"): lambda given: effective_2004(given["rating"]),
     ("uschess", "k"): k_factor,
-    ("uschess", "k_half_2004"): lambda given: formulas.half_k_2004(given["neff"], given["m"]),
+    ("uschess", "k_half_2004"): lambda given: half_k_2004(given["neff"], given["m"]),
     ("uschess", "pwe"): lambda given: formulas.pwe(given["r"], given["ri"]),
     ("uschess", "standard"): standard,
     ("uschess", "special"): special,
@@ -154,9 +153,7 @@ FUNCTIONS: Mapping[tuple[str, str], Callable[[Mapping[str, Any]], Any]] = {
     ("uschess", "approx_provisional"): approx_provisional,
     ("uschess", "bonus_eligible"): bonus_eligible,
     ("uschess", "bonus_B"): lambda given: formulas.bonus_b(_day(given["on"])),
-    ("uschess", "floor_absolute"): lambda given: formulas.floor_absolute(
-        given["wins"], given["draws"], given["events"]
-    ),
+    ("uschess", "floor_absolute"): lambda given: floor_absolute(given["wins"], given["draws"], given["events"]),
     ("uschess", "floor_peak"): lambda given: formulas.floor_peak(given["peak"]),
     ("uschess", "age_init"): age_init,
     ("uschess", "age_init_2020"): age_init,

@@ -30,7 +30,7 @@ THREADS = 2
 
 
 @attrs.frozen
-class Figures:
+class SchemeFigures:
     """What is to be said of one scheme.
 
     Attributes:
@@ -129,7 +129,7 @@ class Comparison:
     established: bool
     min_games: int
     even: float
-    schemes: tuple[Figures, ...]
+    schemes: tuple[SchemeFigures, ...]
     likeness: tuple[Likeness, ...]
     switches: tuple[Switch, ...]
 
@@ -208,9 +208,9 @@ def _window(games: replaying.ComparedGames, pool: str, since: str | None, until:
     return window
 
 
-def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any, active: Any) -> Figures:
+def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any, active: Any) -> SchemeFigures:
     scheme, expected = candidate.scheme, result.expected[predicted]
-    return Figures(
+    return SchemeFigures(
         scheme.name,
         scheme.title,
         f"by {scheme.rhythm.value}",

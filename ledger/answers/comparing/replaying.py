@@ -26,8 +26,7 @@ from ledger.ratings.rated_games import OWN_DAY, first_ends, rateable
 from ledger.runtime import sqlite
 from ledger.runtime.columns import FEW, MANY
 from ledger.runtime.lazy import np
-from ledger.schemes.newcomers import FROM_SHOWN, SHOWN_SCALE
-from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
+from ledger.schemes.scheme import FROM_SHOWN, SHOWN_SCALE, Newcomer, Rhythm, Scheme
 
 if TYPE_CHECKING:
     import sqlite3
@@ -215,8 +214,10 @@ def ordered(
     orders: dict[object, Order] = {}
     for candidate in candidates:
         if _cut(candidate) not in orders:
-            order = _order(connection, games, _alone(actual, candidate), roster)
-            orders[_cut(candidate)] = order
+            # the pool as if the scheme had rated it from the beginning
+            scheme, numbers, settings = candidate
+            era = Era(BEGINNING, "", scheme, numbers, settings, Carry.KEEP, (), 0)
+            orders[_cut(candidate)] = _order(connection, games, attrs.evolve(actual, eras=(era,)), roster)
     shown: dict[object, Order] = {}
     chosen = []
     for candidate in candidates:
@@ -246,12 +247,6 @@ def _cut(candidate: Candidate) -> object:
     """What decides which games are rated together, and so in which order all are."""
     scheme = candidate.scheme
     return scheme.calendar(candidate.numbers) if scheme.rhythm is Rhythm.PERIOD else scheme.rhythm
-
-
-def _alone(actual: Pool, candidate: Candidate) -> Pool:
-    """The pool as if the scheme had rated it from the beginning."""
-    era = Era(BEGINNING, "", candidate.scheme, candidate.numbers, candidate.settings, Carry.KEEP, (), 0)
-    return attrs.evolve(actual, eras=(era,))
 
 
 def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, roster: Roster) -> Order:

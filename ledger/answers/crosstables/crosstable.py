@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 import attrs
 
-from ledger.answers.crosstables import editions, event_games, kinds, performances, standings, tie_breaks
+from ledger.answers.crosstables import editions, event_games, kinds, performances, tie_breaks
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.event_ratings import LEDGER, SHOWN, WHOSE, EventRatings, LedgerRatings, ShownRatings
 from ledger.answers.crosstables.knockouts import matches
@@ -32,8 +32,7 @@ from ledger.answers.crosstables.page import (
     UnevenPair,
 )
 from ledger.answers.crosstables.performances import Performed
-from ledger.answers.crosstables.standings import Place
-from ledger.answers.crosstables.tie_breaks import NOBODY, Result, Results, Unplayed
+from ledger.answers.crosstables.tie_breaks import NOBODY, RoundResult, RoundResults, SharedPlace, Unplayed
 from ledger.answers.moments import of_one_moment
 from ledger.answers.upsets import margins
 from ledger.answers.wording import names, told_apart
@@ -59,7 +58,7 @@ OF_SWISS = ("buchholz-cut-1", "buchholz", "sonneborn-berger", "wins")
 
 
 @attrs.frozen(kw_only=True)
-class Wanted:
+class TableChoice:
     """What a table is asked to show.
 
     Attributes:
@@ -93,12 +92,12 @@ class Wanted:
                 of_name(word, given, dict.fromkeys(there))
 
 
-NOTHING_SPECIAL = Wanted()
+NOTHING_SPECIAL = TableChoice()
 
 
 @of_one_moment
 def crosstable(
-    ledger: Ledger, tournament: str, pool: str | None = None, wanted: Wanted = NOTHING_SPECIAL
+    ledger: Ledger, tournament: str, pool: str | None = None, choice: TableChoice = NOTHING_SPECIAL
 ) -> Crosstable:
     """The page of a tournament; as JSON its form is ``schemas/exports/crosstable-1.json``.
 
@@ -106,29 +105,29 @@ def crosstable(
         ledger: a ledger whose views are level.
         tournament: the name that its games carry.
         pool: name of the pool; the first one by default.
-        wanted: which edition, and what to show.
+        choice: which edition, and what to show.
 
     Raises:
-        UnknownNameError: no game carries the name, or something *wanted* is not there.
+        UnknownNameError: no game carries the name, or something *choice* is not there.
         MalformedError: the edition is no instant.
     """
-    wanted.check()
+    choice.check()
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
     games = event_games.games_of(connection, rated_by, [tournament]).get(tournament, [])
     byes = tournament_editions.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
     if not games and not byes:
         editions.refuse_unknown(connection, rated_by, tournament)
-    telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, wanted.quiet_days)
-    chosen = editions.choose(tournament, telling.every, wanted.edition)
+    telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, choice.quiet_days)
+    chosen = editions.choose(tournament, telling.every, choice.edition)
     announcements = editions.announced_by_name(connection, rated_by, [tournament])
-    announced = announcements.get((tournament, chosen.edition.first_ms), kinds.Announced())
-    inside = Told(chosen.edition, editions.within(games, chosen.edition), telling.rounds.get(chosen.edition, ()))
-    event = Event(ledger, rated_by, inside, announced, wanted)
+    announced = announcements.get((tournament, chosen.edition.first_ms), kinds.AnnouncedKind())
+    inside = EventFacts(chosen.edition, editions.within(games, chosen.edition), telling.rounds.get(chosen.edition, ()))
+    event = EventTable(ledger, rated_by, inside, announced, choice)
     return _page(event, chosen, ledger.views.position())
 
 
-class Told(NamedTuple):
+class EventFacts(NamedTuple):
     """What is told of one edition: when it was, its games in the order of the rounds, its rounds without a game."""
 
     edition: Edition
@@ -147,34 +146,34 @@ class Told(NamedTuple):
         return min(days), max(days)
 
 
-class Event:
+class EventTable:
     """What the rows of a page are made from: what is told of one edition, and what it comes to."""
 
     def __init__(
         self,
         ledger: Ledger,
         pool: Pool,
-        telling: Told,
-        announced: kinds.Announced,
-        wanted: Wanted,
+        telling: EventFacts,
+        announced: kinds.AnnouncedKind,
+        choice: TableChoice,
         states: PlayerStates | None = None,
     ) -> None:
         games = telling.games
-        self.pool, self.telling, self.games, self.wanted = pool, telling, games, wanted
+        self.pool, self.telling, self.games, self.choice = pool, telling, games, choice
         self.byes = byes_beside(games, telling.byes)
-        known = attrs.evolve(announced, format=wanted.kind or announced.format)
+        known = attrs.evolve(announced, format=choice.kind or announced.format)
         self.kind = kinds.kind_of(games, known, [(bye.player, bye.round or 0) for bye in self.byes])
-        self.format_is: FormatIs = "chosen" if wanted.kind else "told" if announced.format else "seen"
+        self.format_is: FormatIs = "chosen" if choice.kind else "told" if announced.format else "seen"
         self.scheme = pool.eras[pool.era_at(games[-1].ended_ms if games else telling.edition.last_ms)].scheme.name
-        usual = performances.usual(self.scheme) if wanted.ratings == LEDGER else performances.USUAL
-        self.variant = wanted.performance or usual
+        usual = performances.usual(self.scheme) if choice.ratings == LEDGER else performances.USUAL
+        self.variant = choice.performance or usual
         unplayed = _unplayed(self.kind.format, telling.edition)
         self.results = results_of(games, self.byes, unplayed, self.kind.rounds)
-        self.ratings = _ratings(states or PlayerStates(ledger.views.connection, pool), ledger, pool, telling, wanted)
+        self.ratings = _ratings(states or PlayerStates(ledger.views.connection, pool), ledger, pool, telling, choice)
         self.ordering = USUAL_TIE_BREAKS.get(self.kind.format, OF_SWISS)
-        self.places = standings.places(self.results, wanted.tie_breaks, self.ordering)
+        self.places = tie_breaks.places(self.results, choice.tie_breaks, self.ordering)
         self._ledger = ledger
-        if self.kind.format == Format.KNOCKOUT and not wanted.tie_breaks:
+        if self.kind.format == Format.KNOCKOUT and not choice.tie_breaks:
             self.places = knockout_places(self.matches, self.places)
         self.numbers = {place.player: number for number, place in enumerate(self.places, 1)}
         self.byes_of: dict[int, list[StoredRound]] = {}
@@ -208,8 +207,10 @@ class Event:
         ]
 
 
-def _ratings(states: PlayerStates, ledger: Ledger, pool: Pool, telling: Told, wanted: Wanted) -> EventRatings:
-    if wanted.ratings == SHOWN:
+def _ratings(
+    states: PlayerStates, ledger: Ledger, pool: Pool, telling: EventFacts, choice: TableChoice
+) -> EventRatings:
+    if choice.ratings == SHOWN:
         return ShownRatings(telling.games)
     connection = ledger.views.connection
 
@@ -242,9 +243,9 @@ def results_of(
     byes: Sequence[StoredRound] = (),
     unplayed: Unplayed = Unplayed.AS_GAMES,
     rounds: int = 0,
-) -> Results:
+) -> RoundResults:
     """By player the results of all rounds that have one; who has none but unfinished games is there, too."""
-    found: dict[int, list[Result]] = {}
+    found: dict[int, list[RoundResult]] = {}
     for game in games:
         for player in (game.white, game.black):
             results = found.setdefault(player, [])
@@ -252,23 +253,29 @@ def results_of(
             if half_points is not None:
                 opponent = game.opponent_of(player)
                 is_black = player == game.black
-                results.append(Result(opponent, half_points, is_black, game.is_played, game.round_number))
+                results.append(RoundResult(opponent, half_points, is_black, game.is_played, game.round_number))
     for bye in byes:
-        result = Result(NOBODY, bye.half_points, is_played=False, round=bye.round or 0, bye=bye.brings)
+        result = RoundResult(NOBODY, bye.half_points, is_played=False, round=bye.round or 0, bye=bye.brings)
         found.setdefault(bye.player, []).append(result)
     for player in {bye.player for bye in byes}:
         found[player].sort(key=lambda result: result.round)
-    return Results(found, unplayed, rounds)
+    return RoundResults(found, unplayed, rounds)
 
 
-def _page(event: Event, chosen: editions.Chosen, position: int) -> Crosstable:
+def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstable:
     enrolments = [rating for rating in map(event.ratings.enrolment, event.results) if rating is not None]
-    variant, kind, wanted = performances.known(event.variant), event.kind, event.wanted
+    variant, kind, choice = performances.known(event.variant), event.kind, event.choice
     columns = [
-        _tie_break(name, decides=name in wanted.tie_breaks)
-        for name in dict.fromkeys((*wanted.tie_breaks, *event.ordering))
+        TieBreakColumn(
+            name=name,
+            short=(known := tie_breaks.named(name)).short,
+            title=known.title,
+            source=f"FIDE C.07 {known.section}",
+            decides=name in choice.tie_breaks,
+        )
+        for name in dict.fromkeys((*choice.tie_breaks, *event.ordering))
     ]
-    level = {player: group for group in standings.parted(event.results) for player in group}
+    level = {player: group for group in tie_breaks.parted(event.results) for player in group}
     return Crosstable(
         tournament=event.telling.tournament,
         pool=event.pool.name,
@@ -291,7 +298,7 @@ def _page(event: Event, chosen: editions.Chosen, position: int) -> Crosstable:
         missing=list(kind.missing),
         missing_games=event.uneven(kind.missing_pairs),
         extra_games=event.uneven(kind.extra_pairs),
-        ratings=cast("Literal['ledger', 'shown']", wanted.ratings),
+        ratings=cast("Literal['ledger', 'shown']", choice.ratings),
         performance=PerformanceColumn(
             variant=event.variant, title=variant.title, source=variant.source, offset=performances.OFFSET_TITLE
         ),
@@ -301,13 +308,9 @@ def _page(event: Event, chosen: editions.Chosen, position: int) -> Crosstable:
     )
 
 
-def _tie_break(name: str, *, decides: bool) -> TieBreakColumn:
-    known = tie_breaks.named(name)
-    source = f"FIDE C.07 {known.section}"
-    return TieBreakColumn(name=name, short=known.short, title=known.title, source=source, decides=decides)
-
-
-def standing_of(event: Event, place: Place, columns: Sequence[TieBreakColumn], level: Sequence[int]) -> Standing:
+def standing_of(
+    event: EventTable, place: SharedPlace, columns: Sequence[TieBreakColumn], level: Sequence[int]
+) -> Standing:
     """The row of the player at a place, with these tie-breaks among those who are level with the player."""
     player, games = place.player, event.games_of[place.player]
     results = event.results[player]
@@ -339,7 +342,10 @@ def standing_of(event: Event, place: Place, columns: Sequence[TieBreakColumn], l
         er_offset=performances.offset_percent(worth.rating, enrolment),
         upsets=sum(row.upset for row in rows),
         results=rows,
-        byes=[_bye(bye) for bye in event.byes_of.get(player, ())],
+        byes=[
+            EventBye(round=bye.round, brings=cast("Literal['half']", bye.brings), points=bye.half_points / 2)
+            for bye in event.byes_of.get(player, ())
+        ],
         meetings=_meetings(event, player),
     )
 
@@ -364,12 +370,7 @@ def mark(half_points: int | None, *, is_played: bool) -> Literal["1", "½", "0",
     return played[half_points] if is_played else forfeited[half_points]
 
 
-def _bye(bye: StoredRound) -> EventBye:
-    brings = cast("Literal['half', 'full', 'allotted', 'zero', 'absent']", bye.brings)
-    return EventBye(round=bye.round, brings=brings, points=bye.half_points / 2)
-
-
-def _result(event: Event, player: int, game: EventGame) -> EventResult:
+def _result(event: EventTable, player: int, game: EventGame) -> EventResult:
     """One game from the view of a player."""
     opponent, half_points, ratings = game.opponent_of(player), game.half_points_of(player), event.ratings
     surplus = ratings.surplus(player, game)
@@ -397,7 +398,7 @@ def _result(event: Event, player: int, game: EventGame) -> EventResult:
     )
 
 
-def _meetings(event: Event, player: int) -> list[Meeting]:
+def _meetings(event: EventTable, player: int) -> list[Meeting]:
     """Per opponent what the player's games against them were worth, from the player's view."""
     by_opponent: dict[int, list[EventGame]] = {}
     for game in event.games_of[player]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from ledger.answers.crosstables import event_games
 from ledger.answers.crosstables.event_games import EventGame
-from ledger.answers.crosstables.kinds import Announced
+from ledger.answers.crosstables.kinds import AnnouncedKind
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import day
 from ledger.book import tournament_editions
@@ -53,11 +53,11 @@ class Chosen(NamedTuple):
 
 def announced_by_name(
     connection: sqlite3.Connection, pool: Pool, names: Iterable[str]
-) -> dict[tuple[str, int], Announced]:
+) -> dict[tuple[str, int], AnnouncedKind]:
     """By tournament and first millisecond, what announcements say of editions of the tournaments of these names."""
-    found: dict[tuple[str, int], Announced] = {}
+    found: dict[tuple[str, int], AnnouncedKind] = {}
     for row in queries.dictionaries(connection, _OPENINGS, (pool.pool, json.dumps(sorted(names)))):
-        found[row["tournament"], row["starts_ms"]] = Announced(row["format"], row["entrants"], row["rounds"])
+        found[row["tournament"], row["starts_ms"]] = AnnouncedKind(row["format"], row["entrants"], row["rounds"])
     return found
 
 

@@ -6,9 +6,7 @@ stands below the table once more, in a list that opens for each player, so that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ledger.answers.crosstables.layout import Cell, Layout, half, laid_out, percent, rating
+from ledger.answers.crosstables.layout import TableCell, TableLayout, half, laid_out, percent, rating
 from ledger.answers.crosstables.page import Crosstable, Standing
 from ledger.answers.wording import average
 from ledger.runtime.visible import in_markup
@@ -66,7 +64,7 @@ def drawn(page: Crosstable) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _table(layout: Layout) -> list[str]:
+def _table(layout: TableLayout) -> list[str]:
     small = "".join(f"<small>{in_markup(line)}</small>" for line in layout.summary)
     heads = "".join(
         f'<th scope="col" class="{column.align}" title="{in_markup(column.title)}">'
@@ -80,8 +78,9 @@ def _table(layout: Layout) -> list[str]:
     return [*lines, "</tbody></table>"]
 
 
-def _cell(cell: Cell, align: str) -> str:
-    title = f' title="{_lines(cell.title)}"' if cell.title else ""
+def _cell(cell: TableCell, align: str) -> str:
+    lines = "&#10;".join(map(in_markup, cell.title))
+    title = f' title="{lines}"' if lines else ""
     if cell.kind == "name":
         return f'<th scope="row" class="{align}"{title}>{in_markup(cell.text)}</th>'
     classes = f"{align} {cell.kind}".strip()
@@ -90,12 +89,7 @@ def _cell(cell: Cell, align: str) -> str:
     return f'<td class="{classes}"{title}>{in_markup(cell.text)}</td>'
 
 
-def _lines(texts: Sequence[str]) -> str:
-    """Lines of a mouse-over text, as an attribute has them."""
-    return "&#10;".join(map(in_markup, texts))
-
-
-def _blocks(layout: Layout) -> list[str]:
+def _blocks(layout: TableLayout) -> list[str]:
     lines = []
     for title, block in layout.blocks:
         items = "".join(f"<li>{in_markup(line)}</li>" for line in block)

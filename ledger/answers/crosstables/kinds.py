@@ -25,7 +25,7 @@ Pair = tuple[int, int]  # two player numbers, the lower one first
 
 
 @attrs.frozen
-class Kind:
+class PairingKind:
     """How a tournament was paired.
 
     Attributes:
@@ -48,7 +48,7 @@ class Kind:
 
 
 @attrs.frozen
-class Announced:
+class AnnouncedKind:
     """What an announcement says of a tournament; None is what it leaves open."""
 
     format: str | None = None
@@ -61,7 +61,9 @@ def pair_of(game: EventGame) -> Pair:
     return (game.white, game.black) if game.white < game.black else (game.black, game.white)
 
 
-def kind_of(games: Sequence[EventGame], announced: Announced, byes: Collection[tuple[int, int]] = ()) -> Kind:
+def kind_of(
+    games: Sequence[EventGame], announced: AnnouncedKind, byes: Collection[tuple[int, int]] = ()
+) -> PairingKind:
     """How a tournament was paired.
 
     Args:
@@ -88,7 +90,7 @@ def kind_of(games: Sequence[EventGame], announced: Announced, byes: Collection[t
             missing.insert(0, f"{unplayed} to play between {_counted(len(lacking), 'pair')}")
     elif shape == Format.SWISS:
         missing += _missing_in_swiss(games, entrants, played, byes)
-    return Kind(str(shape), announced.format is not None, meetings, rounds, tuple(missing), lacking, extra)
+    return PairingKind(str(shape), announced.format is not None, meetings, rounds, tuple(missing), lacking, extra)
 
 
 def _counted(number: int, word: str) -> str:
@@ -96,7 +98,7 @@ def _counted(number: int, word: str) -> str:
 
 
 def _missing_always(
-    games: Sequence[EventGame], players: Sequence[int], announced: Announced, numbered: int
+    games: Sequence[EventGame], players: Sequence[int], announced: AnnouncedKind, numbered: int
 ) -> list[str]:
     """What is missing of a tournament of any kind."""
     found = []

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import loser_of, matches_of
 from ledger.answers.crosstables.page import Match
-from ledger.answers.crosstables.standings import Place
+from ledger.answers.crosstables.tie_breaks import SharedPlace
 
 
 def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]:
@@ -47,7 +47,7 @@ def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]
     return sorted(found, key=lambda match: (match.round, match.third_place))
 
 
-def places(found: Sequence[Match], order: Sequence[Place]) -> list[Place]:
+def places(found: Sequence[Match], order: Sequence[SharedPlace]) -> list[SharedPlace]:
     """The places of a knock-out: who got further is ahead, who lost in the same round shares a place.
 
     Args:
@@ -60,9 +60,9 @@ def places(found: Sequence[Match], order: Sequence[Place]) -> list[Place]:
             won = 0 if match.winner is None else 1 if player == match.winner else -1
             # a match for the third place parts the losers of the semi-finals, who stay behind the finalists
             reached[player] = (reached[player][0], won - 2) if match.third_place else (match.round, won)
-    ranked: list[Place] = []
+    ranked: list[SharedPlace] = []
     for key in sorted(set(reached.values()), reverse=True):
         level = [place.player for place in order if reached[place.player] == key]
         first, last = len(ranked) + 1, len(ranked) + len(level)
-        ranked += [Place(player, first, last) for player in level]
+        ranked += [SharedPlace(player, first, last) for player in level]
     return ranked

@@ -13,12 +13,12 @@ from typing import NamedTuple
 from ledger.answers.crosstables.page import Crosstable, EventResult, Meeting, Standing
 from ledger.answers.wording import average
 
-Cells = list["Cell"]
+Cells = list["TableCell"]
 MOST_ROUNDS = 30  # columns; where there are more, the results are only counted
 RESULT_OF = {"1": "win", "½": "draw", "0": "loss", "+": "win", "=": "draw", "-": "loss", "*": "open"}
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column: its heading, what the heading means, and how its cells stand."""
 
     head: str
@@ -27,7 +27,7 @@ class Column(NamedTuple):
     is_result: bool = False
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """A cell: what stands in it, what the mouse-over says, line by line, and what it is.
 
     ``kind`` is ``win``, ``draw``, ``loss``, ``open`` or ``several`` of results, ``self`` where a player would meet
@@ -39,7 +39,7 @@ class Cell(NamedTuple):
     kind: str = ""
 
 
-class Layout(NamedTuple):
+class TableLayout(NamedTuple):
     """The whole table.
 
     Attributes:
@@ -53,39 +53,39 @@ class Layout(NamedTuple):
 
     caption: str
     summary: tuple[str, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     rows: tuple[Cells, ...]
     blocks: tuple[tuple[str, tuple[str, ...]], ...]
     notes: tuple[str, ...]
 
 
-def laid_out(page: Crosstable) -> Layout:
+def laid_out(page: Crosstable) -> TableLayout:
     """The table of a page."""
     results, cells_of = _result_columns(page)
     is_shared = any(standing.first_place != standing.last_place for standing in page.standings)
     columns = [
-        *([Column("", "row")] if is_shared else []),
-        Column("place" if is_shared else "", "place; shared by all who are level"),
-        Column("player", "name", "left"),
-        Column("rating", "enrolment rating: in force when the tournament began, points"),
+        *([TableColumn("", "row")] if is_shared else []),
+        TableColumn("place" if is_shared else "", "place; shared by all who are level"),
+        TableColumn("player", "name", "left"),
+        TableColumn("rating", "enrolment rating: in force when the tournament began, points"),
         *results,
-        Column("points", "points scored in the games that the ledger has"),
+        TableColumn("points", "points scored in the games that the ledger has"),
         *(
-            Column(column.short, f"{column.title} ({column.source})" + ("; decides" if column.decides else ""))
+            TableColumn(column.short, f"{column.title} ({column.source})" + ("; decides" if column.decides else ""))
             for column in page.tie_breaks
         ),
-        Column("Rc", "mean enrolment rating of the opponents met, points"),
-        Column("TPR", f"{page.performance.variant}: {page.performance.title} ({page.performance.source})"),
-        Column("ER %", page.performance.offset),
-        Column("upsets", "wins against players rated higher by the margin then in force, or more"),
+        TableColumn("Rc", "mean enrolment rating of the opponents met, points"),
+        TableColumn("TPR", f"{page.performance.variant}: {page.performance.title} ({page.performance.source})"),
+        TableColumn("ER %", page.performance.offset),
+        TableColumn("upsets", "wins against players rated higher by the margin then in force, or more"),
     ]
     rows = tuple(
-        [*([Cell(str(standing.number))] if is_shared else []), *_row(page, standing, cells_of(standing))]
+        [*([TableCell(str(standing.number))] if is_shared else []), *_row(page, standing, cells_of(standing))]
         for standing in page.standings
     )
     edition = page.edition
     days = edition.first_day if edition.first_day == edition.last_day else f"{edition.first_day} to {edition.last_day}"
-    return Layout(
+    return TableLayout(
         f"{page.tournament}, {days}", _summary(page), tuple(columns), rows, tuple(_rounds_of(page)), tuple(_notes(page))
     )
 
@@ -156,17 +156,17 @@ def _notes(page: Crosstable) -> list[str]:
 # -- results -------------------------------------------------------------------------------------------------------
 
 
-def _result_columns(page: Crosstable) -> tuple[list[Column], Callable[[Standing], Cells]]:
+def _result_columns(page: Crosstable) -> tuple[list[TableColumn], Callable[[Standing], Cells]]:
     """The columns of the results, and what makes a player's cells of them."""
     if page.format in {"all-play-all", "match"}:
-        columns = [Column(str(row.number), row.name, "centre", is_result=True) for row in page.standings]
+        columns = [TableColumn(str(row.number), row.name, "centre", is_result=True) for row in page.standings]
         return columns, lambda standing: _against_all(page, standing)
     rounds = _rounds(page)
     if rounds:
-        columns = [Column(head, f"round {head}", "centre", is_result=True) for head in rounds]
+        columns = [TableColumn(head, f"round {head}", "centre", is_result=True) for head in rounds]
         return columns, lambda standing: _by_round(page, standing, rounds)
-    counted = [Column(word, f"games {word}") for word in ("won", "drawn", "lost")]
-    return counted, lambda row: [Cell(str(row.wins)), Cell(str(row.draws)), Cell(str(row.losses))]
+    counted = [TableColumn(word, f"games {word}") for word in ("won", "drawn", "lost")]
+    return counted, lambda row: [TableCell(str(row.wins)), TableCell(str(row.draws)), TableCell(str(row.losses))]
 
 
 def _rounds(page: Crosstable) -> list[str]:
@@ -192,19 +192,16 @@ def _against_all(page: Crosstable, standing: Standing) -> Cells:
     cells = []
     for other in page.standings:
         if other.player == standing.player:
-            cells.append(Cell("■", (standing.name,), "self"))
+            cells.append(TableCell("■", (standing.name,), "self"))
         elif other.player not in met:
-            cells.append(Cell("", (f"{standing.name} - {other.name}: no game",)))
+            cells.append(TableCell("", (f"{standing.name} - {other.name}: no game",)))
         else:
-            cells.append(_meeting_cell(page, standing, met[other.player]))
+            meeting = met[other.player]
+            games = [result for result in standing.results if result.opponent == other.player]
+            kinds = {RESULT_OF[result.mark] for result in games}
+            title = (*_games_title(standing, games), _worth(page, meeting))
+            cells.append(TableCell(meeting.marks, title, kinds.pop() if len(kinds) == 1 else "several"))
     return cells
-
-
-def _meeting_cell(page: Crosstable, standing: Standing, meeting: Meeting) -> Cell:
-    results = [result for result in standing.results if result.opponent == meeting.opponent]
-    kinds = {RESULT_OF[result.mark] for result in results}
-    title = (*_games_title(standing, results), _worth(page, meeting))
-    return Cell(meeting.marks, title, kinds.pop() if len(kinds) == 1 else "several")
 
 
 def _by_round(page: Crosstable, standing: Standing, rounds: Sequence[str]) -> Cells:
@@ -215,14 +212,14 @@ def _by_round(page: Crosstable, standing: Standing, rounds: Sequence[str]) -> Ce
     for head in rounds:
         result, bye = by_round.get(int(head)), byes.get(int(head))
         if bye is not None:
-            cells.append(Cell(f"-{half(bye.points)}", (f"{standing.name}: {BYES[bye.brings]} in round {head}",)))
+            cells.append(TableCell(f"-{half(bye.points)}", (f"{standing.name}: {BYES[bye.brings]} in round {head}",)))
             continue
         if result is None:
-            cells.append(Cell("", (f"{standing.name}: no game in round {head}",)))
+            cells.append(TableCell("", (f"{standing.name}: no game in round {head}",)))
             continue
         title = (*_games_title(standing, [result]), _worth(page, met[result.opponent]))
         text = f"{result.opponent_number}{result.colour[0]}{result.mark}"
-        cells.append(Cell(text, title, RESULT_OF[result.mark]))
+        cells.append(TableCell(text, title, RESULT_OF[result.mark]))
     return cells
 
 
@@ -265,16 +262,16 @@ def _row(page: Crosstable, standing: Standing, results: Cells) -> Cells:
     views = tuple(_worth(page, meeting) for meeting in standing.meetings)
     about = f"enrolment rating {rating(standing.enrolment_rating)}, closing rating {rating(standing.closing_rating)}"
     return [
-        Cell(standing.place),
-        Cell(standing.name, (about,), "name"),
-        Cell(rating(standing.enrolment_rating), (about,)),
+        TableCell(standing.place),
+        TableCell(standing.name, (about,), "name"),
+        TableCell(rating(standing.enrolment_rating), (about,)),
         *results,
-        Cell(half(standing.points), (_sum(standing),)),
-        *(Cell("-" if value is None else f"{value:g}") for value in standing.tie_breaks.values()),
-        Cell(average(standing.opponents_mean)),
-        Cell(average(standing.performance), (*why_not, *views)),
-        Cell(percent(standing.er_offset)),
-        Cell(
+        TableCell(half(standing.points), (_sum(standing),)),
+        *(TableCell("-" if value is None else f"{value:g}") for value in standing.tie_breaks.values()),
+        TableCell(average(standing.opponents_mean)),
+        TableCell(average(standing.performance), (*why_not, *views)),
+        TableCell(percent(standing.er_offset)),
+        TableCell(
             str(len(upsets)) if upsets else "",
             tuple(line for result in upsets for line in _games_title(standing, [result])),
             "upset" if upsets else "",

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, cast
 import attrs
 
 from ledger.answers.crosstables import editions, event_games
-from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, Event, Told, Wanted, standing_of
+from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, EventFacts, EventTable, TableChoice, standing_of
 from ledger.answers.crosstables.editions import Chosen
 from ledger.answers.crosstables.event_games import EventGame
-from ledger.answers.crosstables.kinds import OTHER, Announced
+from ledger.answers.crosstables.kinds import OTHER, AnnouncedKind
 from ledger.answers.crosstables.page import FormatIs, Kinds
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import EVERY_ROW, rows_up_to
@@ -35,7 +35,7 @@ EVER = 2**63 - 1  # milliseconds; no place in rating order is later
 
 
 @attrs.frozen(kw_only=True)
-class Sought:
+class TournamentSearch:
     """Which tournaments are asked for.
 
     Attributes:
@@ -53,7 +53,7 @@ class Sought:
     limit: int = attrs.field(default=EVERY_ROW, converter=rows_up_to)
 
 
-EVERYTHING = Sought()
+EVERYTHING = TournamentSearch()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -95,7 +95,7 @@ class PlayedTournamentRow:
 
 
 @of_one_moment
-def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYTHING) -> list[TournamentRow]:
+def tournaments(ledger: Ledger, pool: str | None = None, sought: TournamentSearch = EVERYTHING) -> list[TournamentRow]:
     """The tournaments of a pool, a row an edition, the latest first.
 
     Args:
@@ -110,8 +110,15 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     connection = ledger.views.connection
     telling = _late(connection, rated_by, sought)
     if telling is None:
-        by_name = _ends_by_name(connection, rated_by, sought.text)
-        names = dict.fromkeys((*by_name, *_with_text(connection, rated_by, sought.text)))
+        if sought.text is None:
+            by_name = event_games.ends_by_name(connection, rated_by)
+        else:  # few: their games are read one by one
+            of_text = event_games.names_in(connection, rated_by, sought.text)
+            played = event_games.games_of(connection, rated_by, of_text)
+            by_name = {name: event_games.ends_of(games) for name, games in played.items()}
+        text = (sought.text or "").casefold()
+        of_byes = [name for name in tournament_editions.names_in(connection, rated_by) if text in name.casefold()]
+        names = dict.fromkeys((*by_name, *of_byes))
         telling = _editions(connection, rated_by, by_name, names, sought)
     found = _pairs(telling, sought)
     found.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
@@ -123,20 +130,13 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     rows = []
     for name, chosen in shown:
         inside = _told(chosen.edition, games.get(name, ()), telling[name])
-        announced = announcements.get((name, chosen.edition.first_ms), Announced())
-        rows.append(_row(Event(ledger, rated_by, inside, announced, NOTHING_SPECIAL, states), name, chosen))
+        announced = announcements.get((name, chosen.edition.first_ms), AnnouncedKind())
+        rows.append(_row(EventTable(ledger, rated_by, inside, announced, NOTHING_SPECIAL, states), name, chosen))
     return rows
 
 
-def _told(edition: Edition, games: Iterable[EventGame], every: Editions) -> Told:
-    return Told(edition, editions.within(games, edition), every.rounds.get(edition, ()))
-
-
-def _with_text(connection: sqlite3.Connection, pool: Pool, text: str | None) -> list[str]:
-    """The names with a text in them of which rounds without a game are told."""
-    return [
-        name for name in tournament_editions.names_in(connection, pool) if (text or "").casefold() in name.casefold()
-    ]
+def _told(edition: Edition, games: Iterable[EventGame], every: Editions) -> EventFacts:
+    return EventFacts(edition, editions.within(games, edition), every.rounds.get(edition, ()))
 
 
 def _editions(
@@ -144,19 +144,19 @@ def _editions(
     pool: Pool,
     ends: Mapping[str, dict[int, str]],
     names: Collection[str],
-    sought: Sought,
+    sought: TournamentSearch,
 ) -> dict[str, Editions]:
     """The editions of tournaments, by when their games ended and by their rounds without a game."""
     byes = tournament_editions.rounds_of(connection, pool, names)
     return {name: editions_of(pool, name, ends.get(name, {}), byes.get(name, []), sought.quiet_days) for name in names}
 
 
-def _pairs(telling: Mapping[str, Editions], sought: Sought) -> list[tuple[str, Chosen]]:
+def _pairs(telling: Mapping[str, Editions], sought: TournamentSearch) -> list[tuple[str, Chosen]]:
     """The editions that are sought, each with its name."""
     return [(name, chosen) for name, every in telling.items() for chosen in _chosen(every.every, sought)]
 
 
-def _late(connection: sqlite3.Connection, pool: Pool, sought: Sought) -> dict[str, Editions] | None:
+def _late(connection: sqlite3.Connection, pool: Pool, sought: TournamentSearch) -> dict[str, Editions] | None:
     """The editions from a day on, or the latest so many at least, now or of a day; None where it is not of these.
 
     They are found by the latest games. An edition that began at some instant has games since then alone, so that none
@@ -182,7 +182,9 @@ def _late(connection: sqlite3.Connection, pool: Pool, sought: Sought) -> dict[st
     return None
 
 
-def _between(connection: sqlite3.Connection, pool: Pool, sought: Sought, ms: int, until: int) -> dict[str, Editions]:
+def _between(
+    connection: sqlite3.Connection, pool: Pool, sought: TournamentSearch, ms: int, until: int
+) -> dict[str, Editions]:
     """The editions of all tournaments of which a game ended, or a bye is told, from an instant on, to another one."""
     both = (
         *event_games.names_since(connection, pool, ms, until),
@@ -193,16 +195,7 @@ def _between(connection: sqlite3.Connection, pool: Pool, sought: Sought, ms: int
     return _editions(connection, pool, ends, dict.fromkeys(both), sought)
 
 
-def _ends_by_name(connection: sqlite3.Connection, pool: Pool, text: str | None) -> dict[str, dict[int, str]]:
-    """When the games of every tournament ended, or of those with a text in their names."""
-    if text is None:
-        return event_games.ends_by_name(connection, pool)
-    names = event_games.names_in(connection, pool, text)
-    games = event_games.games_of(connection, pool, names)
-    return {name: event_games.ends_of(played) for name, played in games.items()}
-
-
-def _chosen(every: Sequence[Edition], sought: Sought) -> Iterator[Chosen]:
+def _chosen(every: Sequence[Edition], sought: TournamentSearch) -> Iterator[Chosen]:
     """The editions of a name that lie in the days asked for."""
     first = None if sought.since is None else instant_ms(sought.since)
     last = None if sought.until is None else instant_end_ms(sought.until)
@@ -211,7 +204,7 @@ def _chosen(every: Sequence[Edition], sought: Sought) -> Iterator[Chosen]:
             yield Chosen(edition, number, len(every))
 
 
-def _row(event: Event, name: str, chosen: Chosen) -> TournamentRow:
+def _row(event: EventTable, name: str, chosen: Chosen) -> TournamentRow:
     ratings = [rating for rating in map(event.ratings.enrolment, event.results) if rating is not None]
     first_day, last_day = event.telling.days
     return TournamentRow(
@@ -229,7 +222,7 @@ def _row(event: Event, name: str, chosen: Chosen) -> TournamentRow:
     )
 
 
-def winners(event: Event) -> list[int]:
+def winners(event: EventTable) -> list[int]:
     """Who won: all at the first place; of a knock-out, the winner of its last match; nobody where no shape is seen."""
     if event.kind.format == OTHER:
         return []
@@ -241,7 +234,11 @@ def winners(event: Event) -> list[int]:
 
 @of_one_moment
 def tournaments_of(
-    ledger: Ledger, person: Person, pool: str | None = None, sought: Sought = EVERYTHING, tpr: str | None = None
+    ledger: Ledger,
+    person: Person,
+    pool: str | None = None,
+    sought: TournamentSearch = EVERYTHING,
+    tpr: str | None = None,
 ) -> list[PlayedTournamentRow]:
     """The tournaments of one player, the latest first, with what the player made of each.
 
@@ -256,8 +253,8 @@ def tournaments_of(
         UnknownNameError: no such performance rating.
         MalformedError: an instant that is none.
     """
-    wanted = Wanted(performance=tpr)
-    wanted.check()
+    choice = TableChoice(performance=tpr)
+    choice.check()
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
     text = (sought.text or "").casefold()
@@ -269,7 +266,7 @@ def tournaments_of(
     games = event_games.games_of(connection, rated_by, names)
     byes = tournament_editions.rounds_of(connection, rated_by, names)
     announcements = editions.announced_by_name(connection, rated_by, names)
-    found: list[Told] = []
+    found: list[EventFacts] = []
     for name in names:
         ends = event_games.ends_of(games.get(name, ()))
         every = editions_of(rated_by, name, ends, byes.get(name, []), sought.quiet_days)
@@ -282,13 +279,13 @@ def tournaments_of(
     states = PlayerStates(connection, rated_by)
     rows = []
     for inside in found[: sought.limit]:
-        announced = announcements.get((inside.tournament, inside.edition.first_ms), Announced())
-        event = Event(ledger, rated_by, inside, announced, wanted, states)
+        announced = announcements.get((inside.tournament, inside.edition.first_ms), AnnouncedKind())
+        event = EventTable(ledger, rated_by, inside, announced, choice, states)
         rows.append(_row_of(event, person.player))
     return rows
 
 
-def _row_of(event: Event, player: int) -> PlayedTournamentRow:
+def _row_of(event: EventTable, player: int) -> PlayedTournamentRow:
     place = next(place for place in event.places if place.player == player)
     standing = standing_of(event, place, (), ())
     first_day, last_day = event.telling.days

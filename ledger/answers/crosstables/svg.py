@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from wcwidth import wcswidth
 
-from ledger.answers.crosstables.layout import Cell, Column, Layout, laid_out
+from ledger.answers.crosstables.layout import TableCell, TableColumn, TableLayout, laid_out
 from ledger.answers.crosstables.page import Crosstable
 from ledger.runtime.visible import in_markup, visible
 
@@ -35,7 +35,10 @@ def drawn(page: Crosstable, *, dark: bool | None = None) -> str:
         dark: light or dark for good; None: as the reader's system has it.
     """
     layout = laid_out(page)
-    widths = _widths(layout)
+    widths = [
+        max(map(_width, (column.head, *(_cut(row[place].text) for row in layout.rows)))) + 2 * PAD
+        for place, column in enumerate(layout.columns)
+    ]
     below = [line for title, block in layout.blocks for line in (title, *(f"   {line}" for line in block))]
     below = [_cut(line, WIDEST_LINE) for line in (*below, *layout.notes)]
     caption = _cut(layout.caption, WIDEST_CAPTION)
@@ -93,16 +96,7 @@ def _cut(text: str, longest: int = WIDEST_NAME) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _widths(layout: Layout) -> list[float]:
-    """The width of each column, pixels."""
-    found = []
-    for place, column in enumerate(layout.columns):
-        texts = [column.head, *(_cut(row[place].text) for row in layout.rows)]
-        found.append(max(map(_width, texts)) + 2 * PAD)
-    return found
-
-
-def _rows(layout: Layout, widths: Sequence[float]) -> list[str]:
+def _rows(layout: TableLayout, widths: Sequence[float]) -> list[str]:
     lines = [f'<g role="row">{_heads(layout.columns, widths)}</g>']
     right = MARGIN + sum(widths)
     y = TOP + LINE
@@ -118,7 +112,7 @@ def _rows(layout: Layout, widths: Sequence[float]) -> list[str]:
     return [*lines, f'<path class="line" d="M{MARGIN} {TOP + LINE}H{right:.1f}M{MARGIN} {y}H{right:.1f}"/>']
 
 
-def _heads(columns: Sequence[Column], widths: Sequence[float]) -> str:
+def _heads(columns: Sequence[TableColumn], widths: Sequence[float]) -> str:
     x, found = float(MARGIN), []
     for column, width in zip(columns, widths, strict=True):
         at, anchor = _anchor(column, x, width)
@@ -130,13 +124,13 @@ def _heads(columns: Sequence[Column], widths: Sequence[float]) -> str:
     return "".join(found)
 
 
-def _anchor(column: Column, x: float, width: float) -> tuple[float, str]:
+def _anchor(column: TableColumn, x: float, width: float) -> tuple[float, str]:
     if column.align == "left":
         return x + PAD, "start"
     return (x + width / 2, "middle") if column.align == "centre" else (x + width - PAD, "end")
 
 
-def _cell(cell: Cell, column: Column, x: float, y: float, width: float) -> str:
+def _cell(cell: TableCell, column: TableColumn, x: float, y: float, width: float) -> str:
     at, anchor = _anchor(column, x, width)
     title = f"<title>{'&#10;'.join(map(in_markup, cell.title))}</title>" if cell.title else ""
     role = "rowheader" if cell.kind == "name" else "cell"

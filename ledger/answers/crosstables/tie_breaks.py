@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from ledger.facts.words import Brings
@@ -35,7 +35,7 @@ class Unplayed(Enum):
     C07_2026 = "2026"
 
 
-class Result(NamedTuple):
+class RoundResult(NamedTuple):
     """What one round brought one player.
 
     Attributes:
@@ -65,7 +65,7 @@ class Result(NamedTuple):
         return self.is_requested or (self.bye is None and not self.is_played and not self.half_points)
 
 
-class Results(dict[int, Sequence[Result]]):
+class RoundResults(dict[int, Sequence[RoundResult]]):
     """By player the results in the order of the rounds, and how those count that were not played.
 
     Attributes:
@@ -75,7 +75,7 @@ class Results(dict[int, Sequence[Result]]):
 
     def __init__(
         self,
-        by_player: Mapping[int, Sequence[Result]] | None = None,
+        by_player: Mapping[int, Sequence[RoundResult]] | None = None,
         unplayed: Unplayed = Unplayed.AS_GAMES,
         rounds: int = 0,
     ) -> None:
@@ -97,15 +97,15 @@ class TieBreak(NamedTuple):
     short: str
     title: str
     section: str
-    value: Callable[[Results, int, Sequence[int]], float | None]
+    value: Callable[[RoundResults, int, Sequence[int]], float | None]
 
 
-def points(results: Results, player: int) -> float:
+def points(results: RoundResults, player: int) -> float:
     """The points that a player has from games, forfeits and byes."""
     return sum(result.half_points for result in results[player]) / 2
 
 
-def direct_encounter(results: Results, player: int, level: Sequence[int]) -> float | None:
+def direct_encounter(results: RoundResults, player: int, level: Sequence[int]) -> float | None:
     """Points from the games of those who are level against each other; None unless all of them have met (6)."""
     if len(level) < 2:
         return None
@@ -116,27 +116,27 @@ def direct_encounter(results: Results, player: int, level: Sequence[int]) -> flo
     return sum(result.half_points for result in results[player] if result.opponent in level) / 2
 
 
-def wins(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
+def wins(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """Rounds that bring as much as a win, with or without playing (7.1)."""
     return float(sum(result.half_points == 2 for result in results[player]))
 
 
-def games_won(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
+def games_won(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """Games won over the board (7.2)."""
     return float(sum(result.half_points == 2 and result.is_played for result in results[player]))
 
 
-def games_with_black(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
+def games_with_black(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """Games played with Black (7.3)."""
     return float(sum(result.is_black and result.is_played for result in results[player]))
 
 
-def wins_with_black(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
+def wins_with_black(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """Games won over the board with Black (7.4)."""
     return float(sum(result.half_points == 2 and result.is_black and result.is_played for result in results[player]))
 
 
-def progressive(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
+def progressive(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """The sum of the player's points after each round (7.5); a round without a game adds what stood before it."""
     rounds = max((result.round for played in results.values() for result in played), default=0)
     by_round = dict.fromkeys(range(1, rounds + 1), 0)
@@ -159,7 +159,7 @@ class _Contribution(NamedTuple):
         return self.opponent * self.scored
 
 
-def _adjusted(results: Results, player: int) -> float:
+def _adjusted(results: RoundResults, player: int) -> float:
     """A player's points for the tie-breaks of the opponents."""
     own = results[player]
     if results.unplayed is Unplayed.AS_GAMES:
@@ -174,7 +174,7 @@ def _adjusted(results: Results, player: int) -> float:
     return total / 2
 
 
-def _dummy(results: Results, player: int, place: int) -> float:
+def _dummy(results: RoundResults, player: int, place: int) -> float:
     """The points of whom a player met in a round that was not played, which stands at a place among the results."""
     own, result = results[player], results[player][place]
     if results.unplayed is Unplayed.VIRTUAL:  # before the round, the opposite result, a draw in each round after it
@@ -188,7 +188,7 @@ def _dummy(results: Results, player: int, place: int) -> float:
     return min(score, max(results.rounds, len(own)) / 2)  # 16.4.2: half a point a round
 
 
-def _contributions(results: Results, player: int) -> list[_Contribution]:
+def _contributions(results: RoundResults, player: int) -> list[_Contribution]:
     """What each round of a player adds to Buchholz and Sonneborn-Berger."""
     found = []
     for place, result in enumerate(results[player]):
@@ -197,7 +197,7 @@ def _contributions(results: Results, player: int) -> list[_Contribution]:
     return found
 
 
-def _after_cuts(results: Results, player: int, lowest: int, highest: int = 0) -> float:
+def _after_cuts(results: RoundResults, player: int, lowest: int, highest: int = 0) -> float:
     """The sum of the opponents' points without so many of the lowest and of the highest (14.1 to 14.3)."""
     left = sorted(_contributions(results, player))
     for _ in range(min(lowest, len(left))):
@@ -207,27 +207,27 @@ def _after_cuts(results: Results, player: int, lowest: int, highest: int = 0) ->
     return sum(known.opponent for known in left[: max(len(left) - highest, 0)])
 
 
-def buchholz(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
+def buchholz(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """The sum of the opponents' points (8.1)."""
     return _after_cuts(results, player, 0)
 
 
-def buchholz_cut_1(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
+def buchholz_cut_1(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """The same without the opponent who has the fewest (14.1, 16.5)."""
     return _after_cuts(results, player, 1)
 
 
-def buchholz_cut_2(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
+def buchholz_cut_2(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """The same without the two who have the fewest (14.2, 16.5)."""
     return _after_cuts(results, player, 2)
 
 
-def buchholz_median_1(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
+def buchholz_median_1(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """The same without the opponent who has the fewest and the one who has the most (14.3, 16.5)."""
     return _after_cuts(results, player, 1, 1)
 
 
-def opponents_buchholz(results: Results, player: int, level: Sequence[int]) -> float | None:
+def opponents_buchholz(results: RoundResults, player: int, level: Sequence[int]) -> float | None:
     """The mean of the Buchholz of the opponents met over the board (8.2); None without one.
 
     Not rounded: C.07 rounds averages of ratings and performances, one half up (10.1, 10.4, 10.5), but none of points.
@@ -238,12 +238,12 @@ def opponents_buchholz(results: Results, player: int, level: Sequence[int]) -> f
     return sum(buchholz(results, opponent, level) for opponent in opponents) / len(opponents)
 
 
-def sonneborn_berger(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
+def sonneborn_berger(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """The sum over all rounds of the opponent's points times what the player scored (9.1)."""
     return sum(known.product for known in _contributions(results, player))
 
 
-def koya(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
+def koya(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """Points against opponents who have half of the points that they could have, or more (9.2)."""
     most = max(sum(r.bye is None for r in played) for played in results.values())  # everybody plays as many
     strong = {other for other in results if 2 * points(results, other) >= most}
@@ -274,3 +274,71 @@ def named(name: str) -> TieBreak:
         UnknownNameError: there is none; those that there are are listed.
     """
     return of_name("tie-break", name, TIE_BREAKS)
+
+
+class SharedPlace(NamedTuple):
+    """Where a player stands.
+
+    Attributes:
+        player: player number.
+        first: the place, from 1; shared with all others that have the same one.
+        last: the last of the places that they share.
+    """
+
+    player: int
+    first: int
+    last: int
+
+    @property
+    def shown(self) -> str:
+        """The place for people: ``1`` or ``2-4``."""
+        return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
+
+
+def places(results: RoundResults, deciding: Sequence[str], ordering: Sequence[str]) -> list[SharedPlace]:
+    """Every player of *results* with a place, the best first.
+
+    Args:
+        results: by player.
+        deciding: names of the tie-breaks that part who is level on points.
+        ordering: names of those that only put the rows of who shares a place in order; the last word has the number.
+
+    Raises:
+        UnknownNameError: a tie-break of no such name.
+    """
+    found: list[SharedPlace] = []
+    for level in parted(results, deciding):
+        first, last = len(found) + 1, len(found) + len(level)
+        for group in _parted_by(results, [level], ordering):
+            found += [SharedPlace(player, first, last) for player in sorted(group)]
+    return found
+
+
+def parted(results: RoundResults, deciding: Sequence[str] = ()) -> list[list[int]]:
+    """The players in groups of who is level on points and by the tie-breaks, the best group first."""
+    by_points = sorted(results, key=lambda player: (-points(results, player), player))
+    level = [list(group) for _, group in groupby(by_points, key=lambda player: points(results, player))]
+    return _parted_by(results, level, deciding)
+
+
+def _parted_by(results: RoundResults, groups: list[list[int]], names: Sequence[str]) -> list[list[int]]:
+    """Each group parted by tie-breaks in their order; each counts among those only who are still level."""
+    for name in names:
+        while True:  # direct encounter parts a group, and is applied anew to those who are still level (C.07 6)
+            finer = [part for group in groups for part in _part(results, group, name)]
+            if len(finer) == len(groups):
+                break
+            groups = finer
+    return groups
+
+
+def _part(results: RoundResults, group: list[int], name: str) -> list[list[int]]:
+    """A group of who is level in groups of who still is, the best first; itself where the tie-break says nothing."""
+    if len(group) == 1:
+        return [group]
+    value = named(name).value
+    values = {player: value(results, player, group) for player in group}
+    if None in values.values():
+        return [group]
+    order = sorted(group, key=lambda player: (-(values[player] or 0.0), player))
+    return [list(level) for _, level in groupby(order, key=values.__getitem__)]

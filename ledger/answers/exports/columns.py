@@ -25,7 +25,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 INSTANT_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z$"
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """What a column holds."""
 
     INTEGER = "integer"
@@ -35,13 +35,13 @@ class Kind(StrEnum):
     BOOLEAN = "boolean"  # read as 0 and 1
 
 
-_SQL_TYPES = {Kind.NUMBER: "REAL", Kind.TEXT: "TEXT"}  # of what is read; the others are whole numbers
-_STORED_TYPES = {Kind.NUMBER: "REAL", Kind.TEXT: "TEXT", Kind.INSTANT: "TEXT"}
-_JSON_TYPES = {Kind.INSTANT: "string", Kind.TEXT: "string"}
+_SQL_TYPES = {ColumnKind.NUMBER: "REAL", ColumnKind.TEXT: "TEXT"}  # of what is read; the others are whole numbers
+_STORED_TYPES = {ColumnKind.NUMBER: "REAL", ColumnKind.TEXT: "TEXT", ColumnKind.INSTANT: "TEXT"}
+_JSON_TYPES = {ColumnKind.INSTANT: "string", ColumnKind.TEXT: "string"}
 
 
 @attrs.frozen(kw_only=True)
-class Column:
+class ExportColumn:
     """A column of an export.
 
     Attributes:
@@ -56,7 +56,7 @@ class Column:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     meaning: ColumnDoc
     sql: str = ""
     lookup: str = ""
@@ -78,10 +78,10 @@ class Column:
     def type(self) -> DataType:
         """Its type in Parquet."""
         types = {
-            Kind.NUMBER: pl.Float64(),
-            Kind.TEXT: pl.String(),
-            Kind.BOOLEAN: pl.Boolean(),
-            Kind.INSTANT: pl.Datetime("ms", "UTC"),
+            ColumnKind.NUMBER: pl.Float64(),
+            ColumnKind.TEXT: pl.String(),
+            ColumnKind.BOOLEAN: pl.Boolean(),
+            ColumnKind.INSTANT: pl.Datetime("ms", "UTC"),
         }
         return types.get(self.kind) or pl.Int64()
 
@@ -91,16 +91,16 @@ class Column:
         unit = f" ({self.meaning.unit})" if self.meaning.unit else ""
         kind = [word, "null"] if self.optional else word
         found: dict[str, Any] = {"description": f"{self.meaning.doc}{unit}", "type": kind}
-        return found | ({"pattern": INSTANT_PATTERN} if self.kind is Kind.INSTANT else {})
+        return found | ({"pattern": INSTANT_PATTERN} if self.kind is ColumnKind.INSTANT else {})
 
 
-def scan(columns: Iterable[Column], source: str, key: Sequence[str], where: Sequence[str] = ()) -> Scan:
+def scan(columns: Iterable[ExportColumn], source: str, key: Sequence[str], where: Sequence[str] = ()) -> Scan:
     """What reads the columns that are not looked up by others."""
     read = {column.name: (column.sql, column.read_as) for column in columns if column.sql}
     return Scan(columns=read, source=source, key=key, where=where)
 
 
-def in_kinds(frame: DataFrame, columns: Sequence[Column], lookups: Mapping[str, Lookup]) -> DataFrame:
+def in_kinds(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping[str, Lookup]) -> DataFrame:
     """Rows as they were read, in the kinds and the order of the columns."""
     for column in columns:
         if column.lookup:
@@ -109,9 +109,9 @@ def in_kinds(frame: DataFrame, columns: Sequence[Column], lookups: Mapping[str, 
     return frame.select(_typed(column) for column in columns)
 
 
-def _typed(column: Column) -> Expr:
+def _typed(column: ExportColumn) -> Expr:
     value = pl.col(column.name)
-    return value != 0 if column.kind is Kind.BOOLEAN else value.cast(column.type)
+    return value != 0 if column.kind is ColumnKind.BOOLEAN else value.cast(column.type)
 
 
 def _found(keys: Series, lookup: Lookup) -> Series:
@@ -142,7 +142,7 @@ def with_iso_instants(frame: DataFrame) -> DataFrame:
 
 
 def row_schema(
-    title: str, doc: str, columns: Iterable[Column], others: Mapping[str, Any] | None = None
+    title: str, doc: str, columns: Iterable[ExportColumn], others: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """The JSON Schema of a row; columns that tell who a player is may be missing.
 

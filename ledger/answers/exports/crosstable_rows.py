@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ledger.answers.crosstables.crosstable import Wanted, crosstable
-from ledger.answers.crosstables.listing import Sought, tournaments
+from ledger.answers.crosstables.crosstable import TableChoice, crosstable
+from ledger.answers.crosstables.listing import TournamentSearch, tournaments
 from ledger.answers.crosstables.page import Crosstable
-from ledger.answers.exports.columns import Column, Kind
+from ledger.answers.exports.columns import ColumnKind, ExportColumn
 from ledger.book import tables
 from ledger.book.tables import POINTS, ColumnDoc
 from ledger.ledger import Ledger
@@ -23,35 +23,37 @@ if TYPE_CHECKING:
 DOC = "The cross-tables of tournaments, a row for each player of each edition, the best first."
 
 
-def _column(name: str, kind: Kind, doc: str, unit: str = "", *, optional: bool = False) -> Column:
-    return Column(name=name, kind=kind, meaning=ColumnDoc(doc, unit), optional=optional)
+def _column(name: str, kind: ColumnKind, doc: str, unit: str = "", *, optional: bool = False) -> ExportColumn:
+    return ExportColumn(name=name, kind=kind, meaning=ColumnDoc(doc, unit), optional=optional)
 
 
-def columns(name: Column) -> tuple[Column, ...]:
+def columns(name: ExportColumn) -> tuple[ExportColumn, ...]:
     """The columns; *name* is the one that tells who the player is."""
     return (
-        _column("pool", Kind.TEXT, "name of the pool"),
-        _column("tournament", Kind.TEXT, "name of the tournament"),
-        _column("edition", Kind.TEXT, "first day of the edition", "ISO 8601"),
-        _column("number", Kind.INTEGER, "the row of the table, from 1"),
-        _column("place", Kind.TEXT, "the place, such as 1, or 2-4 where it is shared"),
-        Column(name="player", kind=Kind.INTEGER, meaning=tables.PLAYER, optional=False),
+        _column("pool", ColumnKind.TEXT, "name of the pool"),
+        _column("tournament", ColumnKind.TEXT, "name of the tournament"),
+        _column("edition", ColumnKind.TEXT, "first day of the edition", "ISO 8601"),
+        _column("number", ColumnKind.INTEGER, "the row of the table, from 1"),
+        _column("place", ColumnKind.TEXT, "the place, such as 1, or 2-4 where it is shared"),
+        ExportColumn(name="player", kind=ColumnKind.INTEGER, meaning=tables.PLAYER, optional=False),
         name,
-        _column("enrolment_rating", Kind.NUMBER, "rating before the first game in it", POINTS, optional=True),
-        _column("closing_rating", Kind.NUMBER, "rating after the last game in it", POINTS, optional=True),
-        _column("games", Kind.INTEGER, "games in the table", "games"),
-        _column("points", Kind.NUMBER, "points, those of forfeits and byes among them", "game points"),
-        _column("wins", Kind.INTEGER, "games won, forfeits among them", "games"),
-        _column("draws", Kind.INTEGER, "games drawn", "games"),
-        _column("losses", Kind.INTEGER, "games lost, forfeits among them", "games"),
-        _column("opponents_mean", Kind.NUMBER, "mean enrolment rating of the opponents met", POINTS, optional=True),
-        _column("performance", Kind.NUMBER, "performance rating", POINTS, optional=True),
-        _column("variant", Kind.TEXT, "which performance rating that is, such as fide_tpr"),
-        _column("er_offset", Kind.NUMBER, "100 (performance / enrolment rating - 1)", "per cent", optional=True),
-        _column("upsets", Kind.INTEGER, "upsets that the player brought about", "games"),
+        _column("enrolment_rating", ColumnKind.NUMBER, "rating before the first game in it", POINTS, optional=True),
+        _column("closing_rating", ColumnKind.NUMBER, "rating after the last game in it", POINTS, optional=True),
+        _column("games", ColumnKind.INTEGER, "games in the table", "games"),
+        _column("points", ColumnKind.NUMBER, "points, those of forfeits and byes among them", "game points"),
+        _column("wins", ColumnKind.INTEGER, "games won, forfeits among them", "games"),
+        _column("draws", ColumnKind.INTEGER, "games drawn", "games"),
+        _column("losses", ColumnKind.INTEGER, "games lost, forfeits among them", "games"),
+        _column(
+            "opponents_mean", ColumnKind.NUMBER, "mean enrolment rating of the opponents met", POINTS, optional=True
+        ),
+        _column("performance", ColumnKind.NUMBER, "performance rating", POINTS, optional=True),
+        _column("variant", ColumnKind.TEXT, "which performance rating that is, such as fide_tpr"),
+        _column("er_offset", ColumnKind.NUMBER, "100 (performance / enrolment rating - 1)", "per cent", optional=True),
+        _column("upsets", ColumnKind.INTEGER, "upsets that the player brought about", "games"),
         _column(
             "results",
-            Kind.TEXT,
+            ColumnKind.TEXT,
             "results against other rows: 2:1½ 5:0 is a win and a draw against row 2, a loss to 5",
         ),
     )
@@ -65,12 +67,14 @@ def frames(ledger: Ledger, pool: int | None, tournament: str | None) -> Iterator
         pool: number of the pool; None: all.
         tournament: name of the tournament; None: all.
     """
-    types = {column.name: column.type for column in columns(_column("name", Kind.TEXT, "")) if column.name != "name"}
+    types = {
+        column.name: column.type for column in columns(_column("name", ColumnKind.TEXT, "")) if column.name != "name"
+    }
     for found in ledger.pools():
         if pool in {None, found.pool}:
-            for row in tournaments(ledger, found.name, Sought(text=tournament)):
+            for row in tournaments(ledger, found.name, TournamentSearch(text=tournament)):
                 if tournament in {None, row.tournament}:
-                    page = crosstable(ledger, row.tournament, found.name, Wanted(edition=row.first_day))
+                    page = crosstable(ledger, row.tournament, found.name, TableChoice(edition=row.first_day))
                     yield pl.DataFrame(_rows(page, row.first_day), types)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ledger.answers.exports import crosstable_rows, table_columns
-from ledger.answers.exports.columns import Column, Kind, scan
+from ledger.answers.exports.columns import ColumnKind, ExportColumn, scan
 from ledger.answers.moments import of_one_moment
 from ledger.book import tables
 from ledger.book.tables import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
@@ -33,7 +33,7 @@ NAMES, IDENTITIES, POOLS, CORRECTED = "names", "identities", "pools", "corrected
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class ExportFilter:
     """Which rows are wanted.
 
     Attributes:
@@ -70,7 +70,7 @@ class Dataset:
         name: as it is asked for.
         doc: what a row is.
         columns: its columns, those with personal data too.
-        filters: which fields of ``Asked`` it knows.
+        filters: which fields of ``ExportFilter`` it knows.
         key: names of the columns that tell rows apart.
         scans: what is read of the views, one after the other.
         rows: instead, what gives frames in the kinds of the columns.
@@ -78,13 +78,13 @@ class Dataset:
 
     name: str
     doc: str
-    columns: Sequence[Column]
+    columns: Sequence[ExportColumn]
     filters: frozenset[str] = frozenset()
     key: Sequence[str] = ()
-    scans: Callable[[Asked, Sequence[Column]], list[Scan]] | None = None
-    rows: Callable[[Ledger, Asked], Iterator[DataFrame]] | None = None
+    scans: Callable[[ExportFilter, Sequence[ExportColumn]], list[Scan]] | None = None
+    rows: Callable[[Ledger, ExportFilter], Iterator[DataFrame]] | None = None
 
-    def shown(self, asked: Asked) -> list[Column]:
+    def shown(self, asked: ExportFilter) -> list[ExportColumn]:
         """The columns that are wanted."""
         return [column for column in self.columns if asked.names or not column.personal]
 
@@ -92,22 +92,22 @@ class Dataset:
 # -- columns of several ----------------------------------------------------------------------------------------
 
 
-def _pool(sql: str) -> Column:
-    return Column(
-        name="pool", kind=Kind.TEXT, meaning=ColumnDoc("name of the pool"), sql=sql, lookup=POOLS, optional=False
+def _pool(sql: str) -> ExportColumn:
+    return ExportColumn(
+        name="pool", kind=ColumnKind.TEXT, meaning=ColumnDoc("name of the pool"), sql=sql, lookup=POOLS, optional=False
     )
 
 
-def _name(name: str, of: str, doc: str) -> Column:
+def _name(name: str, of: str, doc: str) -> ExportColumn:
     meaning = ColumnDoc(f"{doc}; empty once erased")
-    return Column(name=name, kind=Kind.TEXT, meaning=meaning, lookup=NAMES, of=of, personal=True)
+    return ExportColumn(name=name, kind=ColumnKind.TEXT, meaning=meaning, lookup=NAMES, of=of, personal=True)
 
 
-def _column(kind: Kind, meaning: ColumnDoc, name: str, sql: str, *, optional: bool = True) -> Column:
-    return Column(name=name, kind=kind, meaning=meaning, sql=sql, optional=optional)
+def _column(kind: ColumnKind, meaning: ColumnDoc, name: str, sql: str, *, optional: bool = True) -> ExportColumn:
+    return ExportColumn(name=name, kind=kind, meaning=meaning, sql=sql, optional=optional)
 
 
-def _between(asked: Asked, column: str) -> list[str]:
+def _between(asked: ExportFilter, column: str) -> list[str]:
     """Conditions on when games ended."""
     found = [] if asked.since_ms is None else [f"{column} >= {asked.since_ms}"]
     return found if asked.until_ms is None else [*found, f"{column} <= {asked.until_ms}"]
@@ -119,57 +119,59 @@ _GAME = BOOK["games"].columns
 _ENDED = ColumnDoc("the first moment at which it may have ended", INSTANT)
 
 
-def _of_game(name: str, kind: Kind = Kind.TEXT, *, optional: bool = True) -> Column:
+def _of_game(name: str, kind: ColumnKind = ColumnKind.TEXT, *, optional: bool = True) -> ExportColumn:
     return _column(kind, _GAME[name], name, f"g.{name}", optional=optional)
 
 
 GAME_COLUMNS = (
-    _of_game("position", Kind.INTEGER, optional=False),
+    _of_game("position", ColumnKind.INTEGER, optional=False),
     _of_game("key", optional=False),
     _pool("g.pool"),
-    _of_game("white", Kind.INTEGER, optional=False),
+    _of_game("white", ColumnKind.INTEGER, optional=False),
     _name("white_name", "white", "White's name"),
-    _of_game("black", Kind.INTEGER, optional=False),
+    _of_game("black", ColumnKind.INTEGER, optional=False),
     _name("black_name", "black", "Black's name"),
     _of_game("outcome", optional=False),
     _column(
-        Kind.NUMBER,
+        ColumnKind.NUMBER,
         ColumnDoc("White's score; empty without a result", "0, 0.5 or 1"),
         "white_score",
         "g.half_points / 2.0",
     ),
     _of_game("termination", optional=False),
-    _of_game("half_moves", Kind.INTEGER),
+    _of_game("half_moves", ColumnKind.INTEGER),
     _of_game("started_at"),
     _of_game("ended_at", optional=False),
-    _column(Kind.INSTANT, _ENDED, "ended", "g.ended_ms", optional=False),
+    _column(ColumnKind.INSTANT, _ENDED, "ended", "g.ended_ms", optional=False),
     _of_game("tournament"),
     _of_game("round"),
-    _column(Kind.BOOLEAN, ColumnDoc("whether a rated game was asked for"), "rated", "g.rated", optional=False),
-    _column(Kind.BOOLEAN, ColumnDoc("whether it counts for ratings"), "counts", "g.reason IS NULL", optional=False),
+    _column(ColumnKind.BOOLEAN, ColumnDoc("whether a rated game was asked for"), "rated", "g.rated", optional=False),
+    _column(
+        ColumnKind.BOOLEAN, ColumnDoc("whether it counts for ratings"), "counts", "g.reason IS NULL", optional=False
+    ),
     _of_game("reason"),
     _column(
-        Kind.INSTANT,
+        ColumnKind.INSTANT,
         ColumnDoc("its place in rating order; empty while its period is open", INSTANT),
         "rated_at",
         f"nullif(g.rated_ms, {OPEN})",
     ),
-    _of_game("white_rating", Kind.INTEGER),
-    _of_game("black_rating", Kind.INTEGER),
-    Column(
+    _of_game("white_rating", ColumnKind.INTEGER),
+    _of_game("black_rating", ColumnKind.INTEGER),
+    ExportColumn(
         name="corrected_by",
-        kind=Kind.TEXT,
+        kind=ColumnKind.TEXT,
         lookup=CORRECTED,
         of="key",
         meaning=ColumnDoc(
             "the proposals that corrected it and act, divided by blanks; empty for a game as it was recorded"
         ),
     ),
-    _of_game("voided_by", Kind.INTEGER),
+    _of_game("voided_by", ColumnKind.INTEGER),
 )
 
 
-def _game_scans(asked: Asked, columns: Sequence[Column]) -> list[Scan]:
+def _game_scans(asked: ExportFilter, columns: Sequence[ExportColumn]) -> list[Scan]:
     """Games are read in the order of the journal; of a player, a tournament or late days those that an index names."""
     where = _between(asked, "g.ended_ms")
     if asked.pool is not None:
@@ -208,38 +210,51 @@ _STANDING = (
     "ORDER BY effective_ms DESC, position DESC LIMIT 1), p.standing)"
 )
 PLAYER_COLUMNS = (
-    _column(Kind.INTEGER, _PERSON["player"], "player", "p.player", optional=False),
+    _column(ColumnKind.INTEGER, _PERSON["player"], "player", "p.player", optional=False),
     _name("name", "player", "the player's name"),
-    Column(
-        name="identity", kind=Kind.TEXT,
+    ExportColumn(
+        name="identity",
+        kind=ColumnKind.TEXT,
         meaning=ColumnDoc("the player's identity, such as lichess:ann; empty once erased"),
-        lookup=IDENTITIES, of="player", personal=True,
+        lookup=IDENTITIES,
+        of="player",
+        personal=True,
     ),
-    _column(Kind.TEXT, ColumnDoc("full, guest, welcomer or closed, after all changes", "word"), "standing", _STANDING),
-    _column(Kind.TEXT, _PERSON["joined_at"], "joined_at", "p.joined_at", optional=False),
-    Column(name="birth_year", kind=Kind.INTEGER, meaning=_PERSON["birth_year"], sql="p.birth_year", personal=True),
-    _column(Kind.INTEGER, _PERSON["declared_rating"], "declared_rating", "p.declared_rating"),
     _column(
-        Kind.INTEGER, ColumnDoc("the person that this number is merged into", NUMBER, "players.player"),
-        "merged_into", "m.into_player",
+        ColumnKind.TEXT, ColumnDoc("full, guest, welcomer or closed, after all changes", "word"), "standing", _STANDING
+    ),
+    _column(ColumnKind.TEXT, _PERSON["joined_at"], "joined_at", "p.joined_at", optional=False),
+    ExportColumn(
+        name="birth_year", kind=ColumnKind.INTEGER, meaning=_PERSON["birth_year"], sql="p.birth_year", personal=True
+    ),
+    _column(ColumnKind.INTEGER, _PERSON["declared_rating"], "declared_rating", "p.declared_rating"),
+    _column(
+        ColumnKind.INTEGER,
+        ColumnDoc("the person that this number is merged into", NUMBER, "players.player"),
+        "merged_into",
+        "m.into_player",
     ),
     attrs.evolve(
-        _pool("c.pool"), optional=True,
+        _pool("c.pool"),
+        optional=True,
         meaning=ColumnDoc("the pool of that rating; empty for who has no rated game in it"),
     ),
-    _column(Kind.NUMBER, ColumnDoc("rating now, unrounded", POINTS), "rating", "c.rating"),
-    _column(Kind.INTEGER, _CURRENT["n"], "games", "c.n"),
-    _column(Kind.INTEGER, _CURRENT["game"], "last_game", "c.game"),
+    _column(ColumnKind.NUMBER, ColumnDoc("rating now, unrounded", POINTS), "rating", "c.rating"),
+    _column(ColumnKind.INTEGER, _CURRENT["n"], "games", "c.n"),
+    _column(ColumnKind.INTEGER, _CURRENT["game"], "last_game", "c.game"),
     _column(
-        Kind.INSTANT, ColumnDoc("the first moment at which that may have ended", INSTANT), "last_ended", "c.ended_ms",
+        ColumnKind.INSTANT,
+        ColumnDoc("the first moment at which that may have ended", INSTANT),
+        "last_ended",
+        "c.ended_ms",
     ),
-    _column(Kind.BOOLEAN, ColumnDoc("whether rating lists show the player"), "listed", "c.listed"),
-)  # fmt: skip
+    _column(ColumnKind.BOOLEAN, ColumnDoc("whether rating lists show the player"), "listed", "c.listed"),
+)
 _MERGED = "LEFT JOIN merges AS m ON m.player = p.player"
 _FIRST_POOL = 1
 
 
-def _player_scans(asked: Asked, columns: Sequence[Column]) -> list[Scan]:
+def _player_scans(asked: ExportFilter, columns: Sequence[ExportColumn]) -> list[Scan]:
     pool = _FIRST_POOL if asked.pool is None else asked.pool
     source = f"players AS p {_MERGED} LEFT JOIN current AS c ON c.pool = {pool} AND c.player = p.player"
     where = [] if asked.player is None else [f"p.player = {asked.player}"]
@@ -259,9 +274,13 @@ PLAYERS = Dataset(
 
 _LOOKED_AT = {  # columns of the history that an export shows in another form
     "pool": _pool("h.pool"),
-    "ended_ms": _column(Kind.INSTANT, _ENDED, "ended", "h.ended_ms"),
-    "colour": _column(Kind.TEXT, ColumnDoc("white or black", "word"), "colour", "iif(h.colour, 'black', 'white')"),
-    "half_points": _column(Kind.NUMBER, ColumnDoc("the player's score", "0, 0.5 or 1"), "score", "h.half_points / 2.0"),
+    "ended_ms": _column(ColumnKind.INSTANT, _ENDED, "ended", "h.ended_ms"),
+    "colour": _column(
+        ColumnKind.TEXT, ColumnDoc("white or black", "word"), "colour", "iif(h.colour, 'black', 'white')"
+    ),
+    "half_points": _column(
+        ColumnKind.NUMBER, ColumnDoc("the player's score", "0, 0.5 or 1"), "score", "h.half_points / 2.0"
+    ),
 }
 _AFTER = {  # names of people stand behind their numbers
     "player": _name("player_name", "player", "the player's name"),
@@ -272,14 +291,14 @@ _AFTER = {  # names of people stand behind their numbers
 def history(scheme_state: Sequence[str] = ()) -> Dataset:
     """The history; the schemes that were ever in use give it columns for their state."""
     table = read_models.described((), scheme_state)["history"]
-    columns: list[Column] = []
+    columns: list[ExportColumn] = []
     for name in table_columns.stored_order(table, scheme_state):
         kind = table_columns.kind_of_side(name, scheme_state)
         plain = _column(kind, table.columns[name], name, f'h."{name}"', optional=name not in {"player", "n"})
         plain = attrs.evolve(plain, personal=name in table_columns.PERSONAL)
         columns += [_LOOKED_AT.get(name, plain), *([_AFTER[name]] if name in _AFTER else [])]
 
-    def scans(asked: Asked, shown: Sequence[Column]) -> list[Scan]:
+    def scans(asked: ExportFilter, shown: Sequence[ExportColumn]) -> list[Scan]:
         where = _between(asked, "h.ended_ms")
         if asked.player is not None:
             where.insert(0, f"h.player = {asked.player}")
@@ -300,19 +319,23 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
 # -- lists -------------------------------------------------------------------------------------------------------
 
 _LIST_ROW = (
-    Column(name="pool", kind=Kind.TEXT, meaning=ColumnDoc("name of the pool"), optional=False),
-    Column(name="rank", kind=Kind.INTEGER, meaning=ColumnDoc("place, from 1; equals share one"), optional=False),
-    Column(name="player", kind=Kind.INTEGER, meaning=tables.PLAYER, optional=False),
+    ExportColumn(name="pool", kind=ColumnKind.TEXT, meaning=ColumnDoc("name of the pool"), optional=False),
+    ExportColumn(
+        name="rank", kind=ColumnKind.INTEGER, meaning=ColumnDoc("place, from 1; equals share one"), optional=False
+    ),
+    ExportColumn(name="player", kind=ColumnKind.INTEGER, meaning=tables.PLAYER, optional=False),
     _name("name", "player", "the player's name"),
-    Column(name="shown", kind=Kind.INTEGER, meaning=ColumnDoc("rating as lists show it", POINTS), optional=False),
-    Column(name="rating", kind=Kind.NUMBER, meaning=ColumnDoc("rating, unrounded", POINTS), optional=False),
-    Column(
+    ExportColumn(
+        name="shown", kind=ColumnKind.INTEGER, meaning=ColumnDoc("rating as lists show it", POINTS), optional=False
+    ),
+    ExportColumn(name="rating", kind=ColumnKind.NUMBER, meaning=ColumnDoc("rating, unrounded", POINTS), optional=False),
+    ExportColumn(
         name="games",
-        kind=Kind.INTEGER,
+        kind=ColumnKind.INTEGER,
         meaning=ColumnDoc("rated games by then that the ledger knows", "games"),
         optional=False,
     ),
-    Column(name="last_game", kind=Kind.TEXT, meaning=ColumnDoc("day of the last of them", "ISO 8601")),
+    ExportColumn(name="last_game", kind=ColumnKind.TEXT, meaning=ColumnDoc("day of the last of them", "ISO 8601")),
 )
 _FIELDS = ("player", "rank", "shown", "rating", "games", "last_game")
 
@@ -323,14 +346,14 @@ def _frame(rows: Sequence[ListRow], more: Mapping[str, str | int]) -> DataFrame:
     return frame.with_columns(pl.lit(value).alias(name) for name, value in more.items())
 
 
-def _rating_rows(ledger: Ledger, asked: Asked) -> Iterator[DataFrame]:
+def _rating_rows(ledger: Ledger, asked: ExportFilter) -> Iterator[DataFrame]:
     ms = ledger.now_ms() if asked.at is None else instant_end_ms(asked.at)
     for pool in ledger.pools():
         if asked.pool in {None, pool.pool}:
             yield _frame(list_in_force(ledger.views.connection, pool, ms), {"pool": pool.name})
 
 
-def _list_rows(ledger: Ledger, asked: Asked) -> Iterator[DataFrame]:
+def _list_rows(ledger: Ledger, asked: ExportFilter) -> Iterator[DataFrame]:
     publications = ledger.publications
     names = {pool.name: pool.pool for pool in ledger.pools()}
     found = publications.all() if asked.published is None else [publications.found(asked.published)]
@@ -354,9 +377,15 @@ LISTS = Dataset(
     name="lists",
     doc="The published lists as they were published, a row for each player on each.",
     columns=(
-        Column(name="list", kind=Kind.TEXT, meaning=ColumnDoc("name of the list, POOL@DAY/EDITION"), optional=False),
-        Column(name="as_of", kind=Kind.TEXT, meaning=ColumnDoc("the instant it is of", INSTANT), optional=False),
-        Column(name="edition", kind=Kind.INTEGER, meaning=ColumnDoc("edition of that list, from 1"), optional=False),
+        ExportColumn(
+            name="list", kind=ColumnKind.TEXT, meaning=ColumnDoc("name of the list, POOL@DAY/EDITION"), optional=False
+        ),
+        ExportColumn(
+            name="as_of", kind=ColumnKind.TEXT, meaning=ColumnDoc("the instant it is of", INSTANT), optional=False
+        ),
+        ExportColumn(
+            name="edition", kind=ColumnKind.INTEGER, meaning=ColumnDoc("edition of that list, from 1"), optional=False
+        ),
         *_LIST_ROW,
     ),
     key=("list", "player"),
@@ -407,13 +436,13 @@ def dataset(ledger: Ledger, name: str) -> Dataset:
         raise UnknownNameError("table", name, choice_of(name, known), where="to export")
     columns, key = table_columns.of_table(connection, name, tables[name])
 
-    def scans(_: Asked, shown: Sequence[Column]) -> list[Scan]:
+    def scans(_: ExportFilter, shown: Sequence[ExportColumn]) -> list[Scan]:
         return [scan(shown, f'"{name}"', key)]
 
     return Dataset(name=name, doc=tables[name].doc, columns=columns, key=key, scans=scans)
 
 
-def check_filters(asked: Asked, chosen: Sequence[Dataset]) -> None:
+def check_filters(asked: ExportFilter, chosen: Sequence[Dataset]) -> None:
     """Refuse what a dataset cannot be asked.
 
     Raises:

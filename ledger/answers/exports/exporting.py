@@ -7,7 +7,7 @@ are never written over.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,13 +18,13 @@ from ledger.answers.exports.datasets import (
     IDENTITIES,
     NAMES,
     POOLS,
-    Asked,
     Dataset,
+    ExportFilter,
     check_filters,
     dataset,
 )
-from ledger.answers.exports.documents import DOCUMENTS, Document
-from ledger.answers.exports.formats import FORMATS, Lines, Options, Part
+from ledger.answers.exports.formats import FORMATS, ExportTable, Lines, WriteOptions
+from ledger.answers.exports.trf import trf16
 from ledger.errors import MalformedError, StorageError
 from ledger.ledger import Ledger
 from ledger.ratings import views_file
@@ -33,6 +33,34 @@ from ledger.runtime.lazy import pl
 from ledger.runtime.ledger_files import refuse_own_files
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.table_reader import OwnConnection, Scan, TableReader, table_reader
+
+
+class Document(NamedTuple):
+    """A text that can be exported.
+
+    Attributes:
+        doc: what it is, a sentence.
+        make: gives the bytes of the file.
+        filters: which fields of ``ExportFilter`` it knows.
+        suffixes: of the file names by which the format is known without being named.
+    """
+
+    doc: str
+    make: Callable[[Ledger, ExportFilter], Iterator[bytes]]
+    filters: frozenset[str]
+    suffixes: tuple[str, ...] = ()
+
+
+# By what is exported, and the format.
+DOCUMENTS: Mapping[tuple[str, str], Document] = {
+    ("tournament", "trf16"): Document(
+        doc="One tournament as a report in FIDE's TRF16.",
+        make=trf16,
+        filters=frozenset({"tournament", "pool", "since_ms", "until_ms"}),
+        suffixes=(".trf",),
+    ),
+}
+
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -64,7 +92,7 @@ def export(
     target: str | Path,
     *,
     fmt: str | None = None,
-    asked: Asked | None = None,
+    asked: ExportFilter | None = None,
     raw: bool = False,
     progress: Progress = silent,
 ) -> list[Exported]:
@@ -84,9 +112,11 @@ def export(
         MalformedError: what was asked does not go together.
         StorageError: the file is one of a ledger, or cannot be written.
     """
-    path, asked = Path(target), asked or Asked()
+    path, asked = Path(target), asked or ExportFilter()
     chosen_format = fmt or format_of(what, path)
-    _refuse_ledgers(ledger, path)
+    refuse_own_files(path, ledger.path)
+    if path.is_dir():
+        raise StorageError(str(path), "is a folder: give the name of a file")
     if document := _document(what, chosen_format, asked):
         with _whole(path) as making, making.open("wb") as file:
             file.writelines(document.make(ledger, asked))
@@ -98,13 +128,13 @@ def export(
         parts = []
         for item in chosen:
             frames = _frames(ledger, reader, item, asked, lookups)
-            parts.append(Part(item, item.shown(asked), _counted(frames, item, counts, ledger, progress)))
-        FORMATS[chosen_format].write(making, parts, Options(raw, position, position > FEW_ENTRIES))
+            parts.append(ExportTable(item, item.shown(asked), _counted(frames, item, counts, ledger, progress)))
+        FORMATS[chosen_format].write(making, parts, WriteOptions(raw, position, position > FEW_ENTRIES))
     return [Exported(name, rows) for name, rows in counts.items()]
 
 
 def lines(
-    ledger: Ledger, what: Sequence[str], *, fmt: str = "csv", asked: Asked | None = None, raw: bool = False
+    ledger: Ledger, what: Sequence[str], *, fmt: str = "csv", asked: ExportFilter | None = None, raw: bool = False
 ) -> Iterator[bytes]:
     """The bytes of an export that is text, block by block, for whoever takes them as they come.
 
@@ -115,7 +145,7 @@ def lines(
         UnknownNameError: there is no such dataset or table.
         MalformedError: what was asked does not go together, or the format is no text.
     """
-    asked = asked or Asked()
+    asked = asked or ExportFilter()
     if document := _document(what, fmt, asked):
         return document.make(ledger, asked)
     (item,) = _chosen(ledger, what, fmt, asked) if len(set(what)) == 1 else (None,)
@@ -126,13 +156,15 @@ def lines(
     return _lines(ledger, item, made, asked, raw=raw)
 
 
-def _lines(ledger: Ledger, item: Dataset, made: Lines, asked: Asked, *, raw: bool) -> Iterator[bytes]:
+def _lines(ledger: Ledger, item: Dataset, made: Lines, asked: ExportFilter, *, raw: bool) -> Iterator[bytes]:
     with _snapshot(ledger) as (reader, position):
         frames = _frames(ledger, reader, item, asked, _Lookups(ledger))
-        yield from made(Part(item, item.shown(asked), frames), Options(raw, position, position > FEW_ENTRIES))
+        yield from made(
+            ExportTable(item, item.shown(asked), frames), WriteOptions(raw, position, position > FEW_ENTRIES)
+        )
 
 
-def _document(what: Sequence[str], fmt: str, asked: Asked) -> Document | None:
+def _document(what: Sequence[str], fmt: str, asked: ExportFilter) -> Document | None:
     """The text of its own that is asked for; None where rows are."""
     document = DOCUMENTS.get((what[0], fmt))
     if document and (further := sorted({*what[1:], *(asked.filters - document.filters)})):
@@ -140,7 +172,7 @@ def _document(what: Sequence[str], fmt: str, asked: Asked) -> Document | None:
     return document
 
 
-def _chosen(ledger: Ledger, what: Sequence[str], fmt: str, asked: Asked) -> list[Dataset]:
+def _chosen(ledger: Ledger, what: Sequence[str], fmt: str, asked: ExportFilter) -> list[Dataset]:
     """The datasets that are asked for, which go together with the format and with what was asked."""
     if fmt not in FORMATS:
         raise MalformedError([f"no format {fmt!r}: expected one of {sorted(FORMATS)}"])
@@ -200,7 +232,9 @@ class _Lookups(Mapping[str, "Lookup"]):
         return by_number(dict(people.names() if name == NAMES else people.identities()))
 
 
-def _frames(ledger: Ledger, reader: TableReader, item: Dataset, asked: Asked, lookups: _Lookups) -> Iterator[DataFrame]:
+def _frames(
+    ledger: Ledger, reader: TableReader, item: Dataset, asked: ExportFilter, lookups: _Lookups
+) -> Iterator[DataFrame]:
     columns = item.shown(asked)
     if item.rows is not None:
         for frame in item.rows(ledger, asked):
@@ -256,10 +290,3 @@ def _whole(path: Path) -> Iterator[Path]:
                 with suppress(OSError):
                     making.with_name(f"{making.name}{end}").unlink()
             raise
-
-
-def _refuse_ledgers(ledger: Ledger, path: Path) -> None:
-    """Raise StorageError where the file is part of this ledger or of another one."""
-    refuse_own_files(path, ledger.path)
-    if path.is_dir():
-        raise StorageError(str(path), "is a folder: give the name of a file")

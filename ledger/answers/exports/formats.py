@@ -15,7 +15,7 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.answers.exports.columns import Column, with_iso_instants
+from ledger.answers.exports.columns import ExportColumn, with_iso_instants
 from ledger.answers.exports.datasets import Dataset
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import pl, pl_plugins, sqlite_utils
@@ -30,15 +30,15 @@ _AHEAD = 2  # frames that wait to be written
 _PLAIN_CELL = r"^[A-Za-z0-9][ -:<-~]*$"  # printable ASCII without a semicolon that begins with a letter or a digit
 
 
-class Part(NamedTuple):
+class ExportTable(NamedTuple):
     """A table to write: what it is, its columns, its rows in their kinds."""
 
     dataset: Dataset
-    columns: Sequence[Column]
+    columns: Sequence[ExportColumn]
     frames: Iterator[DataFrame]
 
 
-class Options(NamedTuple):
+class WriteOptions(NamedTuple):
     """How a file is to be written.
 
     Attributes:
@@ -52,39 +52,33 @@ class Options(NamedTuple):
     are_many: bool
 
 
-Writer = Callable[[Path, Sequence[Part], Options], None]
-Lines = Callable[[Part, Options], Iterator[bytes]]
+Writer = Callable[[Path, Sequence[ExportTable], WriteOptions], None]
+Lines = Callable[[ExportTable, WriteOptions], Iterator[bytes]]
 
 
-def csv_lines(part: Part, options: Options) -> Iterator[bytes]:
+def csv_lines(part: ExportTable, options: WriteOptions) -> Iterator[bytes]:
     """A table as CSV: a line of names, empty cells for what is not known, line ends as on Unix."""
     yield (",".join(column.name for column in part.columns) + "\n").encode()
     for frame in part.frames:
         shown = with_iso_instants(frame)
-        cells = shown.with_columns(_cells(shown[name], raw=options.raw) for name in _texts(shown))
+        texts = [name for name, kind in shown.schema.items() if kind == pl.String]
+        cells = shown.with_columns(_cells(shown[name], raw=options.raw) for name in texts)
         written = BytesIO()
         cells.write_csv(written, include_header=False)
         yield written.getvalue()
 
 
-def _texts(frame: DataFrame) -> list[str]:
-    return [name for name, kind in frame.schema.items() if kind == pl.String]
-
-
 def _cells(texts: Any, *, raw: bool) -> Any:
     """A column of text as cells: most are plain; of the others each different text is looked at once."""
     others = texts.filter(~texts.str.contains(_PLAIN_CELL)).unique().drop_nulls().to_list()
-    shown = {text: _cell(text, raw=raw) for text in others}
+    shown = {text: visible(text, keep="\n") for text in others}
+    if not raw:
+        shown = {text: in_cell(cell, "csv") for text, cell in shown.items()}
     changed = {text: cell for text, cell in shown.items() if text != cell}
     return texts.replace(list(changed), list(changed.values())) if changed else texts
 
 
-def _cell(text: str, *, raw: bool) -> str:
-    cell = visible(text, keep="\n")
-    return cell if raw else in_cell(cell, "csv")
-
-
-def ndjson_lines(part: Part, options: Options) -> Iterator[bytes]:  # noqa: ARG001
+def ndjson_lines(part: ExportTable, options: WriteOptions) -> Iterator[bytes]:  # noqa: ARG001
     """A table as newline-delimited JSON: an object a line."""
     for frame in part.frames:
         yield in_json(with_iso_instants(frame).write_ndjson()).encode()
@@ -93,7 +87,7 @@ def ndjson_lines(part: Part, options: Options) -> Iterator[bytes]:  # noqa: ARG0
 def _in_a_file(lines: Lines) -> Writer:
     """What writes a table of text to a file."""
 
-    def write(path: Path, parts: Sequence[Part], options: Options) -> None:
+    def write(path: Path, parts: Sequence[ExportTable], options: WriteOptions) -> None:
         (part,) = parts
         with path.open("wb") as file:
             file.writelines(lines(part, options))
@@ -104,7 +98,7 @@ def _in_a_file(lines: Lines) -> Writer:
 # -- Parquet -------------------------------------------------------------------------------------------------------
 
 
-def write_parquet(path: Path, parts: Sequence[Part], options: Options) -> None:
+def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOptions) -> None:
     """One table as Parquet (zstd), with what its columns mean under ``rating-ledger`` in the metadata of the file.
 
     Rows are written by threads of their own while the next are read.
@@ -167,7 +161,7 @@ def _hand_over(waiting: Queue[DataFrame | None], frame: DataFrame | None, sinkin
 # -- SQLite --------------------------------------------------------------------------------------------------------
 
 
-def write_sqlite(path: Path, parts: Sequence[Part], options: Options) -> None:
+def write_sqlite(path: Path, parts: Sequence[ExportTable], options: WriteOptions) -> None:
     """Tables of one SQLite file, each with its key and with foreign keys to the others; instants are ISO 8601 text."""
     connection = sqlite.connect(path)
     with closing(connection), sqlite.storage_errors(path):
@@ -190,7 +184,7 @@ def write_sqlite(path: Path, parts: Sequence[Part], options: Options) -> None:
 _PYTHON: Mapping[str, type] = {"INTEGER": int, "REAL": float, "TEXT": str}
 
 
-def _foreign_keys(part: Part, tables: Mapping[str, set[str]]) -> list[tuple[str, str, str, str]]:
+def _foreign_keys(part: ExportTable, tables: Mapping[str, set[str]]) -> list[tuple[str, str, str, str]]:
     """(table, column, other table, its key) where the other table stands in the same file."""
     found = []
     for column in part.columns:
@@ -200,7 +194,7 @@ def _foreign_keys(part: Part, tables: Mapping[str, set[str]]) -> list[tuple[str,
     return found
 
 
-def _fill(writer: TableWriter, part: Part) -> None:
+def _fill(writer: TableWriter, part: ExportTable) -> None:
     names = ", ".join(f'"{column.name}"' for column in part.columns)
     places = ", ".join("?" * len(part.columns))
     query = f'INSERT INTO "{part.dataset.name}"({names}) VALUES ({places})'
@@ -213,7 +207,7 @@ def _fill(writer: TableWriter, part: Part) -> None:
         writer.close()
 
 
-class Format(NamedTuple):
+class FileFormat(NamedTuple):
     """A format of files.
 
     Attributes:
@@ -229,9 +223,9 @@ class Format(NamedTuple):
     takes_many: bool = False
 
 
-FORMATS: Mapping[str, Format] = {
-    "csv": Format(_in_a_file(csv_lines), (".csv",), csv_lines),
-    "ndjson": Format(_in_a_file(ndjson_lines), (".ndjson", ".jsonl", ".nl"), ndjson_lines),
-    "parquet": Format(write_parquet, (".parquet",)),
-    "sqlite": Format(write_sqlite, (".db", ".sqlite", ".sqlite3"), takes_many=True),
+FORMATS: Mapping[str, FileFormat] = {
+    "csv": FileFormat(_in_a_file(csv_lines), (".csv",), csv_lines),
+    "ndjson": FileFormat(_in_a_file(ndjson_lines), (".ndjson", ".jsonl", ".nl"), ndjson_lines),
+    "parquet": FileFormat(write_parquet, (".parquet",)),
+    "sqlite": FileFormat(write_sqlite, (".db", ".sqlite", ".sqlite3"), takes_many=True),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ledger.answers.exports.columns import Column, Kind
+from ledger.answers.exports.columns import ColumnKind, ExportColumn
 from ledger.book.tables import ColumnDoc, TableDoc
 from ledger.ratings import tournament_performance
 from ledger.ratings.projector import SIDE_COLUMNS
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sqlite_utils.db import Table
 
 PERSONAL = frozenset({"birth_year"})  # columns of the views that help to tell who a player is
-_KINDS = {"INTEGER": Kind.INTEGER, "REAL": Kind.NUMBER, "TEXT": Kind.TEXT}
+_KINDS = {"INTEGER": ColumnKind.INTEGER, "REAL": ColumnKind.NUMBER, "TEXT": ColumnKind.TEXT}
 
 
 def _table(connection: sqlite3.Connection, name: str) -> Table:
@@ -37,10 +37,10 @@ def stored_order(table: TableDoc, state: Sequence[str]) -> list[str]:
     return [*(name for name in table.columns if name not in state), *state]
 
 
-def kind_of_side(name: str, state: Sequence[str]) -> Kind:
+def kind_of_side(name: str, state: Sequence[str]) -> ColumnKind:
     """What a column of the history holds."""
     if name in state:
-        return Kind.NUMBER
+        return ColumnKind.NUMBER
     kept = {kept.name: kept.type for kept in HISTORY.state}
     return _KINDS[kept[name] if name in kept else SIDE_COLUMNS[name].type if name in SIDE_COLUMNS else "INTEGER"]
 
@@ -51,12 +51,12 @@ def can_be_had(connection: sqlite3.Connection, table: str) -> bool:
     return is_view or all(column.type in _KINDS for column in _table(connection, table).columns)
 
 
-def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) -> tuple[list[Column], list[str]]:
+def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) -> tuple[list[ExportColumn], list[str]]:
     """The columns of a table, and the names of its key."""
     if table == tournament_performance.NAME:
         types = tournament_performance.TYPES
         found = [
-            Column(
+            ExportColumn(
                 name=name,
                 kind=_KINDS[types[name]],
                 meaning=meaning,
@@ -70,7 +70,7 @@ def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) ->
     for _, name, kind, not_null, _, place in _table(connection, table).columns:
         meaning = described.columns.get(name, ColumnDoc(""))
         found.append(
-            Column(
+            ExportColumn(
                 name=name,
                 kind=_KINDS[kind],
                 meaning=meaning,

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import attrs
 
 from ledger.answers.crosstables import editions, event_games
-from ledger.answers.crosstables.crosstable import Told, byes_beside
+from ledger.answers.crosstables.crosstable import EventFacts, byes_beside
 from ledger.answers.crosstables.event_games import EventGame
-from ledger.answers.exports.datasets import Asked
+from ledger.answers.exports.datasets import ExportFilter
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import day
 from ledger.book import tournament_editions
@@ -39,7 +39,7 @@ _TYPES = {
 }
 
 
-class Entrant(NamedTuple):
+class ReportEntrant(NamedTuple):
     """A player of the report: name, FIDE number or nothing, rating at the start or None."""
 
     name: str
@@ -64,13 +64,13 @@ class Report:
     first: str
     last: str
     kind: str | None
-    entrants: Mapping[int, Entrant]
+    entrants: Mapping[int, ReportEntrant]
     rounds: Sequence[Sequence[EventGame]]
     byes: Sequence[StoredRound] = ()
 
 
 @of_one_moment
-def trf16(ledger: Ledger, asked: Asked) -> Iterator[bytes]:
+def trf16(ledger: Ledger, asked: ExportFilter) -> Iterator[bytes]:
     """The report of a tournament, line by line.
 
     Args:
@@ -113,7 +113,9 @@ def trf16(ledger: Ledger, asked: Asked) -> Iterator[bytes]:
     )
 
 
-def _told(pool: Pool, asked: Asked, games: Sequence[EventGame], byes: Sequence[StoredRound]) -> Told | None:
+def _told(
+    pool: Pool, asked: ExportFilter, games: Sequence[EventGame], byes: Sequence[StoredRound]
+) -> EventFacts | None:
     """The one edition that is asked for; None where nothing is told of it.
 
     Raises:
@@ -128,7 +130,7 @@ def _told(pool: Pool, asked: Asked, games: Sequence[EventGame], byes: Sequence[S
         if (low is None or edition.last_ms >= low) and (high is None or edition.first_ms <= high)
     ]
     inside = [
-        Told(
+        EventFacts(
             edition,
             [game for game in editions.within(games, edition) if _lies(game.ended_ms, low, high)],
             every.rounds.get(edition, ()),
@@ -146,7 +148,7 @@ def _lies(ms: int, low: int | None, high: int | None) -> bool:
     return (low is None or ms >= low) and (high is None or ms <= high)
 
 
-def _entrants(ledger: Ledger, games: Sequence[EventGame], byes: Sequence[StoredRound]) -> dict[int, Entrant]:
+def _entrants(ledger: Ledger, games: Sequence[EventGame], byes: Sequence[StoredRound]) -> dict[int, ReportEntrant]:
     ratings: dict[int, int | None] = {}
     for game in games:
         for player in (game.white, game.black):
@@ -154,12 +156,14 @@ def _entrants(ledger: Ledger, games: Sequence[EventGame], byes: Sequence[StoredR
     for bye in byes:
         ratings.setdefault(bye.player, None)
     persons = ledger.people.by_number(ratings)
-    found: dict[int, Entrant] = {}
+    found: dict[int, ReportEntrant] = {}
     for player, rating in ratings.items():
         person = persons.get(player)
         identity = (person.identity if person else None) or ""
         name = (person.name if person else None) or f"player {player}"
-        found[player] = Entrant(name[:MAX_NAME].strip(), identity[5:] if identity.startswith("fide:") else "", rating)
+        found[player] = ReportEntrant(
+            name[:MAX_NAME].strip(), identity[5:] if identity.startswith("fide:") else "", rating
+        )
     names = [entrant.name for entrant in found.values() if not entrant.fide]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         words = "is the name of several players without a FIDE number: a report could not tell them apart"

@@ -59,7 +59,7 @@ def draw(page: Page, look: Look = PLAIN, *, page_link: Callable[[int], str] | No
         look: what the reader chose.
         page_link: the address of the page of a number; None where the other pages are nowhere.
     """
-    drawn = svg.draw(page, look, _to_details)
+    drawn = svg.draw(page, look, lambda player, bar: f"#{wording.anchor(player, bar)}")
     title = in_markup(f"Rating graph of {wording.heading(page)}")
     return "\n".join(
         [
@@ -71,7 +71,9 @@ def draw(page: Page, look: Look = PLAIN, *, page_link: Callable[[int], str] | No
             *_links(page, page_link),
             f"<figure>\n{drawn}</figure>",
             *_details(page),
-            *_list(page),
+            '<section id="list" aria-label="List of the games">',
+            *(line for player in (page.player, page.against) if player is not None for line in _table(player)),
+            "</section>",
             f"</main>\n<script>{_SCRIPT}</script>\n</body>\n</html>\n",
         ]
     )
@@ -81,10 +83,6 @@ def _style(theme: Theme) -> str:
     if theme is not Theme.AUTO:
         return f":root{{color-scheme:{theme}}}{_FORM}{_DARK if theme is Theme.DARK else _LIGHT}"
     return f":root{{color-scheme:light dark}}{_FORM}{_LIGHT}@media (prefers-color-scheme:dark){{{_DARK}}}"
-
-
-def _to_details(player: PlayerBars, bar: Bar) -> str:
-    return f"#{wording.anchor(player, bar)}"
 
 
 def _links(page: Page, page_link: Callable[[int], str] | None) -> list[str]:
@@ -157,14 +155,6 @@ _COLUMNS: tuple[tuple[str, bool, Callable[[Bar], str]], ...] = (
     ("tournament", False, lambda bar: bar.tournament or ""),
     ("note", False, lambda bar: "; ".join(f"{term}: {words}" for term, words in wording.marks(bar))),
 )
-
-
-def _list(page: Page) -> list[str]:
-    parts = ['<section id="list" aria-label="List of the games">']
-    for player in (page.player, page.against):
-        if player is not None:
-            parts += _table(player)
-    return [*parts, "</section>"]
 
 
 def _table(player: PlayerBars) -> list[str]:

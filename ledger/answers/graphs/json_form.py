@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -30,3 +32,23 @@ def rows(page: Page) -> list[dict[str, Any]]:
         if player is not None
         for bar in player.bars
     ]
+
+
+def lichess_history(pages: Iterable[Page]) -> list[dict[str, Any]]:
+    """The history of one player.
+
+    Args:
+        pages: for each pool one page with all games.
+
+    Returns:
+        A rating whose period has not closed is in force on no day, and left out.
+    """
+    return [{"name": page.pool, "points": _points(page)} for page in pages]
+
+
+def _points(page: Page) -> list[list[int]]:
+    by_day: dict[str, int] = {}
+    for bar in reversed(page.player.bars):
+        if bar.in_force is not None and bar.rating is not None and isfinite(bar.rating):
+            by_day[bar.in_force] = round(bar.rating)
+    return [[int(day[:4]), int(day[5:7]) - 1, int(day[8:]), rating] for day, rating in sorted(by_day.items())]

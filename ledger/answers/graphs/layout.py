@@ -50,7 +50,7 @@ class Label(NamedTuple):
     below: str = ""
 
 
-class Layout(NamedTuple):
+class GraphLayout(NamedTuple):
     """Where the bars of a page stand.
 
     Attributes:
@@ -79,7 +79,7 @@ class Layout(NamedTuple):
         return self.width - RIGHT
 
 
-def lay_out(page: Page, *, opponents: bool) -> Layout:
+def lay_out(page: Page, *, opponents: bool) -> GraphLayout:
     """The layout of a page, whose scale has room for the opponents' ratings where they are shown."""
     scale = scale_of(_ratings(page, opponents=opponents))
     now = LEFT + NOW_GAP / 2 + NOW_WIDTH / 2 if page.is_newest and page.player.rating_now is not None else None
@@ -108,19 +108,15 @@ def scale_of(ratings: Sequence[float]) -> Scale:
     if span < max(1.0, abs(high) * 1e-9):
         span = max(25.0, abs(high) * 1e-9)
     low, high = low - span * 0.16, high + span * 0.08
-    step = _round_step((high / 2 - low / 2) / 3.5)
+    least = (high / 2 - low / 2) / 3.5
+    power = 10.0 ** floor(log10(max(least, 1.0)))  # a step is one point at least
+    step = next(factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= least or factor == 10.0)
     first, last = floor(low / step), ceil(high / step)
     ticks = tuple(number * step for number in range(first, last + 1))
     return Scale(ticks[0], ticks[-1], ticks)
 
 
-def _round_step(wanted: float) -> float:
-    """The smallest of 1, 2, 2.5, 5 times a power of ten that is not below *wanted*; at least one point."""
-    power = 10.0 ** floor(log10(max(wanted, 1.0)))
-    return next(factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= wanted or factor == 10.0)
-
-
-def _by_game(page: Page, scale: Scale, now: float | None, begin: float) -> Layout:
+def _by_game(page: Page, scale: Scale, now: float | None, begin: float) -> GraphLayout:
     bars = page.player.bars
     step = max(SMALLEST_STEP, min(WIDEST_STEP, (NARROWEST - (begin - LEFT)) / max(1, len(bars))))
     places = tuple(begin + step * (i + 0.5) for i in range(len(bars)))
@@ -131,10 +127,10 @@ def _by_game(page: Page, scale: Scale, now: float | None, begin: float) -> Layou
     place_of = {bar.n: x for bar, x in zip(bars, places, strict=True)}
     seams = tuple(place_of[seam.n] + step / 2 for seam in page.player.seams)
     gap = 2.0 if step >= 9 else 1.0
-    return Layout(width, step - gap, places, (), now, labels, seams, scale)
+    return GraphLayout(width, step - gap, places, (), now, labels, seams, scale)
 
 
-def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> Layout:
+def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> GraphLayout:
     ends = [bar.ended_ms for player in (page.player, page.against) if player is not None for bar in player.bars]
     if not ends:
         return _by_game(page, scale, now, begin)
@@ -149,7 +145,7 @@ def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> Layou
     every = next((n for n in _MONTHS_BETWEEN if n * per_month >= _room(n)), _MONTHS_BETWEEN[-1])
     labels = tuple(_labels(first, last, every, x))
     seams = tuple(x(seam.ended_ms) + DAY_BAR / 2 + 1 for seam in page.player.seams)
-    return Layout(
+    return GraphLayout(
         begin + room + RIGHT,
         DAY_BAR,
         tuple(x(bar.ended_ms) for bar in page.player.bars),

@@ -104,21 +104,18 @@ def _corner(square: int, *, flipped: bool = False) -> tuple[int, int]:
 
 def in_words(position: Position) -> str:
     """The position for who cannot see it: ``White: king e1, pawns a2 b2; Black: king e8; White to move``."""
+    squares_of: dict[str, list[str]] = {}
+    for square, piece in enumerate(position.squares):
+        squares_of.setdefault(piece, []).append(f"{FILES[square % 8]}{RANKS[square // 8]}")
     sides = []
     for word, white in (("White", True), ("Black", False)):
         pieces = [
             f"{name}{'s' if len(squares) > 1 else ''} {' '.join(squares)}"
             for letter, name in _PIECE_NAMES.items()
-            if (squares := _named_squares(position, letter.upper() if white else letter))
+            if (squares := squares_of.get(letter.upper() if white else letter))
         ]
         sides.append(f"{word}: {', '.join(pieces)}")
     return f"{'; '.join(sides)}; {'White' if position.white else 'Black'} to move"
-
-
-def _named_squares(position: Position, letter: str) -> list[str]:
-    return [
-        f"{FILES[square % 8]}{RANKS[square // 8]}" for square, piece in enumerate(position.squares) if piece == letter
-    ]
 
 
 def document(position: Position, title: str, *, side: int = SIDE, flipped: bool = False) -> str:

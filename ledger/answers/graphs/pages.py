@@ -69,7 +69,10 @@ def page(
     if number is not None and number > pages:
         hint = f"{shown(person)} has {pages}, of {PAGE} games each"
         raise UnknownNameError("page", str(number), hint, where="of the graph")
-    first, until = games_of_page(number, games) if number is not None else _last_games(last, games)
+    if number is not None:
+        first, until = games_of_page(number, games)
+    else:
+        first, until = max(1, games - (LAST if last is None else last or games) + 1), games
     read = _Reader(ledger, rated_by, states, boards)
     bars = read.player_bars(person, first, until, games)
     newer, older = (number or 1) - 1, (games - first) // PAGE + 2
@@ -115,11 +118,6 @@ def games_of_page(number: int, games: int) -> tuple[int, int]:
 def page_of_game(n: int, games: int) -> int:
     """The page on which a player's n-th game stands, of a player with so many *games*."""
     return (games - n) // PAGE + 1
-
-
-def _last_games(last: int | None, games: int) -> tuple[int, int]:
-    wanted = LAST if last is None else last or games
-    return max(1, games - wanted + 1), games
 
 
 def _in_force(row: Row) -> str | None:

@@ -12,7 +12,7 @@ from math import isfinite
 
 from ledger.answers.graphs import wording
 from ledger.answers.graphs.bars import Bar, Page, PlayerBars
-from ledger.answers.graphs.layout import BELOW, HEIGHT, LEFT, NOW_WIDTH, TOP, Layout, lay_out
+from ledger.answers.graphs.layout import BELOW, HEIGHT, LEFT, NOW_WIDTH, TOP, GraphLayout, lay_out
 from ledger.answers.graphs.looks import PLAIN, Look, patterns, style
 from ledger.runtime.visible import in_markup, visible
 
@@ -81,7 +81,7 @@ def _cut(name: str) -> str:
     return shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 1]}…"
 
 
-def _heading(page: Page, layout: Layout) -> list[str]:
+def _heading(page: Page, layout: GraphLayout) -> list[str]:
     beside = "" if page.against is None else f" and {_cut(page.against.name)}"
     quiet = " · ".join(filter(None, (_cut(page.pool), wording.games_shown(page), wording.days_shown(page))))
     parts = [_text(LEFT, 28, f"{_cut(page.player.name)}{beside}", "heading"), _text(LEFT, 48, quiet, "quiet")]
@@ -90,7 +90,7 @@ def _heading(page: Page, layout: Layout) -> list[str]:
     return parts
 
 
-def _axes(page: Page, layout: Layout) -> list[str]:
+def _axes(page: Page, layout: GraphLayout) -> list[str]:
     parts = ['<g aria-hidden="true">']
     for tick in layout.scale.ticks:
         y = layout.scale.y(tick)
@@ -109,7 +109,7 @@ def _axes(page: Page, layout: Layout) -> list[str]:
     return [*parts, "</g>"]
 
 
-def _now(page: Page, layout: Layout) -> list[str]:
+def _now(page: Page, layout: GraphLayout) -> list[str]:
     """The bar of the rating now, at the left end, with its number above it."""
     rating = page.player.rating_now
     if layout.now is None or rating is None or not isfinite(rating):
@@ -131,7 +131,7 @@ def _rect(kind: str, middle: float, y: float, width: float) -> str:
     )
 
 
-def _bars(page: Page, layout: Layout, link: Link, *, opponents: bool) -> list[str]:
+def _bars(page: Page, layout: GraphLayout, link: Link, *, opponents: bool) -> list[str]:
     parts = [
         _bar(bar, page.player, x, layout, link, with_spot=opponents and page.by == "game")
         for bar, x in zip(page.player.bars, layout.places, strict=True)
@@ -139,7 +139,7 @@ def _bars(page: Page, layout: Layout, link: Link, *, opponents: bool) -> list[st
     return parts if page.by == "game" else parts[::-1]  # of games that overlap the newest lies on top
 
 
-def _spots_on_top(page: Page, layout: Layout, *, opponents: bool) -> list[str]:
+def _spots_on_top(page: Page, layout: GraphLayout, *, opponents: bool) -> list[str]:
     """By date the opponents' ratings lie above all bars: within its own bar one would be hidden by the next."""
     if not opponents or page.by == "game":
         return []
@@ -155,7 +155,7 @@ def _has_spot(bar: Bar) -> bool:
     return bar.opponent_rating_before is not None and isfinite(bar.opponent_rating_before)
 
 
-def _spot(bar: Bar, x: float, layout: Layout, *further: str) -> str:
+def _spot(bar: Bar, x: float, layout: GraphLayout, *further: str) -> str:
     """The small square that is the opponent's rating, with it and *further* lines in its title."""
     y = layout.scale.y(bar.opponent_rating_before or 0.0) - _SPOT / 2
     lines = (f"Opponent's rating: {wording.points(bar.opponent_rating_before)}", *further)
@@ -163,7 +163,7 @@ def _spot(bar: Bar, x: float, layout: Layout, *further: str) -> str:
     return f'<rect class="spot" x="{_n(x - _SPOT / 2)}" y="{_n(y)}" width="5" height="5"><title>{title}</title></rect>'
 
 
-def _bar(bar: Bar, player: PlayerBars, x: float, layout: Layout, link: Link, *, with_spot: bool) -> str:
+def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, link: Link, *, with_spot: bool) -> str:
     y, kind = _BASE - 6.0, "bar none"
     if bar.rating is not None and isfinite(bar.rating):
         y, kind = layout.scale.y(bar.rating), f"bar fill-{wording.kind(bar)}"
@@ -219,7 +219,7 @@ def data_of(bar: Bar, player: PlayerBars) -> str:
     return " ".join(found)
 
 
-def _beside(page: Page, layout: Layout, link: Link) -> list[str]:
+def _beside(page: Page, layout: GraphLayout, link: Link) -> list[str]:
     """The second player: a line from game to game, with a mark at each."""
     if page.against is None:
         return []
@@ -240,7 +240,7 @@ def _beside(page: Page, layout: Layout, link: Link) -> list[str]:
     ]
 
 
-def _seams(page: Page, layout: Layout) -> list[str]:
+def _seams(page: Page, layout: GraphLayout) -> list[str]:
     parts = []
     for seam, x in zip(page.player.seams, layout.seams, strict=True):
         parts.append(_line("seam", x, TOP - 14, x, _BASE))
@@ -249,7 +249,7 @@ def _seams(page: Page, layout: Layout) -> list[str]:
     return parts
 
 
-def _legend(page: Page, layout: Layout, *, opponents: bool) -> list[str]:
+def _legend(page: Page, layout: GraphLayout, *, opponents: bool) -> list[str]:
     """What the colours, patterns and marks mean; only those that are on the page."""
     bars = page.player.bars
     items: list[tuple[str, str]] = []

@@ -4,20 +4,30 @@ Only ``TreeHead`` and the errors are common ground; the format is read as it is 
 alone is whether the whole file was written anew: that takes a head kept outside.
 """
 
-from ledger.audit.reader.commitments import NamesVerdict, verify_names
-from ledger.audit.reader.erasures import ErasuresVerdict, verify_erasures
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
-from ledger.audit.reader.four_eyes import FourEyesVerdict, verify_four_eyes
-from ledger.audit.reader.growth import verify_checkpoint
+from ledger.audit.reader.four_eyes import FourEyesVerdict, Reset, verify_four_eyes
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
-from ledger.audit.reader.lists import ListsVerdict, PublishedList, published_lists, verify_lists
-from ledger.audit.reader.notes import NotAProofError, VerifierKey, verified_checkpoint
-from ledger.audit.reader.people import PeopleVerdict, verify_people
-from ledger.audit.reader.proofs import inclusion_proof, verify_consistency, verify_inclusion
-from ledger.audit.reader.reasons import ReasonsVerdict, verify_reasons
+from ledger.audit.reader.notes import NotAProofError, VerifierKey, verified_checkpoint, verify_checkpoint
+from ledger.audit.reader.people import (
+    ErasuresVerdict,
+    NamesVerdict,
+    PeopleVerdict,
+    ReasonsVerdict,
+    verify_erasures,
+    verify_names,
+    verify_people,
+    verify_reasons,
+)
 from ledger.audit.reader.receipts import ProvenReceipt, verify_receipt
-from ledger.audit.reader.texts import TextsVerdict, verify_texts
-from ledger.audit.reader.tokens import Reset
+from ledger.audit.reader.texts import (
+    ListsVerdict,
+    PublishedList,
+    TextsVerdict,
+    published_lists,
+    verify_lists,
+    verify_texts,
+)
+from ledger.audit.reader.tree import inclusion_proof, verify_consistency, verify_inclusion
 
 __all__ = [
     "FIRST_FALSEHOODS",

@@ -7,6 +7,7 @@ and read there.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
@@ -14,11 +15,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.errors import CorruptError, LedgerError, StorageError, one_line
+from ledger.errors import CorruptError, StorageError, one_line
 
 if TYPE_CHECKING:
     import sqlite3
@@ -64,6 +65,7 @@ class Falsehood:
         """One line of letters that can be seen, whatever the file holds."""
         entry = " entry" if self.table == "journal" and isinstance(self.position_or_key, int) else ""
         line = f"{self.table}{entry} {self.position_or_key}: {self.message}"
+        # ``runtime.visible`` does more, and is code of the writers
         return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
 
 
@@ -98,18 +100,18 @@ def snapshot(path: str, remedy: str = RESTORE) -> Iterator[Snapshot]:
         StorageError: the file is missing, locked, or may not be read.
         CorruptError: it is no database, or its first pages are damaged.
     """
-    with ExitStack() as held:
+    with ExitStack() as stack:
         with translated(path, remedy):
-            connection = _open(path, held)
-            held.callback(connection.close)
+            connection = _open(path, stack)
+            stack.callback(connection.close)
         yield Snapshot(path, connection, remedy)
 
 
 @contextmanager
 def opened(source: str | Snapshot, *tables: str) -> Iterator[Snapshot]:
     """A snapshot of a file that must hold *tables*: a new one of a path, or one that is held already."""
-    with ExitStack() as held:
-        file = held.enter_context(snapshot(source)) if isinstance(source, str) else source
+    with ExitStack() as stack:
+        file = stack.enter_context(snapshot(source)) if isinstance(source, str) else source
         with translated(file.path, file.remedy):
             query = "SELECT name FROM sqlite_master WHERE type = 'table'"
             present = {name for (name,) in file.connection.execute(query)}
@@ -131,18 +133,16 @@ def translated(path: str, remedy: str = RESTORE) -> Iterator[None]:
     try:
         yield
     except READ_ERRORS as error:
-        raise _translated(path, error, remedy) from error
-
-
-def _translated(path: str, error: Exception, remedy: str) -> LedgerError:
-    if "not a database" in str(error):
-        return CorruptError(path, 0, f"is not an SQLite database, or its first page was overwritten; {remedy}")
-    if primary_code(error) in _OF_THE_SYSTEM:
-        return StorageError(path, f"cannot be read ({one_line(error)}); check its rights and what locks it")
-    if primary_code(error) == _DISK and getattr(error, "sqlite_errorname", "") != _CUT_OFF:
-        way_out = "the disk refused (full, over quota, or failing), which says nothing of what it holds; make room"
-        return StorageError(path, f"cannot be read ({one_line(error)}): {way_out}")
-    return CorruptError(path, 0, f"cannot be read ({one_line(error)}): it is damaged; {remedy}")
+        if "not a database" in str(error):
+            message = f"is not an SQLite database, or its first page was overwritten; {remedy}"
+            raise CorruptError(path, 0, message) from error
+        if primary_code(error) in _OF_THE_SYSTEM:
+            message = f"cannot be read ({one_line(error)}); check its rights and what locks it"
+            raise StorageError(path, message) from error
+        if primary_code(error) == _DISK and getattr(error, "sqlite_errorname", "") != _CUT_OFF:
+            way_out = "the disk refused (full, over quota, or failing), which says nothing of what it holds; make room"
+            raise StorageError(path, f"cannot be read ({one_line(error)}): {way_out}") from error
+        raise CorruptError(path, 0, f"cannot be read ({one_line(error)}): it is damaged; {remedy}") from error
 
 
 def primary_code(error: Exception) -> str:
@@ -150,12 +150,12 @@ def primary_code(error: Exception) -> str:
     return "_".join(str(getattr(error, "sqlite_errorname", "")).split("_")[:2])
 
 
-def _open(path: str, held: ExitStack) -> sqlite3.Connection:
+def _open(path: str, stack: ExitStack) -> sqlite3.Connection:
     """Open the file that bears the name when it is read: another one may be put in its place meanwhile."""
     for last_try in (False,) * (TRIES - 1) + (True,):
         before = _inode(path)
         try:
-            connection = _connect(path, held)
+            connection = _connect(path, stack)
         except READ_ERRORS as error:
             if last_try or primary_code(error) in {"SQLITE_BUSY", "SQLITE_LOCKED"} or _inode(path) == before:
                 raise
@@ -173,17 +173,17 @@ def _inode(path: str) -> int:
         StorageError: none does.
     """
     try:
-        found = Path(path).stat()
+        about = Path(path).stat()
     except FileNotFoundError:
-        found = None
+        about = None
     except OSError as error:
         raise StorageError(path, f"cannot be reached ({error.strerror}); check its folders") from error
-    if found is None or not stat.S_ISREG(found.st_mode):
+    if about is None or not stat.S_ISREG(about.st_mode):
         raise StorageError(path, "no such file; give the path of an existing ledger file")
-    return found.st_ino
+    return about.st_ino
 
 
-def _connect(path: str, held: ExitStack) -> sqlite3.Connection:
+def _connect(path: str, stack: ExitStack) -> sqlite3.Connection:
     """Open *path* read-only; as a fixed file or as a copy where no log can be made beside it."""
     target = os.path.realpath(path)  # SQLite keeps the log beside the file that a link points to
     try:
@@ -198,9 +198,9 @@ def _connect(path: str, held: ExitStack) -> sqlite3.Connection:
         if not os.access(target, os.R_OK):
             raise StorageError(path, "you lack the right to read it; check its permissions") from error
         if _size(f"{target}-wal"):
-            return _begun(f"{_copied(path, target, held).as_uri()}?mode=ro")
+            return _begun(f"{_copied(path, target, stack).as_uri()}?mode=ro")
         before = _state(target)
-        held.callback(_check_unchanged, path, target, before)
+        stack.callback(_check_unchanged, path, target, before)
         return _begun(f"{Path(target).as_uri()}?mode=ro&immutable=1")
 
 
@@ -211,6 +211,7 @@ def _begun(address: str) -> sqlite3.Connection:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("BEGIN")
+        # a deferred transaction: SQLite takes the snapshot with the first read alone
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except READ_ERRORS:
         connection.close()
@@ -218,12 +219,13 @@ def _begun(address: str) -> sqlite3.Connection:
     return connection
 
 
-def _copied(path: str, target: str, held: ExitStack) -> Path:
+def _copied(path: str, target: str, stack: ExitStack) -> Path:
     """File and log, as they stood at one moment, in a temporary folder."""
-    folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="ledger-read-")))
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ledger-read-")))
     copy = folder / "copy.db"
     for _ in range(TRIES):
         before = _state(target)
+        # The file first: what is folded into it while it is copied still stands in the log that is copied then.
         with suppress(FileNotFoundError):  # a writer that ends folds the log in and takes it away
             shutil.copyfile(target, copy)
             shutil.copyfile(f"{target}-wal", f"{copy}-wal")
@@ -234,8 +236,8 @@ def _copied(path: str, target: str, held: ExitStack) -> Path:
 
 def _state(target: str) -> tuple[object, ...]:
     """What changes when a file or its log is written."""
-    found = Path(target).stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns, _size(f"{target}-wal")
+    about = Path(target).stat()
+    return about.st_ino, about.st_size, about.st_mtime_ns, _size(f"{target}-wal")
 
 
 def _size(path: str) -> int:
@@ -265,3 +267,24 @@ def text_fault(value: object) -> str:
     except UnicodeEncodeError:
         return f"holds {shown(value)}, which is no UTF-8"
     return ""
+
+
+# -- what others read of a journal ---------------------------------------------------------------------------------
+
+
+def facts_of(body: Any) -> dict[str, Any]:
+    """The facts of a body; empty where it is not JSON with facts."""
+    try:
+        facts = json.loads(body)["facts"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def last_position(connection: sqlite3.Connection) -> int:
+    """The highest position, 0 where there is none or none can be read."""
+    try:
+        (last,) = connection.execute("SELECT max(position) FROM journal").fetchone()
+    except READ_ERRORS:
+        return 0
+    return last if isinstance(last, int) else 0

@@ -5,6 +5,9 @@ and has none: an adoption, an opening or a closing that reaches back before its 
 player from before that day, and another setting of the policy.
 Who may read the journal alone can judge all of this; which tokens there were is said by the entries. What says that a
 token proved somebody, where none did, is false whether the policy is on or not.
+
+Until an entry makes somebody an approver anybody issues and revokes tokens; from then on the entry names that of an
+approver's token, or it is a reset, which is named. No clock is asked: an expiry is a matter of the door.
 """
 
 from __future__ import annotations
@@ -17,7 +20,109 @@ from typing import Any
 import attrs
 
 from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, Falsehood, Snapshot, shown
-from ledger.audit.reader.tokens import KEYS, Reset, Tokens
+
+KEYS = "token:"
+_APPROVER = "approver"
+
+
+@attrs.define
+class _Token:
+    """A token: the entry that issued it, for whom, with which roles, and from which entry on it proves nothing."""
+
+    position: int
+    person: object
+    roles: frozenset[str]
+    revoked: int | None = None
+
+
+@attrs.define
+class Reset:
+    """A reset: a token that took the place of a lost one, by nobody's token.
+
+    Attributes:
+        position: of its entry.
+        person: who has a new token, as it may be shown.
+        by: who reset it, as it may be shown: a word.
+        decisions: positions of the decisions that rest on it alone.
+    """
+
+    position: int
+    person: str
+    by: str
+    decisions: list[int] = attrs.Factory(list)
+
+    def __str__(self) -> str:
+        """One line."""
+        rest = f"; by it decided: entries {', '.join(map(str, self.decisions))}" if self.decisions else ""
+        return f"entry {self.position} gave {self.person} a new token, on the word of {self.by} and no approver's{rest}"
+
+
+@attrs.define
+class Tokens:
+    """What entries so far have issued and revoked."""
+
+    resets: dict[int, Reset] = attrs.Factory(dict)
+    _tokens: dict[int, _Token] = attrs.Factory(dict)
+    _numbers: dict[str, int] = attrs.Factory(dict)
+    _begun: bool = False
+    _approver: bool = False
+
+    def take(self, position: int, entry: dict[str, Any]) -> str:
+        """Take an entry; what is wrong with it, if anything."""
+        facts, actor = entry["facts"], entry.get("actor")
+        if entry.get("kind") == "token-issued/1":
+            why = self._issue(position, actor, facts)
+            return f"issues a token to {shown(facts.get('person'))}, though {why}; it proves nothing" if why else ""
+        if entry.get("kind") == "token-revoked/1":
+            why = self._may_issue(actor, facts)
+            if why:
+                return f"revokes token {shown(facts.get('number'))}, though {why}; the token holds"
+            token = self._tokens.get(self._numbers.get(str(facts.get("number")), 0))
+            if token is not None and token.revoked is None:
+                token.revoked = position
+        return ""
+
+    def _issue(self, position: int, actor: object, facts: dict[str, Any]) -> str:
+        person, roles = facts.get("person"), frozenset(str(facts.get("roles")).split())
+        earlier = [token for token in self._tokens.values() if token.person == person]
+        self_made = facts.get("reset") is True
+        why = "" if self_made else self._may_issue(actor, facts)
+        if self_made and not roles <= {role for token in earlier for role in token.roles}:
+            why = "a reset gives no role that the person never had"
+        self._begun = True
+        if why:
+            return why
+        if self_made:
+            self.resets[position] = Reset(position, shown(person), shown(actor))
+            for token in earlier:
+                token.revoked = position if token.revoked is None else token.revoked
+        self._approver = self._approver or _APPROVER in roles
+        self._tokens[position] = _Token(position, person, roles)
+        self._numbers[str(facts.get("number"))] = position
+        return ""
+
+    def _may_issue(self, actor: object, facts: dict[str, Any]) -> str:
+        return self.unproven(actor, facts.get("by_token"), _APPROVER) if self._approver else ""
+
+    def unproven(self, actor: object, by_token: object, role: str) -> str:
+        """Why no token proves who acts by the next entry; empty where one does, or where there were none yet.
+
+        Args:
+            actor: of that entry.
+            by_token: the position that it names.
+            role: that it needs.
+        """
+        if by_token is None:
+            return "it names no entry that issued a token" if self._begun else ""
+        token = self._tokens.get(by_token) if type(by_token) is int else None
+        if token is None:
+            return f"entry {shown(by_token)} issued no token that holds"
+        if token.person != actor:
+            return f"the token of entry {by_token} is of {shown(token.person)}"
+        if role not in token.roles:
+            return f"the token of entry {by_token} is no {role}'s"
+        return f"the token of entry {by_token} was revoked by entry {token.revoked}" if token.revoked else ""
+
 
 TABLE = "four eyes"
 POLICY = "policy:four-eyes@"
@@ -95,12 +200,12 @@ def verify_four_eyes(journal: Snapshot) -> FourEyesVerdict:
     Args:
         journal: a snapshot of the journal.
     """
-    found: list[Falsehood] = []
+    false: list[Falsehood] = []
     state = _State(journal)
     for position, key, entry in _entries(journal):
         if fault := _fault(state, position, key, entry):
-            found.append(Falsehood(TABLE, f"entry {position}", fault))
-    return FourEyesVerdict(tuple(found[:FIRST_FALSEHOODS]), tuple(state.tokens.resets.values()))
+            false.append(Falsehood(TABLE, f"entry {position}", fault))
+    return FourEyesVerdict(tuple(false[:FIRST_FALSEHOODS]), tuple(state.tokens.resets.values()))
 
 
 def _entries(journal: Snapshot) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -137,7 +242,11 @@ def _fault(state: _State, position: int, key: str, entry: dict[str, Any]) -> str
     if key.startswith(KEYS):
         return state.tokens.take(position, entry)
     if key.startswith(POLICY):
-        return _set(state, key, facts)
+        settings = facts["settings"] if isinstance(facts.get("settings"), dict) else {}
+        alone = state.is_on and key not in state.added
+        state.is_on = settings.get("on") is True
+        state.asks_tokens = settings.get("tokens") is True
+        return f"sets the policy that is in force, by nobody's approval; {REMEDY}" if alone else ""
     match entry.get("kind"):
         case "correction-proposed/1" | "correction-proposed/2":
             return _propose(state, entry.get("actor"), facts)
@@ -145,15 +254,6 @@ def _fault(state: _State, position: int, key: str, entry: dict[str, Any]) -> str
             return _decide(state, position, entry.get("actor"), facts)
         case _:
             return _reach(state, key, entry)
-
-
-def _set(state: _State, key: str, facts: dict[str, Any]) -> str:
-    settings = facts.get("settings")
-    settings = settings if isinstance(settings, dict) else {}
-    alone = state.is_on and key not in state.added
-    state.is_on = settings.get("on") is True
-    state.asks_tokens = settings.get("tokens") is True
-    return f"sets the policy that is in force, by nobody's approval; {REMEDY}" if alone else ""
 
 
 def _propose(state: _State, actor: object, facts: dict[str, Any]) -> str:
@@ -199,19 +299,15 @@ def _breach(state: _State, proposal: _Proposal, actor: object, *, is_proven: boo
 
 def _person(name: object) -> str:
     """A name without case and width of letters, characters that nobody sees, and needless blanks."""
+    # Twice: casefolding may give letters that are composed again (Unicode, 3.13: compatibility caseless matching).
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", str(name)).casefold())
-    return " ".join("".join(letter for letter in text if not _is_unseen(ord(letter))).split())
-
-
-def _is_unseen(code: int) -> bool:
-    return any(first <= code <= last for first, last in _UNSEEN)
+    seen = (letter for letter in text if not any(first <= ord(letter) <= last for first, last in _UNSEEN))
+    return " ".join("".join(seen).split())
 
 
 def _reach(state: _State, key: str, entry: dict[str, Any]) -> str:
-    """What sets a scheme, days, or a player's past: does it reach back before the day on which it was recorded?
-
-    By nobody's approval, that is; and a past that is recorded together with its player reaches nothing.
-    """
+    """What sets a scheme, days, or a player's past: does it reach back before the day on which it was recorded?"""
+    # By nobody's approval, that is; and a past that is recorded together with its player reaches nothing.
     if not state.is_on or key in state.added:
         return ""
     facts, today = entry["facts"], str(entry.get("recorded_at"))[:10]

@@ -4,6 +4,10 @@ C2SP signed-note v1.0.0 ("Format", "Signatures", "Ed25519 signatures") and C2SP 
 stood in 2026; verifier keys as Go's ``golang.org/x/mod/sumdb/note`` writes them. Where a note may be written in several
 ways, one of them is taken: canonical base64, no line twice, no line that says nothing. The library ``cryptography``
 verifies the signatures.
+
+A file of checkpoints is a C2SP tlog-checkpoint, several of them one after another, of which the last counts, or the
+request ``add-checkpoint`` of C2SP tlog-witness (as of 2026): a line ``old SIZE``, the hashes of RFC 6962, 2.1.2, an
+empty line and a checkpoint. They show who signed a head, and that its tree grew out of that of an earlier one.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from hashlib import sha256
 
 import attrs
 
+from ledger.audit.reader.tree import verify_consistency
 from ledger.facts.words import TreeHead
 from ledger.runtime.lazy import cryptography_exceptions, ed25519
 
@@ -60,19 +65,19 @@ class VerifierKey:
         Raises:
             ValueError: it is none.
         """
-        wanted = "expected NAME+ID+KEY, one line as 'checkpoint-key' prints it"
+        expected = "expected NAME+ID+KEY, one line as 'checkpoint-key' prints it"
         parts = line.strip().split("+", 2)
         if len(parts) != 3 or not is_name(parts[0]) or not re.fullmatch("[0-9a-f]{8}", parts[1]):
-            raise ValueError(f"{wanted}, got {line.strip()!r}")
+            raise ValueError(f"{expected}, got {line.strip()!r}")
         try:
             key = decoded(parts[2])
         except ValueError as error:
-            raise ValueError(f"{wanted}; KEY: {error}") from None
+            raise ValueError(f"{expected}; KEY: {error}") from None
         if len(key) != 33 or key[0] != TYPE_ED25519:
-            raise ValueError(f"{wanted}; KEY is no Ed25519 key of 33 bytes that begin with 1")
+            raise ValueError(f"{expected}; KEY is no Ed25519 key of 33 bytes that begin with 1")
         key_id = sha256(parts[0].encode() + b"\n" + key).digest()[:4]
         if key_id.hex() != parts[1]:
-            raise ValueError(f"{wanted}; KEY has the id {key_id.hex()} under this name, not {parts[1]}")
+            raise ValueError(f"{expected}; KEY has the id {key_id.hex()} under this name, not {parts[1]}")
         return cls(parts[0], key_id, key[1:])
 
     def signed(self, signature: bytes, text: bytes) -> bool:
@@ -153,7 +158,9 @@ def lines_of(content: bytes) -> list[str]:
     except UnicodeDecodeError as error:
         raise NotAProofError(content.count(b"\n", 0, error.start) + 1, "is not UTF-8") from None
     for number, line in enumerate(text.split("\n"), 1):
-        if any(ord(letter) < 0x20 for letter in line):
+        if any(
+            ord(letter) < 0x20 for letter in line
+        ):  # ``splitlines`` would part at some of them, and others would not
             raise NotAProofError(number, "holds a control character")
     if not text.endswith("\n"):
         raise NotAProofError(text.count("\n") + 1, "does not end: the file was cut off")
@@ -200,7 +207,7 @@ def _head(lines: Sequence[str], first: int) -> TreeHead:
 
 
 def _signers(lines: Sequence[str], first: int, text: bytes, keys: Sequence[VerifierKey]) -> Iterator[str]:
-    known = {(key.name, key.key_id): key for key in keys}
+    trusted = {(key.name, key.key_id): key for key in keys}
     seen: set[tuple[str, bytes]] = set()
     for number, line in enumerate(lines[: MOST_SIGNATURES + 1], first):
         parts = line.split(" ")
@@ -213,10 +220,10 @@ def _signers(lines: Sequence[str], first: int, text: bytes, keys: Sequence[Verif
         mark = parts[1], signature[:4]
         if mark in seen or number - first == MOST_SIGNATURES:
             raise NotAProofError(number, "the same key signed already" if mark in seen else "too many signatures")
-        if mark not in known:
+        if mark not in trusted:
             message = f"{parts[1]!r} signed by a key ({mark[1].hex()}) that was not given"
             raise NotAProofError(number, message)
-        if not known[mark].signed(signature[4:], text):
+        if not trusted[mark].signed(signature[4:], text):
             raise NotAProofError(number, f"{parts[1]!r} did not sign this: it was changed, or is of another log")
         seen.add(mark)
         yield parts[1]
@@ -224,3 +231,53 @@ def _signers(lines: Sequence[str], first: int, text: bytes, keys: Sequence[Verif
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:50]}...")
+
+
+_OLD = "old "
+
+
+def verify_checkpoint(content: bytes, keys: Sequence[VerifierKey], since: TreeHead | None = None) -> SignedHead:
+    """The checkpoint in a file, signed by the log and by nobody whose key is not given.
+
+    Args:
+        content: the file.
+        keys: the log's, and those of others who signed it, if any did.
+        since: an earlier head, of which the checkpoint must be shown to be a continuation.
+
+    Raises:
+        NotAProofError: naming the line: nothing is proven.
+    """
+    lines = lines_of(content)
+    has_proof = lines[0].startswith(_OLD)
+    if has_proof:
+        first = lines.index("") + 1 if "" in lines else 0
+    else:  # the text of the last checkpoint stands between the last empty line but one and the last one
+        empty = [place for place, line in enumerate(lines) if not line]
+        first = empty[-2] + 1 if len(empty) > 1 else 0
+    signed = verified_checkpoint(lines[first:], first + 1, keys)
+    if since is None:
+        if has_proof:
+            raise NotAProofError(1, "it is to be compared with an earlier head: give that, too")
+        return signed
+    older, proof = _proof(lines[: first - 1]) if has_proof else (since.size, [])
+    if older != since.size:
+        raise NotAProofError(1, f"it shows the growth from {older} entries, not from {since.size}")
+    if not verify_consistency(since, signed.head, proof):
+        missing = "" if has_proof or since.size == signed.head.size else ", for there is no proof in it"
+        message = f"the {signed.head.size} entries are not shown to go on from the {since.size} of the earlier head"
+        raise NotAProofError(1, f"{message}{missing}")
+    return signed
+
+
+def _proof(lines: Sequence[str]) -> tuple[int, list[bytes]]:
+    try:
+        older = whole_number(lines[0].removeprefix(_OLD))
+    except ValueError as error:
+        raise NotAProofError(1, str(error)) from None
+    hashes = []
+    for number, line in enumerate(lines[1:], 2):
+        try:
+            hashes.append(decoded_hash(line))
+        except ValueError as error:
+            raise NotAProofError(number, str(error)) from None
+    return older, hashes

@@ -2,12 +2,566 @@
 
 from __future__ import annotations
 
+import hmac
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
 import attrs
 
-from ledger.audit.reader.commitments import NamesVerdict, verify_names
-from ledger.audit.reader.erasures import ErasuresVerdict, verify_erasures
-from ledger.audit.reader.files import Falsehood, Snapshot
-from ledger.audit.reader.reasons import ReasonsVerdict, verify_reasons
+from ledger.audit.reader.files import (
+    FIRST_FALSEHOODS,
+    READ_ERRORS,
+    RESTORE,
+    Falsehood,
+    Snapshot,
+    facts_of,
+    opened,
+    shown,
+    text_fault,
+)
+from ledger.audit.reader.published import PEOPLE, file_falsehoods
+from ledger.errors import one_line
+
+SALT_BYTES = 16
+REMEDY = "restore that row from a copy"
+RENAMED = "player-renamed/1"
+
+
+@attrs.frozen
+class NamesVerdict:
+    """What the names were found to be.
+
+    Attributes:
+        checked: players whose name was compared with its commitment.
+        erased: players whose identity, name and salt were erased; when they joined can be compared.
+        unregistered: people without an entry, as a crash between the two files leaves them; nothing can be compared.
+        waiting: names that are to be given and that no entry sealed, as a renaming that was stopped leaves them.
+        renamed_since: players whose name was sealed while the names were read, after the last entry that is looked at.
+        falsehoods: the first 20 in order of the entries, then those of the people file's tables and pages.
+    """
+
+    checked: int
+    erased: int
+    unregistered: int
+    waiting: int
+    renamed_since: int
+    falsehoods: tuple[Falsehood, ...]
+
+
+class _Sealed(NamedTuple):
+    """What the journal sealed of a player: the registration, then each renaming."""
+
+    position: int
+    joined_at: object
+    commitments: list[tuple[int, object]]  # with the entries, the oldest first
+
+
+class _Pending(NamedTuple):
+    """A name that is to be given: place among the renamings of the player, name, salt."""
+
+    number: object
+    name: object
+    salt: object
+
+
+def verify_names(journal: str | Snapshot, people: str | Snapshot) -> NamesVerdict:
+    """Compare every registered player's row with what the journal sealed.
+
+    Args:
+        journal: the journal, or a snapshot of it.
+        people: the people file, or a snapshot of it that is not older than the journal's: people are written first.
+
+    Raises:
+        StorageError: a file is missing, locked, or may not be read.
+        CorruptError: one is no database or lacks its table.
+    """
+    false: list[tuple[int, Falsehood]] = []
+    registered = _registrations(journal, false)
+    checked = erased = unregistered = waiting = since = 0
+    later = _Later(journal)
+    with opened(people, "people") as file:
+        pending = _pending(file)
+        for player, row_of_name in pending.items():
+            if fault := _pending_fault(row_of_name, registered.get(player)):
+                remedy = f"remove it with 'DELETE FROM renaming WHERE player = {player}'"
+                false.append((0, Falsehood("renaming", player, f"{fault}; {remedy}")))
+        for player, *row in _people(file, false):
+            sealed = registered.pop(player, None)
+            if sealed is None:
+                unregistered += 1
+            elif row[:3] == [None, None, None]:
+                erased += 1
+            else:
+                checked += 1
+            faults = list(_row_faults(row, sealed, pending.get(player)))
+            if faults and sealed and later.seals(player, sealed, row):
+                checked, since, faults = checked - 1, since + 1, []
+            waiting += player in pending and not _is_sealed(row, pending[player], sealed)
+            position = sealed.position if sealed else 0
+            false += [(position, Falsehood("people", player, fault)) for fault in faults]
+        of_the_file = file_falsehoods(file, PEOPLE)
+    for player, (position, *_) in registered.items():
+        message = f"player {player} of entry {position} is missing here; restore the row (erasing keeps it)"
+        false.append((position, Falsehood("people", player, message)))
+    false.sort(key=lambda pair: pair[0])
+    rows = [falsehood for _, falsehood in false[:FIRST_FALSEHOODS]]
+    return NamesVerdict(checked, erased, unregistered, waiting, since, (*rows, *of_the_file))
+
+
+def _registrations(journal: str | Snapshot, false: list[tuple[int, Falsehood]]) -> dict[int, _Sealed]:
+    """For each registered player, what the journal sealed; entries that say nothing to compare go to *false*."""
+    registered: dict[int, _Sealed] = {}
+    sql = (
+        "SELECT position, kind, key, body FROM journal "
+        f"WHERE kind IN ('player-registered/1', '{RENAMED}') ORDER BY position"
+    )
+    with opened(journal, "journal") as file:
+        position = 0
+        try:
+            for position, kind, key, body in file.connection.execute(sql):
+                take = _rename if kind == RENAMED else _register
+                if fault := take(registered, position, key, facts_of(body)):
+                    false.append((position, Falsehood("journal", position, f"{fault}; {RESTORE}")))
+        except READ_ERRORS as error:
+            fault = f"no registration after this entry can be read ({one_line(error)}); {RESTORE}"
+            false.append((position, Falsehood("journal", position, fault)))
+    return registered
+
+
+def _register(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
+    """Take a registration; what is wrong with it, if anything."""
+    player = facts.get("player")
+    if type(player) is not int:
+        return f"registers player {shown(player)}, which is no number: no name can be compared"
+    if player in registered:
+        return f"registers player {player} again after entry {registered[player].position}"
+    registered[player] = _Sealed(position, facts.get("joined_at"), [(position, facts.get("commitment"))])
+    return "" if key == f"player:{player}" else f"registers player {player} under the key {shown(key)}"
+
+
+def _rename(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
+    """Take a renaming; what is wrong with it, if anything."""
+    player = facts.get("player")
+    if type(player) is not int or player not in registered:
+        return f"renames player {shown(player)}, whom no entry before it registered"
+    commitments = registered[player].commitments
+    commitments.append((position, facts.get("commitment")))
+    number = len(commitments) - 1
+    count = facts.get("number")
+    if type(count) is not int or count != number:
+        return f"is renaming {shown(count)} of player {player}, but after the entries before it this is number {number}"
+    return "" if key == f"renamed:{player}@{number}" else f"renames player {player} under the key {shown(key)}"
+
+
+class _Later:
+    """What a journal seals after the snapshot that is looked at: somebody may be renaming right now.
+
+    Who is renamed meanwhile has the new name in a people file that is read later. It is read once, if ever.
+    """
+
+    def __init__(self, journal: str | Snapshot) -> None:
+        self._journal = journal
+        self._registered: dict[int, _Sealed] | None = None
+
+    def seals(self, player: int, sealed: _Sealed, row: list[Any]) -> bool:
+        """Whether a later entry renamed the player to the name of a row, which is false by the earlier ones."""
+        if isinstance(self._journal, str):
+            return False
+        if self._registered is None:
+            self._registered = _registrations(self._journal.path, [])
+        now = self._registered.get(player)
+        if now is None or len(now.commitments) <= len(sealed.commitments):
+            return False
+        is_longer = now.commitments[: len(sealed.commitments)] == sealed.commitments
+        return is_longer and not list(_row_faults(row, now, None))
+
+
+def _pending(file: Snapshot) -> dict[int, _Pending]:
+    """The names that are to be given, by player; none in a file of the first layout, or where they cannot be read."""
+    file.read_any_text()
+    try:
+        rows = file.connection.execute("SELECT player, number, name, salt FROM renaming ORDER BY player").fetchall()
+    except READ_ERRORS:  # what its tables should be is compared elsewhere
+        return {}
+    return {player: _Pending(*row) for player, *row in rows}
+
+
+def _pending_fault(pending: _Pending, sealed: _Sealed | None) -> str:
+    """What is false in a row of names that are to be given, which no renaming leaves so; nothing otherwise."""
+    if sealed is None:
+        return "waits for a player whom no entry registered"
+    if fault := text_fault(pending.name):
+        return f"name {fault}"
+    if not isinstance(pending.salt, bytes) or len(pending.salt) != SALT_BYTES:
+        return f"the salt is not {SALT_BYTES} bytes"
+    if not isinstance(pending.number, int) or pending.number < max(len(sealed.commitments) - 1, 1):
+        return f"is renaming {shown(pending.number)}, after which entry {sealed.commitments[-1][0]} gave another name"
+    return ""
+
+
+def _is_sealed(row: list[Any], pending: _Pending, sealed: _Sealed | None) -> bool:
+    """Whether the name that is to be given to the player of a row is the one that the journal sealed last."""
+    _, name, salt = pending
+    identity = row[0]
+    if sealed is None or not (isinstance(identity, str) and isinstance(name, str) and isinstance(salt, bytes)):
+        return False
+    return (
+        not text_fault(identity)
+        and not text_fault(name)
+        and (commitment_of(identity, name, salt) == sealed.commitments[-1][1])
+    )
+
+
+def _people(file: Snapshot, false: list[tuple[int, Falsehood]]) -> Iterator[list[Any]]:
+    """The rows of people; ends at the first that cannot be read, and says after which."""
+    player = 0
+    try:
+        sql = "SELECT player, identity, name, salt, joined_at FROM people ORDER BY player"
+        for row in file.connection.execute(sql):
+            player = row[0]
+            yield list(row)
+    except READ_ERRORS as error:
+        fault = f"no player after this one can be read ({one_line(error)}); {PEOPLE.remedy}"
+        false.append((0, Falsehood("people", player, fault)))
+
+
+def _row_faults(row: list[Any], sealed: _Sealed | None, pending: _Pending | None) -> Iterator[str]:
+    """What is false in a row of people, which is identity, name, salt and joined_at.
+
+    Args:
+        row: the row.
+        sealed: what the journal sealed of the player; None where that is nothing.
+        pending: the name that is to be given to the player, and its salt.
+    """
+    identity, name, salt, joined_at = row
+    if fault := text_fault(joined_at):
+        yield f"joined_at {fault}; {REMEDY}"
+    elif sealed and joined_at != sealed.joined_at:
+        yield (
+            f"joined_at is {shown(joined_at)}, but entry {sealed.position} says {shown(sealed.joined_at)}; set it back "
+            "to what the entry says"
+        )
+    if identity is name is salt is None:
+        return
+    if None in (identity, name, salt):
+        without = [word for word, value in zip(("identity", "name", "salt"), row, strict=False) if value is None]
+        yield f"is half erased: without {' and '.join(without)}; {REMEDY}, or erase the player"
+        return
+    for word, value in (("identity", identity), ("name", name)):
+        if fault := text_fault(value):
+            yield f"{word} {fault}; {REMEDY}"
+            return
+    if not isinstance(salt, bytes) or len(salt) != SALT_BYTES:
+        yield f"the salt is not {SALT_BYTES} bytes; {REMEDY}"
+    elif sealed:
+        own = commitment_of(identity, name, salt)
+        position, newest = sealed.commitments[-1]
+        if own == newest or (pending is not None and _is_sealed(row, pending, sealed)):
+            return
+        if any(own == earlier for _, earlier in sealed.commitments):
+            yield f"the name is from before entry {position}, which gave another one: an older copy; {REMEDY}"
+            return
+        yield (
+            f"the name is not the one sealed in entry {position}: name, identity or salt was changed or is someone "
+            f"else's; {REMEDY}"
+        )
+
+
+def commitment_of(identity: str, name: str, salt: bytes) -> str | None:
+    """As published; None for a pair that could be cut at another place, which no importer makes."""
+    if "\x00" in identity:
+        return None
+    # A name alone could be tried by anybody against a bare hash: the salt is 16 random bytes, and goes with the name.
+    return hmac.digest(salt, identity.encode() + b"\x00" + name.encode(), "sha256").hex()
+
+
+_ERASURES = "SELECT position, key, body FROM journal WHERE key >= 'erased:' AND key < 'erased;' ORDER BY position"
+_REGISTRATION = "SELECT position FROM journal WHERE key = ?"
+_KNOWN = "SELECT 1 FROM people WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
+# Names in the index of the search whose player has none.
+_IN_THE_INDEX = (
+    "SELECT id FROM people_search_content "
+    f"WHERE id NOT IN (SELECT player FROM people WHERE name IS NOT NULL) ORDER BY id LIMIT {FIRST_FALSEHOODS}"
+)
+SECRET_BYTES = 32
+_SECRETS = "SELECT number, typeof(secret), length(secret) FROM secret LIMIT 2"
+_HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = ?"
+# Each name of the index of whole names with that of its player, and players whom it should have and does not.
+_WHOLE_NAMES = """
+SELECT f.player, f.name, p.name FROM people_folds AS f LEFT JOIN people AS p ON p.player = f.player
+UNION ALL SELECT player, NULL, name FROM people
+WHERE name IS NOT NULL AND player <= (SELECT max(player) FROM people_folds)
+  AND player NOT IN (SELECT player FROM people_folds)
+ORDER BY 1
+"""
+
+
+@attrs.frozen
+class ErasuresVerdict:
+    """What the erasures were found to be.
+
+    Attributes:
+        recorded: players of whom the journal says that they were erased.
+        waiting: registered players who are forgotten and of whom the journal does not say it yet, as an erasure that
+            was stopped leaves them.
+        falsehoods: the first 20, the journal's first.
+    """
+
+    recorded: int
+    waiting: int
+    falsehoods: tuple[Falsehood, ...]
+
+
+def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> ErasuresVerdict:
+    """Hold the erasures that the journal recorded against who is known by name.
+
+    Args:
+        journal: the journal, or a snapshot of it.
+        people: the people file, or a snapshot of it that is not older than the journal's: a row becomes blank first.
+
+    Raises:
+        StorageError: a file is missing, locked, or may not be read.
+        CorruptError: one is no database or lacks its table.
+    """
+    false: list[Falsehood] = []
+    with opened(journal, "journal") as file:
+        erased = _erased(file, false)
+        with opened(people, "people") as names:
+            pending = _erasing(names, false)
+            named = _known(names, sorted({*erased, *pending}))
+            false += _in_the_index(names)
+        registered = {player for player in pending if _registered(file, player)}
+    for player, actor in pending.items():
+        fault = text_fault(actor)
+        if player in named:
+            fault = "waits to be brought to its end, but the player is known by name"
+        if fault:
+            remedy = f"'rating-ledger erase DB {player}' erases the player again"
+            false.append(Falsehood("erasing", player, f"{fault}; {remedy}"))
+    false += [
+        Falsehood(
+            "people",
+            player,
+            f"is known by name, but entry {erased[player]} says that this person was erased: the file is an older copy "
+            f"or was changed; 'rating-ledger erase DB {player}' erases the player again, as does any command that may "
+            "write",
+        )
+        for player in named
+        if player in erased
+    ]
+    return ErasuresVerdict(len(erased), len(registered - erased.keys()), tuple(false[:FIRST_FALSEHOODS]))
+
+
+def _erased(file: Snapshot, false: list[Falsehood]) -> dict[int, int]:
+    """By player who was erased, the entry that says so; entries that say nothing of the kind go to *false*."""
+    erased: dict[int, int] = {}
+    position = 0
+    try:
+        for position, key, body in file.connection.execute(_ERASURES):
+            player = facts_of(body).get("player")
+            if type(player) is not int or key != f"erased:{player}":
+                fault = f"erases player {shown(player)} under the key {shown(key)}; {RESTORE}"
+            elif not 0 < _registered(file, player) < position:
+                fault = f"erases player {player}, whom no entry before it registered; {RESTORE}"
+            else:
+                erased[player] = position
+                continue
+            false.append(Falsehood("journal", position, fault))
+    except READ_ERRORS as error:
+        fault = f"no erasure after this entry can be read ({one_line(error)}); {RESTORE}"
+        false.append(Falsehood("journal", position, fault))
+    return erased
+
+
+def _registered(file: Snapshot, player: int) -> int:
+    """The entry that registered a player; 0 where none did, or it cannot be read."""
+    try:
+        row = file.connection.execute(_REGISTRATION, (f"player:{player}",)).fetchone()
+    except READ_ERRORS:  # told where the entries are compared
+        return 0
+    return int(row[0]) if row else 0
+
+
+def _erasing(file: Snapshot, false: list[Falsehood]) -> dict[int, object]:
+    """By player who waits, who had the player erased; nobody in a file of an earlier layout."""
+    file.read_any_text()
+    if not file.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'erasing'").fetchone():
+        return {}
+    try:
+        return dict(file.connection.execute("SELECT player, actor FROM erasing ORDER BY player").fetchall())
+    except READ_ERRORS as error:
+        false.append(Falsehood("erasing", 0, f"cannot be read ({one_line(error)}); restore the file from a copy"))
+        return {}
+
+
+def _known(file: Snapshot, players: Iterable[int]) -> list[int]:
+    """Those of these players who are known by more than a number; what cannot be read is told with the names."""
+    named = []
+    for player in players:
+        with suppress(*READ_ERRORS):
+            if file.connection.execute(_KNOWN, (player,)).fetchone():
+                named.append(player)
+    return named
+
+
+def _in_the_index(file: Snapshot) -> list[Falsehood]:
+    """Names that an index still holds though nobody bears them, or lacks; a damaged one is told with the pages."""
+    false: list[Falsehood] = []
+    with suppress(*READ_ERRORS):
+        if file.connection.execute(_HAS_INDEX, ("people_search_content",)).fetchone():
+            remedy = "'DROP TABLE people_search' and VACUUM take it away, and the next search makes it anew"
+            false += [
+                Falsehood("people_search", player, f"holds a name of a player who has none; {remedy}")
+                for (player,) in file.connection.execute(_IN_THE_INDEX)
+            ]
+    with suppress(*READ_ERRORS):
+        if file.connection.execute(_HAS_INDEX, ("secret",)).fetchone():
+            # another secret of the same form cannot be told from the right one: nothing in the journal says which it is
+            sound = file.connection.execute(_SECRETS).fetchall()
+            if sound != [(1, "blob", SECRET_BYTES)]:
+                words = f"is not one secret of {SECRET_BYTES} bytes under number 1; restore the file from a copy"
+                false.append(Falsehood("secret", 0, words))
+    with suppress(*READ_ERRORS):
+        if file.connection.execute(_HAS_INDEX, ("people_folds",)).fetchone():
+            remedy = "'DROP TABLE people_folds' and VACUUM take it away, and the next import makes it anew"
+            for player, indexed, name in file.connection.execute(_WHOLE_NAMES):
+                if indexed != (None if name is None else " ".join(name.lower().split())):
+                    fault = "lacks the name" if indexed is None else "holds another name than that"
+                    false.append(Falsehood("people_folds", player, f"{fault} of this player; {remedy}"))
+                    if len(false) == FIRST_FALSEHOODS:
+                        break
+    return false
+
+
+_REASON_REMEDY = "restore that row from a copy, or erase the reason"
+# The keys of proposals and of decisions lie between these.
+_SEALING = (("proposal:", "proposal;"), ("decision:", "decision;"))
+
+
+@attrs.frozen
+class ReasonsVerdict:
+    """What the reasons were found to be.
+
+    Attributes:
+        checked: reasons that were compared with their commitments.
+        erased: reasons whose text and salt were erased; there is nothing to compare.
+        missing: commitments of the journal that have no row: the reasons are lost, and nobody erased them.
+        waiting: reasons that no entry sealed, as a correction that was stopped leaves them.
+        falsehoods: the first 20 in order of the reasons.
+    """
+
+    checked: int
+    erased: int
+    missing: int
+    waiting: int
+    falsehoods: tuple[Falsehood, ...]
+
+
+class _Row(NamedTuple):
+    """A row of reasons."""
+
+    number: int
+    commitment: Any
+    entry: Any
+    salt: Any
+    text: Any
+
+    @property
+    def is_erased(self) -> bool:
+        return self.salt is self.text is None
+
+
+def verify_reasons(journal: str | Snapshot, people: str | Snapshot) -> ReasonsVerdict:
+    """Compare every reason with what the journal sealed.
+
+    Args:
+        journal: the journal, or a snapshot of it.
+        people: the people file, or a snapshot of it that is not older than the journal's: reasons are kept first.
+
+    Raises:
+        StorageError: a file is missing, locked, or may not be read.
+        CorruptError: one is no database or lacks its table.
+    """
+    false: list[Falsehood] = []
+    sealed = _sealed(journal, false)
+    with opened(people, "people") as file:
+        rows = _rows(file, false)
+    # Reasons are kept one after another, each before its entry: those without an entry are the newest.
+    last_sealed = max((place for place, row in enumerate(rows, 1) if _position(row, sealed)), default=0)
+    checked = erased = waiting = position = 0
+    for place, row in enumerate(rows, 1):
+        fault, sealing = _row_fault(row), _position(row, sealed)
+        if row.number != place:
+            fault = f"is number {row.number}, but there are {place - 1} before it; {_REASON_REMEDY}"
+        elif not fault and not sealing and (place < last_sealed or row.is_erased):
+            fault = f"no entry {shown(row.entry)} sealed it; {_REASON_REMEDY}"
+        elif not fault and 0 < sealing < position:
+            fault = f"entry {sealing} sealed it, but entry {position} one before it; {_REASON_REMEDY}"
+        if fault:
+            false.append(Falsehood("reasons", row.number, fault))
+        checked += bool(sealing) and not row.is_erased
+        erased += row.is_erased
+        waiting += not sealing
+        position = max(position, sealing)
+    missing = len(sealed.keys() - {row.commitment for row in rows})
+    return ReasonsVerdict(checked, erased, missing, waiting, tuple(false[:FIRST_FALSEHOODS]))
+
+
+def _sealed(journal: str | Snapshot, false: list[Falsehood]) -> dict[str, dict[str, int]]:
+    """By commitment to a reason, the keys of the entries that hold it, with their positions."""
+    sealed: dict[str, dict[str, int]] = {}
+    sql = "SELECT position, key, body FROM journal WHERE key >= ? AND key < ? ORDER BY position"
+    with opened(journal, "journal") as file:
+        for first, last in _SEALING:
+            position = 0
+            try:
+                for position, key, body in file.connection.execute(sql, (first, last)):
+                    reason = facts_of(body).get("reason")
+                    if isinstance(reason, str):
+                        sealed.setdefault(reason, {})[key] = position
+            except READ_ERRORS as error:
+                fault = f"no {first[:-1]} after this entry can be read ({one_line(error)}); {RESTORE}"
+                false.append(Falsehood("journal", position, fault))
+    return sealed
+
+
+def _rows(file: Snapshot, false: list[Falsehood]) -> list[_Row]:
+    """The rows in their order; none in a file of an earlier layout."""
+    file.read_any_text()
+    sql = "SELECT number, commitment, entry, salt, text FROM reasons ORDER BY number"
+    rows: list[_Row] = []
+    if not file.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'reasons'").fetchone():
+        return rows
+    try:
+        rows.extend(_Row(*row) for row in file.connection.execute(sql))
+    except READ_ERRORS as error:
+        fault = f"no reason after this one can be read ({one_line(error)}); {PEOPLE.remedy}"
+        false.append(Falsehood("reasons", rows[-1].number if rows else 0, fault))
+    return rows
+
+
+def _position(row: _Row, sealed: dict[str, dict[str, int]]) -> int:
+    """Where the entry stands that sealed a reason; 0 where none did."""
+    return sealed.get(row.commitment, {}).get(row.entry, 0)
+
+
+def _row_fault(row: _Row) -> str:
+    """What is false in a row by itself."""
+    for word, value in (("commitment", row.commitment), ("entry", row.entry)):
+        if fault := text_fault(value):
+            return f"{word} {fault}; {_REASON_REMEDY}"
+    if row.is_erased:
+        return ""
+    if row.salt is None or row.text is None:
+        return f"is half erased: without {'salt' if row.salt is None else 'text'}; {_REASON_REMEDY}"
+    if fault := text_fault(row.text):
+        return f"text {fault}; {_REASON_REMEDY}"
+    if not isinstance(row.salt, bytes) or len(row.salt) != SALT_BYTES:
+        return f"the salt is not {SALT_BYTES} bytes; {_REASON_REMEDY}"
+    if hmac.digest(row.salt, row.text.encode(), "sha256").hex() != row.commitment:
+        return f"the reason of {row.entry} is not the one sealed: text or salt was changed; {_REASON_REMEDY}"
+    return ""
 
 
 @attrs.frozen
@@ -32,7 +586,7 @@ class PeopleVerdict:
     def left_out(self) -> list[tuple[str, str]]:
         """What could not be compared, and why."""
         stopped = "that was stopped leaves"
-        found = (
+        parts = (
             (
                 self.names.unregistered,
                 "names of {:,} people",
@@ -56,7 +610,7 @@ class PeopleVerdict:
                 f"no entry sealed them, as a correction {stopped} them; the next one drops them",
             ),
         )
-        return [(part.format(number), reason) for number, part, reason in found if number]
+        return [(part.format(number), reason) for number, part, reason in parts if number]
 
 
 def verify_people(journal: str | Snapshot, people: str | Snapshot) -> PeopleVerdict:

@@ -7,7 +7,7 @@ be made of is known to who builds them.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -150,26 +150,22 @@ def file_falsehoods(file: Snapshot, published: Published, *, quick: bool = False
         published: what it should be made of.
         quick: leave out whether its indices agree with its tables.
     """
-    found = []
+    false = []
     mark, layout = marks(file.connection)
     if mark != published.application_id:
         message = f"says {mark:#x}, not {published.application_id:#x}; {published.remedy}"
-        found.append(Falsehood(f"{published.word} file", "application_id", message))
+        false.append(Falsehood(f"{published.word} file", "application_id", message))
     if layout not in published.layouts:
         message = f"is {layout}, known are {sorted(published.layouts)}: of a later release, or changed; {RESTORE}"
-        found.append(Falsehood(f"{published.word} file", "layout", message))
-    with closing(published.made(layout, _tables(file.connection))) as wanted:
-        should = objects(wanted)
-    found += object_falsehoods(file.connection, should, published.word, published.remedy)
-    return found + page_falsehoods(file.connection, published.word, published.remedy, "quick" if quick else "integrity")
-
-
-def _tables(connection: sqlite3.Connection) -> list[str]:
-    """Names of the tables; none where they cannot be read, which is told with them."""
-    try:
-        return [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    except READ_ERRORS:
-        return []
+        false.append(Falsehood(f"{published.word} file", "layout", message))
+    tables: list[str] = []
+    with suppress(*READ_ERRORS):  # told with the tables themselves
+        rows = file.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        tables = [name for (name,) in rows]
+    with closing(published.made(layout, tables)) as model:
+        should = objects(model)
+    false += object_falsehoods(file.connection, should, published.word, published.remedy)
+    return false + page_falsehoods(file.connection, published.word, published.remedy, "quick" if quick else "integrity")
 
 
 def marks(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -254,7 +250,7 @@ def object_falsehoods(
         present = objects(connection, grown)
     except READ_ERRORS as error:
         return [Falsehood(f"{word} schema", "tables", f"cannot be read ({one_line(error)}); {remedy}")]
-    found = []
+    false = []
     for key in sorted({*present, *should}):
         if any(present.get(key, "").startswith(f"on {table}:") for table in left_out):
             continue
@@ -263,17 +259,12 @@ def object_falsehoods(
         elif key not in should:
             message = f"does not belong here ({shown(present[key])}); {remedy}"
         elif present[key] != should[key]:
-            is_, wanted = _from_first_difference(present[key], should[key])
-            message = f"is {shown(is_)} where {shown(wanted)} should stand; {remedy}"
+            words, others = present[key].split(" "), should[key].split(" ")
+            pairs = enumerate(zip_longest(words, others))
+            first = next(place for place, (word_, other) in pairs if word_ != other)
+            is_, true = " ".join(words[first:]), " ".join(others[first:])
+            message = f"is {shown(is_)} where {shown(true)} should stand; {remedy}"
         else:
             continue
-        found.append(Falsehood(f"{word} schema", " ".join(key), message))
-    return found[:FIRST_FALSEHOODS]
-
-
-def _from_first_difference(left: str, right: str) -> tuple[str, str]:
-    """Two statements that are not equal, from the word on in which they differ."""
-    words, others = left.split(" "), right.split(" ")
-    pairs = enumerate(zip_longest(words, others))
-    first = next(place for place, (word, other) in pairs if word != other)
-    return " ".join(words[first:]), " ".join(others[first:])
+        false.append(Falsehood(f"{word} schema", " ".join(key), message))
+    return false[:FIRST_FALSEHOODS]

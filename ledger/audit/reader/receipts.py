@@ -16,7 +16,6 @@ from typing import Any
 
 import attrs
 
-from ledger.audit.reader.commitments import RENAMED, SALT_BYTES, commitment_of
 from ledger.audit.reader.notes import (
     NotAProofError,
     SignedHead,
@@ -27,8 +26,8 @@ from ledger.audit.reader.notes import (
     verified_checkpoint,
     whole_number,
 )
-from ledger.audit.reader.proofs import verify_inclusion
-from ledger.audit.reader.tree import leaves_of
+from ledger.audit.reader.people import RENAMED, SALT_BYTES, commitment_of
+from ledger.audit.reader.tree import leaves_of, verify_inclusion
 from ledger.facts.words import TreeHead
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"
@@ -130,10 +129,10 @@ def _canonical(extra: str, needed: set[str], possible: set[str]) -> dict[str, An
     return _with_fields(value, needed, possible)
 
 
-def _with_fields(given: Any, needed: set[str], possible: set[str]) -> dict[str, Any]:
-    if not isinstance(given, dict) or not needed <= set(given) <= needed | possible:
+def _with_fields(value: Any, needed: set[str], possible: set[str]) -> dict[str, Any]:
+    if not isinstance(value, dict) or not needed <= set(value) <= needed | possible:
         raise ValueError(f"an object with {', '.join(sorted(needed))} is expected in it")
-    return given
+    return value
 
 
 def _entry(body: Any, position: int, path: Sequence[bytes], head: TreeHead, kinds: Sequence[str]) -> Mapping[str, Any]:
@@ -152,10 +151,10 @@ def _entry(body: Any, position: int, path: Sequence[bytes], head: TreeHead, kind
     return entry
 
 
-def _name(given: Any, head: TreeHead) -> tuple[int, str, str]:
+def _name(value: Any, head: TreeHead) -> tuple[int, str, str]:
     """Number, identity and name, as an entry in the tree committed to them."""
     fields = {"entry", "identity", "index", "name", "proof", "salt"}
-    parts = _with_fields(given, fields, set())
+    parts = _with_fields(value, fields, set())
     index, salt, proof = parts["index"], parts["salt"], parts["proof"]
     identity, name = parts["identity"], parts["name"]
     texts = isinstance(identity, str) and isinstance(name, str) and isinstance(salt, str)
@@ -166,7 +165,7 @@ def _name(given: Any, head: TreeHead) -> tuple[int, str, str]:
     path = [decoded_hash(sibling) for sibling in proof]
     facts = _entry(parts["entry"], index + 1, path, head, NAMING)["facts"]
     secret = bytes.fromhex(salt)
-    if secret.hex() != salt or len(secret) != SALT_BYTES:
+    if secret.hex() != salt or len(secret) != SALT_BYTES:  # ``fromhex`` takes capitals and blanks, too
         raise ValueError(f"the salt in it is not {SALT_BYTES} bytes in lower-case hexadecimal")
     if commitment_of(identity, name, secret) != facts["commitment"]:
         raise ValueError(f"the name {name!r} is not the one that entry {index + 1} sealed")

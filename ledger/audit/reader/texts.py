@@ -1,21 +1,32 @@
-"""Movetext against its hash, and every reference to one."""
+"""What is kept by its hash beside the entries: movetext with every reference to one, and the rows of published lists.
+
+The form of the rows is that of ``rating-list/2``, of earlier releases ``rating-list/1``: a cover that names its parts,
+each text kept by its SHA-256. That each is there, and that cover and entry agree, is judged here; whether the numbers
+follow from the entries is worked out elsewhere.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import attrs
 
-from ledger.audit.reader.commitments import facts_of
-from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, opened, shown
+from ledger.audit.reader.files import (
+    FIRST_FALSEHOODS,
+    READ_ERRORS,
+    RESTORE,
+    Falsehood,
+    Snapshot,
+    facts_of,
+    opened,
+    shown,
+)
 from ledger.audit.reader.published import page_falsehoods
 from ledger.errors import one_line
 from ledger.runtime.lazy import zstandard
-
-if TYPE_CHECKING:
-    import sqlite3
 
 LARGEST_TEXT = 16 << 20  # bytes: the longest game has some 100,000
 LARGEST_WINDOW = 8 << 20  # bytes: what every zstd decoder must support
@@ -75,6 +86,7 @@ def _texts(file: Snapshot) -> Iterator[tuple[Any, str]]:
 def _text_fault(decompressor: zstandard.ZstdDecompressor, sha256: object, packed: Any) -> str:
     """What is false in one text, or nothing; what would take much memory is refused, not unpacked."""
     try:
+        # A kilobyte may say that it is a terabyte: the header is asked before a byte is unpacked.
         size = zstandard.frame_content_size(packed)
         if size > LARGEST_TEXT:
             return f"would decompress to {size} bytes, more than {LARGEST_TEXT}; {REMEDY}"
@@ -96,14 +108,165 @@ def _references(file: Snapshot) -> Iterator[tuple[int, str]]:
             text = facts_of(body).get("text")
             if text is not None:
                 missing = f"names text {shown(text)}, which is not in table texts; restore it from a copy"
-                yield position, "" if _has_text(file.connection, text) else missing
+                try:
+                    sha256 = bytes.fromhex(text) if isinstance(text, str) else b""
+                except ValueError:
+                    sha256 = b""
+                row = file.connection.execute("SELECT 1 FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
+                yield position, "" if row is not None else missing
     except READ_ERRORS as error:
         yield position, f"no text named after this entry can be looked for ({one_line(error)}); {RESTORE}"
 
 
-def _has_text(connection: sqlite3.Connection, text: object) -> bool:
+FORMS = ("rating-list/2", "rating-list/1")  # in the second one every row has a place of its own
+COLUMNS = ["player", "rank", "shown", "rating", "games", "last_game"]
+# The range of their keys, read from the index.
+_ENTRIES = "SELECT position, key, body FROM journal WHERE key >= 'list:' AND key < 'list;' ORDER BY position"
+_ABSENT = "restore that row of table texts from a copy, or work it out again by 'lists DB LIST --restore-rows'"
+
+
+@attrs.frozen
+class PublishedList:
+    """An entry that published a list.
+
+    Attributes:
+        position: of the entry.
+        name: pool, instant and edition, as its key has them.
+        facts: what it says.
+    """
+
+    position: int
+    name: str
+    facts: Mapping[str, Any]
+
+    @property
+    def head(self) -> int:
+        """How many entries the list follows from; 0 where it says none."""
+        head = self.facts.get("head")
+        return head if type(head) is int and 0 < head < self.position else 0
+
+    def __str__(self) -> str:
+        """As messages name it."""
+        return f"list {self.name}"
+
+
+@attrs.frozen
+class ListsVerdict:
+    """What the published lists were found to be.
+
+    Attributes:
+        lists: each entry that published one, in order.
+        falsehoods: the first 20.
+    """
+
+    lists: tuple[PublishedList, ...]
+    falsehoods: tuple[Falsehood, ...]
+
+
+def published_lists(file: Snapshot) -> list[PublishedList]:
+    """The entries that published lists, as they stand; none where they cannot be read, which others name."""
     try:
-        sha256 = bytes.fromhex(text) if isinstance(text, str) else b""
+        rows = file.connection.execute(_ENTRIES).fetchall()
+    except READ_ERRORS:
+        return []
+    return [
+        PublishedList(position, str(key)[len("list:") :], facts_of(body))
+        for position, key, body in rows
+        if type(position) is int
+    ]
+
+
+def verify_lists(file: Snapshot, roots: Mapping[int, bytes]) -> ListsVerdict:
+    """Check that each list names a true head, and that its rows are kept.
+
+    Args:
+        file: the journal, whose entries were verified.
+        roots: by number of entries the recomputed root, for the head of each list.
+    """
+    lists = published_lists(file)
+    false = [falsehood for published in lists for falsehood in _faults(file, published, roots)]
+    return ListsVerdict(tuple(lists), tuple(false[:FIRST_FALSEHOODS]))
+
+
+def _faults(file: Snapshot, published: PublishedList, roots: Mapping[int, bytes]) -> Iterator[Falsehood]:
+    said = published.facts.get("root")
+    if not published.head:
+        message = f"{published} follows from {shown(published.facts.get('head'))} entries, which were not all before it"
+        yield Falsehood("journal", published.position, f"{message}; {RESTORE}")
+    elif published.head in roots and said != roots[published.head].hex():
+        true = roots[published.head].hex()
+        message = f"{published} follows from {published.head} entries with root {shown(said)}, but theirs is {true}"
+        yield Falsehood("journal", published.position, f"{message}: it was published elsewhere; {RESTORE}")
+    try:
+        for _ in kept_rows(file, published):
+            pass
+    except ValueError as fault:
+        yield Falsehood("texts", str(published), str(fault))
+
+
+def form_of(file: Snapshot, published: PublishedList) -> str:
+    """The form in which a list is kept; the newest where that cannot be read, which others name."""
+    try:
+        head = next(iter(_lines(file, published.facts.get("digest"))), None)
     except ValueError:
-        return False
-    return connection.execute("SELECT 1 FROM texts WHERE sha256 = ?", (sha256,)).fetchone() is not None
+        return FORMS[0]
+    form = head.get("form") if isinstance(head, dict) else None
+    return form if form in FORMS else FORMS[0]
+
+
+def kept_rows(file: Snapshot, published: PublishedList) -> Iterator[list[Any]]:
+    """The kept rows of a list, in order of the player numbers, each with the values of ``COLUMNS``.
+
+    Raises:
+        ValueError: in words what is missing or no such row.
+    """
+    lines = _lines(file, published.facts.get("digest"))
+    if not lines or not isinstance(lines[0], dict):
+        raise ValueError(f"its cover begins with {shown(lines[:1])}, not with a form; {RESTORE}")
+    head, *parts = lines
+    players = published.facts.get("players")
+    if head.get("form") not in FORMS or (head.get("columns"), head.get("players")) != (COLUMNS, players):
+        raise ValueError(f"its cover says {shown(head)}, not {players} players in the form {FORMS[0]}; {RESTORE}")
+    last = counted = 0
+    for part in parts:
+        rows = _lines(file, part[0] if isinstance(part, list) and part else part)
+        for row in rows:
+            if not _is_row(row) or row[0] <= last:
+                raise ValueError(f"holds {shown(row)}, which is no row after player {last}; {RESTORE}")
+            last = row[0]
+            yield row
+        counted += len(rows)
+        if not rows or part != [part[0], rows[0][0], last, len(rows)]:
+            raise ValueError(f"its cover says {shown(part)} of a part with other players; {RESTORE}")
+    if counted != players:
+        raise ValueError(f"holds {counted} rows of {players} players; {RESTORE}")
+
+
+def _is_row(row: Any) -> bool:
+    """Whether it is a list of a player, a rank, a shown rating, a rating, a number of games, and a day or nothing."""
+    kinds = (int, int, int, float, int)
+    return (
+        isinstance(row, list)
+        and len(row) == len(COLUMNS)
+        and all(type(value) is kind for value, kind in zip(row, kinds, strict=False))
+        and (row[5] is None or type(row[5]) is str)
+    )
+
+
+def _lines(file: Snapshot, digest: Any) -> list[Any]:
+    """The lines of a kept text, each read as JSON."""
+    try:
+        sha256 = bytes.fromhex(digest)
+        row = file.connection.execute("SELECT zstd FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
+        if row is None:
+            raise ValueError(f"text {digest} of its kept rows is missing; {_ABSENT}")
+        text = zstandard.ZstdDecompressor().decompress(row[0], max_output_size=LARGEST_TEXT)
+    except (*READ_ERRORS, zstandard.ZstdError, TypeError) as error:
+        fault = f"text {shown(digest)} of its kept rows cannot be read ({one_line(error)}); {_ABSENT}"
+        raise ValueError(fault) from None
+    if hashlib.sha256(text).digest() != sha256:
+        raise ValueError(f"text {digest} of its kept rows was changed; {_ABSENT}")
+    try:
+        return [json.loads(line) for line in text.splitlines()]
+    except (ValueError, RecursionError):
+        raise ValueError(f"text {digest} of its kept rows is not in the form {FORMS[0]}; {RESTORE}") from None

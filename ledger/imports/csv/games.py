@@ -55,7 +55,16 @@ from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, Fault, SourceR
 from ledger.imports.csv import values
 from ledger.imports.csv.header import TITLES, Layout, is_header, read_header
 from ledger.imports.csv.rows import BATCH_CSV, RowReader
-from ledger.imports.csv.values import Column, Meaning, forget_much, plain_instants, plain_numbers, plain_whole
+from ledger.imports.csv.values import (
+    Column,
+    Complaint,
+    Meaning,
+    complained_of,
+    forget_much,
+    plain_instants,
+    plain_numbers,
+    plain_whole,
+)
 from ledger.imports.reading import NOBODY, OF_NO_TOURNAMENT, Faults, Reading, brings, name_identity, round_number
 from ledger.runtime.lazy import np, pl
 
@@ -128,7 +137,10 @@ class Tally:
             place = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
             before += np.where(run[place] == hashes, run_counts[place], np.uint32(0))
         numbers = np.empty(len(met), np.int64)
+        # In the sorted order: the place from 1, less where its own hash begins, plus those of earlier blocks.
         numbers[order] = np.arange(1, len(met) + 1) + np.repeat(before - begins, counts)
+        # Runs are merged as a binary counter carries: each hash is copied as often as the logarithm of their number,
+        # and a look-up asks few runs; one sorted array would be copied whole with each block.
         sums = counts.astype(np.uint32)
         while self._runs and len(self._runs[-1][0]) <= 2 * len(hashes):
             run, run_counts = self._runs.pop()
@@ -167,9 +179,9 @@ def frames(
     Raises:
         ValueError: the prefix or the namespace could not stand in a key.
     """
-    for given in (key_prefix, player_namespace):
-        if given is not None and PREFIX.fullmatch(given) is None:
-            raise ValueError(f"a prefix must match {PREFIX.pattern}, got {given!r}")
+    for prefix in (key_prefix, player_namespace):
+        if prefix is not None and PREFIX.fullmatch(prefix) is None:
+            raise ValueError(f"a prefix must match {PREFIX.pattern}, got {prefix!r}")
     rows = RowReader(stream, size, reading)
     layout = _layout(rows, reading, table)
     if layout is None:
@@ -243,24 +255,20 @@ def _plan(namespace: str | None, table: Table) -> _Plan:
     }
 
 
-_Complaint = tuple["Series", "Series", Callable[[str], str]]
-
-
 def _is(column: Column, word: str) -> Series:
     """Rows where the column says *word*."""
     return (column.values == word).fill_null(value=False)
 
 
 def _sums(cells: DataFrame, results: Column) -> Series:
-    """Rows below a table that add something up: no day, nobody on one side, and a number that is no result there.
-
-    A number that could be one, such as 1, is a sum where both players are missing.
-    """
+    """Rows below a table that add something up: no day, nobody on one side, and a number that is no result there."""
+    # A number that could be one, such as 1, is a sum where both players are missing.
     said = {column: pl.col(column).str.strip_chars().str.len_bytes().fill_null(0) > 0 for column in cells.columns[:-1]}
 
     def nothing(*names: str) -> Expr:
         return ~pl.any_horizontal(pl.lit(value=False), *(said[name] for name in names if name in said))
 
+    # such as 12½ or 57 %: points of all games together, or White's share of them
     number = cells["result"].str.contains(r"^\s*[0-9]+(?:[.,][0-9]+)*½?\s*%?\s*$").fill_null(value=False)
     white, black = (nothing(side, f"{side}_id", f"{side}_fide_id") for side in ("white", "black"))
     sides = pl.when(results.faulty().fill_null(value=False)).then(white | black).otherwise(white & black)
@@ -312,19 +320,10 @@ class _Converter:
         left_out = unfinished | nobody
         if left_out.any():
             _count(reading, table, cells, unfinished, nobody)
-        bad = left_out
-        faults: list[Fault] = []
-        count = 0
-        for mask, texts, say in self._complaints(table, columns):
-            faulty = mask & ~left_out
-            if faulty.any():
-                count += int(faulty.sum())
-                lines = table["line"].filter(faulty).head(KEPT_FAULTS).to_list()
-                faults += map(Fault, lines, map(say, texts.filter(faulty).head(KEPT_FAULTS).to_list()))
-                bad = bad | faulty
+        bad, faults = complained_of(table["line"], self._complaints(table, columns), left_out)
         good = table.filter(~bad) if bad.any() else table
         games = good.select(pl.col(name).cast(kind) for name, kind in frame_schema().items())
-        return games, Faults([*faults, *wrong_byes.first], count - len(faults) + wrong_byes.more)
+        return games, Faults([*faults.first, *wrong_byes.first], faults.more + wrong_byes.more)
 
     def _columns(self, cells: DataFrame) -> dict[str, Column]:
         """What the columns of the file mean."""
@@ -425,10 +424,8 @@ class _Converter:
         return table.with_columns(*self._keys(table, cells))
 
     def _keys(self, table: DataFrame, cells: DataFrame) -> tuple[Series, Series]:
-        """Keys given by the file under our prefix; where none is, one made of what tells games apart. Which are made.
-
-        A key that an earlier release made, and that a table written by it gives, is made.
-        """
+        """Keys of the file under our prefix; where it has none, one made of what tells games apart. Which are made."""
+        # A key that an earlier release made, and that a table written by it gives, is made.
         keys = pl.Series("key", [None], pl.String).new_from_index(0, table.height)
         if "key" in self._known:
             text = pl.col("key").str.strip_chars()
@@ -448,7 +445,7 @@ class _Converter:
         made = (f"{self._prefix}{sha256(text.encode()).hexdigest()[:24]}" for text in texts.to_list())
         return pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String), is_made
 
-    def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[_Complaint]:
+    def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[Complaint]:
         """All that can be wrong with rows: which rows, the text to show, and the words."""
         faulty = {name: column.faulty() for name, column in columns.items() if column.bad}
         for name, mask in faulty.items():
@@ -469,7 +466,7 @@ class _Converter:
 
     def _missing(
         self, table: DataFrame, faulty: Mapping[str, Series], name: str, sources: tuple[str, ...], what: str
-    ) -> _Complaint:
+    ) -> Complaint:
         """Rows where nothing tells *name*; a text that is there but bad was complained of already."""
         mask = table[name].is_null()
         for source in sources:

@@ -113,7 +113,7 @@ def headings_given(words: Iterable[str]) -> dict[str, str]:
         ValueError: a word of another form, a column that is not known, a column or a heading twice.
     """
     names = _Names(COLUMNS, {})
-    found: dict[str, str] = {}
+    headings: dict[str, str] = {}
     for word in words:
         column, divided, heading = word.partition("=")
         name = names(column)
@@ -121,12 +121,12 @@ def headings_given(words: Iterable[str]) -> dict[str, str]:
             raise ValueError(f"takes COLUMN=HEADING such as white=Weiß, got {word!r}")
         if name is None:
             raise ValueError(f"there is no column {column!r} to fill: {choice_of(column, COLUMNS)}")
-        if name in found:
-            raise ValueError(f"the column {name!r} is given two headings, {found[name]!r} and {heading!r}")
-        if _folded(heading) in map(_folded, found.values()):
+        if name in headings:
+            raise ValueError(f"the column {name!r} is given two headings, {headings[name]!r} and {heading!r}")
+        if _folded(heading) in map(_folded, headings.values()):
             raise ValueError(f"the heading {heading!r} is given to two columns")
-        found[name] = heading
-    return found
+        headings[name] = heading
+    return headings
 
 
 def is_header(
@@ -139,10 +139,10 @@ def is_header(
         columns: as of ``read_header``.
         headings: as of ``read_header``.
     """
-    known = _Names(columns, headings or {})
+    names = _Names(columns, headings or {})
     try:
         fields = (next(csv.reader([line], delimiter=mark), []) for mark in DELIMITERS)
-        return any(len({known(field) for field in row} - {None}) >= _NAMED for row in fields)
+        return any(len({names(field) for field in row} - {None}) >= _NAMED for row in fields)
     except csv.Error:
         return False
 
@@ -165,8 +165,8 @@ def read_header(
         ValueError: it is empty, or a required column is missing, or one stands there twice, or a heading that somebody
             named does not; all said at once.
     """
-    given = headings or {}
-    known = _Names(columns, given)
+    said = headings or {}
+    names = _Names(columns, said)
     if not line.strip():
         raise ValueError("the file is empty; its first line must name columns, as in white,black,result,date")
     try:
@@ -174,37 +174,37 @@ def read_header(
     except csv.Error as error:
         raise ValueError(f"the first line is no header of a CSV file ({error})") from None
     # The right delimiter is the one under which most columns are known to us; a title may hold the others.
-    delimiter = max(splits, key=lambda mark: sum(known(field) is not None for field in splits[mark]))
+    delimiter = max(splits, key=lambda mark: sum(names(field) is not None for field in splits[mark]))
     if len(splits[delimiter]) > MAX_COLUMNS:
         raise ValueError(
             f"the header names {len(splits[delimiter])} columns, more than {MAX_COLUMNS}, the limit of columns"
         )
     fields = splits[delimiter]
-    places, labels, complaints = _places(fields, known)
+    places, labels, complaints = _places(fields, names)
     shown = [field.strip() for field in fields]
-    for name, heading in given.items():
+    for name, heading in said.items():
         if name not in places:
             complaints.append(f"there is no heading {heading!r} for {name!r}{_perhaps(heading, shown)}")
     for group in required:
-        if not any(name in places or name in given for name in group):
+        if not any(name in places or name in said for name in group):
             complaints.append(_missing(group, columns, shown, may_name=headings is not None))
     if complaints:
-        found = ", ".join(shown)
+        listed = ", ".join(shown)
         raise ValueError(
             f"nothing was read: {'; '.join(complaints[:_SAID])}. The header is: "
-            f"{found if len(found) <= 300 else f'{found[:300]}...'}"
+            f"{listed if len(listed) <= 300 else f'{listed[:300]}...'}"
         )
     least = 1 + max(min(places[name] for name in group if name in places) for group in required)
     return Layout(delimiter, len(fields), places, labels, least)
 
 
-def _places(fields: Sequence[str], known: _Names) -> tuple[dict[str, int], dict[str, str], list[str]]:
+def _places(fields: Sequence[str], names: _Names) -> tuple[dict[str, int], dict[str, str], list[str]]:
     """Where each column stands and under which heading, and what stands there twice."""
     places: dict[str, int] = {}
     labels: dict[str, str] = {}
     complaints: list[str] = []
     for place, field in enumerate(fields):
-        name = known(field)
+        name = names(field)
         if name is None:
             continue
         if name in places:
@@ -219,7 +219,7 @@ def _places(fields: Sequence[str], known: _Names) -> tuple[dict[str, int], dict[
 def _missing(
     group: tuple[str, ...], columns: Mapping[str, tuple[str, ...]], shown: Sequence[str], *, may_name: bool
 ) -> str:
-    wanted = " or ".join(repr(name) for name in group)
+    columns_named = " or ".join(repr(name) for name in group)
     also = ", ".join(alias for name in group for alias in columns[name])
     names = [alias for name in group for alias in (name, *columns[name])]
     abroad = [field[:_LABEL] for field in shown for name in group if field.casefold() in ABROAD.get(name, ())]
@@ -229,7 +229,7 @@ def _missing(
     if abroad:
         likely = f" ({meant_by(abroad).strip()})"
     advice = f"; add it, or name its heading: --column {group[0]}=HEADING" if may_name else "; add it"
-    return f"there is no column {wanted}{f' (also read: {also})' if also else ''}{likely}{advice}"
+    return f"there is no column {columns_named}{f' (also read: {also})' if also else ''}{likely}{advice}"
 
 
 def _perhaps(word: str, shown: Sequence[str]) -> str:

@@ -114,7 +114,9 @@ def _find_rows(block: bytes, delimiter: int) -> _Rows | None:
     quoted = b'"' in block
     if quoted:
         is_mark |= data == _QUOTE
-    if len(block) > _DENSE and np.count_nonzero(is_mark) > _MANY_MARKS:
+    if (
+        len(block) > _DENSE and np.count_nonzero(is_mark) > _MANY_MARKS
+    ):  # a file of nothing but commas: 8 bytes for each
         return _find_rows(block[:_DENSE], delimiter)
     marks = np.flatnonzero(is_mark)
     kinds = data[marks]
@@ -158,10 +160,9 @@ def decode(row: bytes) -> str:
 
 
 def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | str]:
-    """The row that begins at *start*: where it ends, and its fields, or what is wrong with it.
-
-    An end of -1 says that the row is not finished in this block, 0 that its line is not.
-    """
+    """The row that begins at *start*: where it ends, and its fields, or what is wrong with it."""
+    # An end of -1 says that the row is not finished in this block, 0 that its line is not.
+    # The patterns are given the limit as their end, so that a quote which is never closed costs one row's length.
     limit, place = start + MAX_ROW, start
     fields: list[bytes] = []
     plain, divider = _MARKS[delimiter], ord(delimiter)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,10 @@ import attrs
 
 from ledger.facts.event_fields import MAX_HALF_MOVES, is_plain_text
 from ledger.facts.instants import instant_ms
+from ledger.facts.source_games import KEPT_FAULTS, Fault
 from ledger.facts.tellings import tournament_key
 from ledger.facts.words import Termination
-from ledger.imports.reading import SPEEDS, speed_class
+from ledger.imports.reading import SPEEDS, Faults, speed_class
 from ledger.imports.times import either, possible_days, with_whole_year, year_last
 from ledger.runtime.lazy import pl
 
@@ -130,7 +131,7 @@ def fide_number(text: str) -> str | None:
 
 def result_word(text: str) -> str:
     """A result without blanks and capitals, and with one kind of dash."""
-    return re.sub(r"\s+", "", text).casefold().translate(_DASHES).replace(":", "-")
+    return re.sub(r"\s+", "", text).casefold().translate(_DASHES).replace(":", "-")  # German tables write 1:0
 
 
 def result(text: str) -> str | None:
@@ -272,7 +273,7 @@ def time_control(text: str) -> str | None:
 def minutes_control(text: str) -> str | None:
     """The speed class of ``15+2`` where the base is in minutes, as Lichess shows a clock to people."""
     match = _PERIOD.fullmatch(text.strip())
-    if match is None or match[1] or not match[3]:
+    if match is None or match[1] or not match[3]:  # without an increment nobody knows that these are minutes
         if "+" in text:
             raise ValueError("must be MINUTES+INCREMENT such as 15+2, - for correspondence, or empty")
         return time_control(text)
@@ -332,7 +333,7 @@ class Meaning:
         self._kind = kind
         self._known: dict[str, Any] = {}
         self._bad: dict[str, str] = {}
-        self._words: dict[str, str] = {}  # of what is bad, each once
+        self._words: dict[str, str] = {}  # of what is bad, each once: a column of garbage has one fault a million times
         self.size = 0  # bytes, about
 
     def forget(self) -> None:
@@ -356,7 +357,7 @@ class Meaning:
             return pl.Series(text.name, [None], kind).new_from_index(0, len(text)), {}
         new = [self._known.get(cell) for cell in distinct]
         bad = {cell: self._bad[cell] for cell in distinct if cell in self._bad} if self._bad else {}
-        if new == distinct:
+        if new == distinct:  # each means itself, as names mostly do: nothing is copied
             return text, bad
         if len(distinct) * 2 < len(text):
             return text.replace_strict(distinct, new, default=None, return_dtype=kind), bad
@@ -368,7 +369,7 @@ class Meaning:
         if plain is None:
             return Column(label, text, *self._map(text))
         quick = plain(text)
-        odd = text.is_not_null() & quick.is_null()
+        odd = text.is_not_null() & quick.is_null()  # e.g. 29 February: a few of a million
         if not odd.any():
             return Column(label, text, quick, {})
         rest = text.to_frame("text").select(pl.when(odd).then("text")).to_series()
@@ -400,10 +401,33 @@ def plain_whole(low: int, high: int) -> Callable[[Series], Series]:
     """Whole numbers within limits."""
 
     def plain(text: Series) -> Series:
-        number = text.cast(pl.Int32, strict=False)
+        number = text.cast(pl.Int32, strict=False)  # null for what is no number, which the slow way explains
         return number.to_frame("n").select(pl.when(pl.col("n").is_between(low, high)).then("n")).to_series()
 
     return plain
+
+
+Complaint = tuple["Series", "Series", Callable[[str], str]]  # which rows, the text to show of each, and the words
+
+
+def complained_of(lines: Series, complaints: Iterable[Complaint], left_out: Series) -> tuple[Series, Faults]:
+    """Which rows of a block are bad or *left_out*, and the faults of the bad ones.
+
+    Args:
+        lines: of all rows.
+        complaints: what may be wrong with them, in the order in which it is told.
+        left_out: rows of which nothing is said.
+    """
+    bad, count = left_out, 0
+    first: list[Fault] = []
+    for mask, texts, say in complaints:
+        faulty = mask.fill_null(value=False) & ~left_out
+        if faulty.any():
+            count += int(faulty.sum())
+            numbers = lines.filter(faulty).head(KEPT_FAULTS).to_list()
+            first += map(Fault, numbers, map(say, texts.filter(faulty).head(KEPT_FAULTS).to_list()))
+            bad = bad | faulty
+    return bad, Faults(first, count - len(first))
 
 
 # -- rows: expressions over the columns that a file has ------------------------------------------------------------
@@ -411,17 +435,17 @@ def plain_whole(low: int, high: int) -> Callable[[Series], Series]:
 USUAL_RULES = ("standard", "chess960", "fromPosition")
 
 
-def player(side: str, known: frozenset[str]) -> list[Expr]:
+def player(side: str, present: frozenset[str]) -> list[Expr]:
     """Identity and name of one player: an id with a colon before the FIDE id, a bare id, the name."""
     ways: list[Expr] = []
-    given = pl.col(f"{side}_id")
-    if f"{side}_id" in known:
-        ways.append(pl.when(pl.col(f"{side}_spaced")).then(given))
-    if f"{side}_fide_id" in known:
+    own_id = pl.col(f"{side}_id")
+    if f"{side}_id" in present:
+        ways.append(pl.when(pl.col(f"{side}_spaced")).then(own_id))
+    if f"{side}_fide_id" in present:
         ways.append(pl.lit("fide:") + pl.col(f"{side}_fide_id"))
-    if f"{side}_id" in known:
-        ways.append(given)
-    if side in known:
+    if f"{side}_id" in present:
+        ways.append(own_id)
+    if side in present:
         ways.append(pl.col(f"{side}_named"))
     identity = pl.coalesce(ways)
     shown = (
@@ -431,11 +455,11 @@ def player(side: str, known: frozenset[str]) -> list[Expr]:
         .then(identity.str.slice(3))
         .otherwise(identity)
     )
-    name = pl.coalesce(pl.col(side), shown) if side in known else shown
+    name = pl.coalesce(pl.col(side), shown) if side in present else shown
     return [identity.alias(f"{side}_id"), name.alias(f"{side}_name")]
 
 
-def ending(known: frozenset[str]) -> Expr:
+def ending(present: frozenset[str]) -> Expr:
     """How the game ended, from the file's word, the flags of the row and the result."""
     forfeited = pl.col("result").str.starts_with("+")
     draw = pl.col("result") == "draw"
@@ -445,19 +469,25 @@ def ending(known: frozenset[str]) -> Expr:
         ("stalemate", "stalemate", draw),
         ("ended_by_checkmate", "checkmate", pl.lit(value=True)),
     ):
-        if flag in known:
+        if flag in present:
             plain = pl.when(holds & pl.col(flag)).then(pl.lit(word)).otherwise(plain)
     termination = plain
-    if "termination" in known:
-        given = pl.col("termination")
+    if "termination" in present:
+        word_of_file = pl.col("termination")
         normal = plain
-        if "ended_by_checkmate" in known:
+        if "ended_by_checkmate" in present:
             # Normal and won without mate is resigned; but only a file that marks the mates tells the two
             # apart, and only where the king cannot be lost in another way.
             usual = pl.col("variant").is_null() | pl.col("variant").is_in(USUAL_RULES)
-            resigned = ~draw & (plain == "unknown") & (usual if "variant" in known else pl.lit(value=True))
+            resigned = ~draw & (plain == "unknown") & (usual if "variant" in present else pl.lit(value=True))
             normal = pl.when(resigned).then(pl.lit("resignation")).otherwise(plain)
-        termination = pl.when(given.is_null()).then(plain).when(given == NORMAL).then(normal).otherwise(given)
+        termination = (
+            pl.when(word_of_file.is_null())
+            .then(plain)
+            .when(word_of_file == NORMAL)
+            .then(normal)
+            .otherwise(word_of_file)
+        )
     return pl.when(forfeited).then(pl.lit("unplayed")).otherwise(termination)
 
 
@@ -484,18 +514,18 @@ def rest(known: frozenset[str]) -> list[Expr]:
     ]
 
 
-def contradictions(known: frozenset[str]) -> list[tuple[Expr, Expr, str]]:
+def contradictions(present: frozenset[str]) -> list[tuple[Expr, Expr, str]]:
     """What cannot be true of a finished frame: where, what to show, and the words."""
     same = pl.col("white_id") == pl.col("black_id")
     wrong = [(same, pl.col("white_id"), "a player cannot play himself, but both are {!r}; correct one")]
-    if {"started_at", "ended_at"} <= known:
+    if {"started_at", "ended_at"} <= present:
         times = pl.format("{} before {}", pl.col("ended_at"), pl.col("started_at"))
         ended, started = (pl.col(name).str.strip_chars_end("Z") for name in ("ended_at", "started_at"))
         # only the digits that both give are compared: a day is not before a moment of it
         shorter = pl.min_horizontal(ended.str.len_bytes(), started.str.len_bytes())
         early = ended.str.head(shorter) < started.str.head(shorter)
         wrong.append((early, times, "the game ended before it started: {}; correct one of the two"))
-    if known & {"termination", "ended_by_checkmate"}:
+    if present & {"termination", "ended_by_checkmate"}:
         lost = (pl.col("outcome") == "draw") & pl.col("termination").is_in(["checkmate", "resignation"])
         wrong.append((lost, pl.col("termination"), "a draw cannot end by {}; correct one of the two"))
     return wrong

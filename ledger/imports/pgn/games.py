@@ -220,27 +220,25 @@ def _ends_in_tags(case: _Case) -> bool:
 
 def _outcome(case: _Case) -> str:
     """The Result tag; without one the word after the moves. Contradicting results are a fault."""
-    given, said = one_line(case.tags.get("Result", "")).replace(" ", ""), case.moves.results
+    tag, said = one_line(case.tags.get("Result", "")).replace(" ", ""), case.moves.results
     ends = {RESULTS[word] for word in said} - {"none"}
-    tagged = RESULTS.get(given)
-    if tagged in {None, "none"} and given not in {"", "?", "*"}:
-        case.bad("Result", f"Result {given[:40]!r} is none of 1-0, 0-1, 1/2-1/2, *")
+    tagged = RESULTS.get(tag)
+    if tagged in {None, "none"} and tag not in {"", "?", "*"}:
+        case.bad("Result", f"Result {tag[:40]!r} is none of 1-0, 0-1, 1/2-1/2, *")
     elif tagged is None and not said and not case.problems:
         case.bad("Result", 'no result: add [Result "1-0"], "0-1", "1/2-1/2" or "*"')
     elif len(ends) > 1 or (tagged not in {None, "none"} and ends and tagged not in ends):
         after = " and ".join(dict.fromkeys(said))
-        case.bad("Result", f"Result {given!r}, but {after} after the moves: make them agree")
+        case.bad("Result", f"Result {tag!r}, but {after} after the moves: make them agree")
     return tagged or next(iter(ends), "none")
 
 
 def _key(case: _Case) -> tuple[str, str]:
-    """The server (``lichess``, ``fics``, ``chesscom`` or ``""``) and the game's own key.
-
-    Without a server's id the ledger makes a key from ``pgn:`` and 24 hexadecimal digits of the SHA-256 over
-    these lines, each as one line of NFC text, joined by line feeds, in UTF-8: Event, Site, UTCDate or Date,
-    UTCTime, Round, White, Black, and the moves joined by blanks without ``+``, ``#`` and ``=``. Result and comments
-    do not count, so that a game whose result was corrected keeps its key.
-    """
+    """The server (``lichess``, ``fics``, ``chesscom`` or ``""``) and the game's own key."""
+    # Without a server's id the ledger makes a key from ``pgn:`` and 24 hexadecimal digits of the SHA-256 over these
+    # lines, each as one line of NFC text, joined by line feeds, in UTF-8: Event, Site, UTCDate or Date, UTCTime, Round,
+    # White, Black, and the moves joined by blanks without ``+``, ``#`` and ``=``. Result and comments do not count, so
+    # that a game whose result was corrected keeps its key.
     tags, site = case.tags, case.tags.get("Site", "")[:300]
     link = tags.get("Link", "")[:300] or site
     lichess = lichess_key(site)
@@ -279,8 +277,8 @@ def _player(case: _Case, colour: str, site: str) -> tuple[str, str]:
         what = f"has {len(name)} characters, more than {MAX_NAME}" if name else "is missing or '?'"
         case.bad(colour, f"the name of {colour} {what}: give one name")
         return "", ""
-    if site == "lichess" and (known := lichess_player(name)):
-        return known
+    if site == "lichess" and (user := lichess_player(name)):
+        return user
     if site in {"fics", "chesscom"}:
         return f"{site}:{name.lower()}", name
     number = case.tag(f"{colour}FideId")
@@ -297,11 +295,9 @@ def _rating(case: _Case, name: str) -> int | None:
 
 
 def _rated(case: _Case, site: str, reading: Reading) -> bool:
-    """Whether the game was rated: by Event, and in an arena of Lichess by what the ratings gained or lost.
-
-    Of an arena Event is the name, be it "Casual Friday", and nothing else says it: Lichess writes WhiteRatingDiff
-    of a game that it rated.
-    """
+    """Whether the game was rated: by Event, and in an arena of Lichess by what the ratings gained or lost."""
+    # Of an arena Event is the name, be it "Casual Friday", and nothing else says it: Lichess writes WhiteRatingDiff of
+    # a game that it rated.
     event = case.tag("Event")
     if site != "lichess" or not event:
         return not event.lower().startswith(("casual", "unrated", "fics unrated"))
@@ -316,13 +312,13 @@ def _rated(case: _Case, site: str, reading: Reading) -> bool:
 
 def _variant(case: _Case) -> str:
     """The variant as Lichess's key: ``From Position`` is ``fromPosition``; a FEN alone says the same."""
-    given = case.tags.get("Variant", "")
-    if given:
-        named = _variant_key(given)
+    tag = case.tags.get("Variant", "")
+    if tag:
+        named = _variant_key(tag)
         if named:
             return named
         if named is None:
-            case.bad("Variant", f"Variant {shown(given)} is no word such as Crazyhouse: correct it")
+            case.bad("Variant", f"Variant {shown(tag)} is no word such as Crazyhouse: correct it")
     fen = case.tag("FEN")
     if case.tag("SetUp") == "0" or fen.startswith(_START_FEN):
         return "standard"
@@ -330,14 +326,14 @@ def _variant(case: _Case) -> str:
 
 
 @lru_cache(maxsize=256)
-def _variant_key(given: str) -> str | None:
+def _variant_key(tag: str) -> str | None:
     """The key of a variant, ``""`` where the tag says nothing, None where it is no word."""
-    if given.strip() in {"", "?", "-"}:
+    if tag.strip() in {"", "?", "-"}:
         return ""
-    words = re.findall(r"[A-Za-z0-9]+", given[:64])
+    words = re.findall(r"[A-Za-z0-9]+", tag[:64])
     key = "".join(words[:1]).lower() + "".join(word.capitalize() for word in words[1:])
     key = _VARIANTS.get(key, key)
-    return key if len(given) <= 64 and VARIANT.fullmatch(key) else None
+    return key if len(tag) <= 64 and VARIANT.fullmatch(key) else None
 
 
 def _tournament(case: _Case, site: str) -> str | None:
@@ -350,15 +346,11 @@ def _tournament(case: _Case, site: str) -> str | None:
 
 
 def _played(case: _Case, base: int, increment: int, outcome: str, site: str) -> float | None:
-    """Seconds on both clocks together, or None where no clock is shown.
-
-    Each side has used base + increment x its moves - its last clock, and never less than nothing (time can be
-    given). On Lichess a side's first move is free: its clock stands still and gets no increment, so one
-    move less counts, and a side without moves has used nothing. Who berserks starts with half the base and
-    gets no increment.
-
-    *outcome* is who won a time forfeit, ``draw`` for a drawn one (the side to move has flagged), else ``""``.
-    """
+    """Seconds on both clocks together, or None where no clock is shown."""
+    # Each side has used base + increment x its moves - its last clock, and never less than nothing (time can be given).
+    # On Lichess a side's first move is free: its clock stands still and gets no increment, so one move less counts, and
+    # a side without moves has used nothing. Who berserks starts with half the base and gets no increment.
+    # *outcome* is who won a time forfeit, ``draw`` for a drawn one (the side to move has flagged), else ``""``.
     clocks = case.moves.clocks
     if not clocks:
         return None
@@ -395,8 +387,8 @@ def _started(case: _Case) -> str | None:
     local = ("UTCTime", "Time", "StartTime")
     started = _at(case, "UTCDate", ("UTCTime",)) if dated else _at(case, "Date", local)
     if started is None and len(case.problems) == before:
-        given = case.tags.get("Date", "")[:40]
-        case.bad("Date", f'Date {given!r} names no year, so the game has no place in time: give "YYYY.MM.DD"')
+        date = case.tags.get("Date", "")[:40]
+        case.bad("Date", f'Date {date!r} names no year, so the game has no place in time: give "YYYY.MM.DD"')
     return started
 
 
@@ -418,12 +410,9 @@ def _ended(case: _Case, started: str | None, seconds: float | None) -> str:
 
 
 def _termination(case: _Case, tag: str, outcome: str, site: str, variant: str) -> str:
-    """How the game ended: by the tag, the last move, the server's closing comment; no guess beyond that.
-
-    Mate is the winner's last move with ``#``, or with the old ``++`` where there is no Termination tag.
-    Lichess's "Normal" without mate is a resignation where a side won and the variant knows no other way to
-    win.
-    """
+    """How the game ended: by the tag, the last move, the server's closing comment; no guess beyond that."""
+    # Mate is the winner's last move with ``#``, or with the old ``++`` where there is no Termination tag. Lichess's
+    # "Normal" without mate is a resignation where a side won and the variant knows no other way to win.
     if tag in _TERMINATIONS:
         return _TERMINATIONS[tag]
     if tag not in {"", "normal"}:  # chess.com: "NAME won by resignation"

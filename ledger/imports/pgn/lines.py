@@ -40,6 +40,7 @@ class Draft:
         """True if *line*, which begins with a bracket outside comments, belongs to the next game."""
         if self.moves_line:
             return _TAG_START.match(line) is not None
+        # Only behind an empty line, or at an Event: one that stands twice among the other tags is a fault, no game.
         if not self.head or not (line.startswith(b"[Event ") or not self.head[-1].strip()):
             return False
         self._names.update(tag.partition(b" ")[0] for tag in self.head[self._looked_at :] if b" " in tag)
@@ -60,7 +61,7 @@ class Draft:
         """Add one line."""
         if not self.open_at:
             if line[:1] == b"%":
-                line = b"\n"  # the escape of PGN 6; an empty line keeps the count
+                line = b"\n"  # the escape of PGN 6; an empty line keeps the count of lines for faults
             if not self.moves_line and self._is_head(number, line):
                 return
         self._keep(self.moves, line)
@@ -71,7 +72,7 @@ class Draft:
         """What ``take`` does with an empty line once there are tags; above the moves one of blanks is empty, too."""
         self.among_tags = False
         self.size += 1
-        if self.size <= MAX_GAME:
+        if self.size <= MAX_GAME:  # what goes beyond is counted and not kept: the game is a fault then
             (self.moves if self.moves_line else self.head).append(b"\n")
 
     def _is_head(self, number: int, line: bytes) -> bool:

@@ -75,10 +75,8 @@ def read_movetext(text: str) -> Movetext:
 
 
 def _with_a_clock_each(text: str) -> Movetext | None:
-    """Movetext as Lichess and chess.com write it, ``1. e4 {[%clk 0:03:00]} 1... e5 {[%clk 0:02:59]}``.
-
-    Thinks in columns: every fourth word is a number, a move, ``{[%clk``, a clock. None for any other shape.
-    """
+    """Movetext as Lichess and chess.com write it, ``1. e4 {[%clk 0:03:00]} 1... e5 {[%clk 0:02:59]}``."""
+    # Thinks in columns: every fourth word is a number, a move, ``{[%clk``, a clock. None for any other shape.
     if "[%eval" in text:
         text = _EVALUATION.sub("", text)
     words = text.replace("{ [", "{[").replace("] }", "]}").split()
@@ -103,7 +101,7 @@ def _known(words: list[str], seen: set[str] = _seen, pattern: re.Pattern[str] = 
     new = set(words) - seen
     if not all(map(pattern.fullmatch, new)):
         return False
-    if len(seen) > MAX_SEEN:
+    if len(seen) > MAX_SEEN:  # a file of noise has a new word each time; games share theirs
         seen.clear()
     seen.update(new)
     return True

@@ -99,20 +99,20 @@ def read_layout(line: str, kind: str) -> Layout:
             since, name = month, "list"
         spans.setdefault(name, (start, end))
     rating, k = _TEXT_RATINGS[kind]
-    found = {
+    columns = {
         "fide_id": spans.get("id number"),
         "name": spans.get("name"),
         "rating": spans.get(rating, spans.get("list")),
         "k_factor": spans.get(k, spans.get("k")),
         "birth_year": spans.get("b-day", spans.get("born")),
     }
-    missing = [LABELS[name] for name in ("fide_id", "name", "rating") if found[name] is None]
+    missing = [LABELS[name] for name in ("fide_id", "name", "rating") if columns[name] is None]
     if missing:
         raise ValueError(
             f"nothing was read: the first line of the list has no column for {' and '.join(missing)}; "
             "it must be that of FIDE's list, as in 'ID Number      Name ... SRtng SGm SK ...'"
         )
-    return Layout({name: span for name, span in found.items() if span is not None}, since)
+    return Layout({name: span for name, span in columns.items() if span is not None}, since)
 
 
 def text_frames(lines: Iterable[bytes], reading: Reading, kind: str, since: str | None) -> Iterator[DataFrame]:
@@ -197,7 +197,7 @@ class _Players:
         self._size = self._depth = 0
         self._is_combined = kind != "standard"
         self.parser = expat.ParserCreate()
-        self.parser.buffer_text = True
+        self.parser.buffer_text = True  # otherwise a name comes in pieces at each entity and line end
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._data
@@ -230,6 +230,7 @@ class _Players:
             self._player = None
         elif self._player is not None and name == self._field:
             meaning = self._names.get(name)
+            # the rating of the kind that was asked for goes before the one that every list has
             if meaning is not None and (name in self._own or meaning not in self._player):
                 self._player[meaning] = "".join(self._text)
         self._field = None

@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING
 
 from ledger.facts.event_fields import POSITIVE_PATTERN
 from ledger.facts.person_names import spelt
-from ledger.facts.source_games import KEPT_FAULTS, Fault, player_schema
+from ledger.facts.source_games import player_schema
 from ledger.facts.words import Standing
 from ledger.imports.csv import values
-from ledger.imports.csv.values import Column, Meaning, forget_much, plain_numbers, plain_texts, plain_whole
+from ledger.imports.csv.values import (
+    Column,
+    Complaint,
+    Meaning,
+    complained_of,
+    forget_much,
+    plain_numbers,
+    plain_texts,
+    plain_whole,
+)
 from ledger.imports.reading import Faults, name_identity
 from ledger.imports.times import SAY_ORDER
 from ledger.runtime.lazy import pl
@@ -133,20 +142,10 @@ class Converter:
             if name in self._labels
         }
         table = self._table(cells, columns)
-        bad = pl.Series("bad", [False]).new_from_index(0, len(cells))
-        faults: list[Fault] = []
-        count = 0
-        for mask, texts, say in self._complaints(table, columns):
-            faulty = mask.fill_null(value=False)
-            if faulty.any():
-                count += int(faulty.sum())
-                lines = table["line"].filter(faulty).head(KEPT_FAULTS).to_list()
-                faults += map(Fault, lines, map(say, texts.filter(faulty).head(KEPT_FAULTS).to_list()))
-                bad = bad | faulty
-        good = table.filter(~bad) if count else table
-        return good.select(pl.col(name).cast(kind) for name, kind in player_schema().items()), Faults(
-            faults, count - len(faults)
-        )
+        none = pl.Series("bad", [False]).new_from_index(0, len(cells))
+        bad, faults = complained_of(table["line"], self._complaints(table, columns), none)
+        good = table.filter(~bad) if faults.first else table
+        return good.select(pl.col(name).cast(kind) for name, kind in player_schema().items()), faults
 
     def _table(self, cells: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
         read = {name: column.values.alias(name) for name, column in columns.items()}
@@ -164,9 +163,7 @@ class Converter:
         shown = pl.when(identity.str.starts_with("fide:")).then("FIDE " + identity.str.slice(5)).otherwise(identity)
         return table.with_columns(identity=identity, name=pl.coalesce("name", shown))
 
-    def _complaints(
-        self, table: DataFrame, columns: Mapping[str, Column]
-    ) -> Iterator[tuple[Series, Series, Callable[[str], str]]]:
+    def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[Complaint]:
         faulty = {name: column.faulty() for name, column in columns.items() if column.bad}
         for name, mask in faulty.items():
             yield mask, columns[name].text, columns[name].message
@@ -179,5 +176,9 @@ class Converter:
         if "rating" in faulty:
             rating &= ~faulty["rating"].fill_null(value=False)
         for name in ("deviation", "volatility", "highest"):
-            given = rating & table[name].is_not_null()
-            yield given, table[name], f"there is {name.replace('_', ' ')} {{}} and no rating; fill in the rating".format
+            unfounded = rating & table[name].is_not_null()
+            yield (
+                unfounded,
+                table[name],
+                f"there is {name.replace('_', ' ')} {{}} and no rating; fill in the rating".format,
+            )

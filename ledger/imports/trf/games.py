@@ -132,13 +132,13 @@ def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Read
         return
     identity = f"fide:{fide}" if fide else name_identity(name, options.namespace)
     entrant = Entrant(number, read, identity, name)
-    known = tournament.identities.setdefault(identity, entrant)
-    if known is not entrant:
+    other = tournament.identities.setdefault(identity, entrant)
+    if other is not entrant:
         what = f"the FIDE number {fide}" if fide else f"the name {name!r} without a FIDE number"
         advice = "correct one" if fide else "give them FIDE numbers, or names that differ"
-        reading.fault(number, f"{what} is that of line {known.line}, too: nobody knows whose games are whose; {advice}")
-        tournament.unread |= {read.rank, known.read.rank}
-        tournament.entrants.pop(known.read.rank, None)
+        reading.fault(number, f"{what} is that of line {other.line}, too: nobody knows whose games are whose; {advice}")
+        tournament.unread |= {read.rank, other.read.rank}
+        tournament.entrants.pop(other.read.rank, None)
         return
     tournament.entrants[read.rank] = entrant
 
@@ -152,26 +152,26 @@ def _games(tournament: _Tournament, reading: Reading, options: Options) -> Itera
         return
     for line, words in doubts:
         reading.note(line, words)
-    found = paired(tournament.entrants, tournament.unread)
-    for line, words in sorted(found.faults):
+    pairings = paired(tournament.entrants, tournament.unread)
+    for line, words in sorted(pairings.faults):
         reading.fault(line, words)
-    reading.skipped.update(found.left_out)
+    reading.skipped.update(pairings.left_out)
 
     def day_of(number: int) -> str | None:  # or else the last day of the tournament, which no round outlasted
         return days.rounds.get(number) or days.last or days.first or options.day
 
-    if any(day_of(number) is None for number in found.rounds):
+    if any(day_of(number) is None for number in pairings.rounds):
         words = "the report names no day (132, 042 or 052), so its games have no place in time: say when with --day"
         reading.fault_of_file(header.line, f"{words}; no game of this tournament was read")
         return
     speed = _speed(header, reading)
-    _note(tournament, found, days, reading)
-    _report(tournament, found, days, speed, reading)
+    _note(tournament, pairings, days, reading)
+    _report(tournament, pairings, days, speed, reading)
     name, began = header.name(), days.first or days.last
-    for bye in found.byes:
+    for bye in pairings.byes:
         day = began or str(day_of(bye.round))
         _keep_bye(bye, name, day, header.allotted() if bye.brings is Brings.ALLOTTED else USUAL, speed, reading)
-    telling = (_source_game(game, name, began, str(day_of(game.round)), speed) for game in found.games)
+    telling = (_source_game(game, name, began, str(day_of(game.round)), speed) for game in pairings.games)
     yield from without_byes(telling, reading, began)
 
 
@@ -237,23 +237,23 @@ def _source_game(game: Pairing, name: str | None, began: str | None, day: str, s
     )
 
 
-def _note(tournament: _Tournament, found: Pairings, days: Days, reading: Reading) -> None:
+def _note(tournament: _Tournament, pairings: Pairings, days: Days, reading: Reading) -> None:
     """What somebody should know of a tournament beside its games."""
     header = tournament.header
-    playing = {rank for game in found.games for rank in (game.white.read.rank, game.black.read.rank)}
-    playing |= {bye.entrant.read.rank for bye in found.byes}
+    playing = {rank for game in pairings.games for rank in (game.white.read.rank, game.black.read.rank)}
+    playing |= {bye.entrant.read.rank for bye in pairings.byes}
     idle = len(tournament.entrants) - len(playing)
     words = [
         f"{what}: {count:,}"
         for count, what in (
-            (sum(not game.is_played for game in found.games), "forfeits and games of less than one move, not rated"),
+            (sum(not game.is_played for game in pairings.games), "forfeits and games of less than one move, not rated"),
             (idle, "entrants of whom no round is told, who are not registered"),
         )
         if count
     ]
     if words:
         reading.note(header.line, "; ".join(words))
-    if found.games and any(game.round not in days.rounds for game in found.games) and days.first != days.last:
+    if pairings.games and any(game.round not in days.rounds for game in pairings.games) and days.first != days.last:
         last = days.last or days.first
         if last:
             reading.note(header.line, f"the days of some rounds are not given (132): their games are put on {last}")
@@ -269,16 +269,16 @@ def _note(tournament: _Tournament, found: Pairings, days: Days, reading: Reading
         reading.note(header.first_passed_over, f"lines that tell of no game: {header.words_passed_over()}")
 
 
-def _report(tournament: _Tournament, found: Pairings, days: Days, speed: str | None, reading: Reading) -> None:
+def _report(tournament: _Tournament, pairings: Pairings, days: Days, speed: str | None, reading: Reading) -> None:
     name = tournament.header.name()
-    if name is None or not (found.games or found.byes):
+    if name is None or not (pairings.games or pairings.byes):
         return
-    known = [day for day in (days.first, days.last, *days.rounds.values()) if day and len(day) == _DAY]
-    if not known:
+    dated = [day for day in (days.first, days.last, *days.rounds.values()) if day and len(day) == _DAY]
+    if not dated:
         return
-    first = days.first if days.first and len(days.first) == _DAY else min(known)
-    last = days.last if days.last and len(days.last) == _DAY else max(known)
-    rounds = max(found.rounds)
+    first = days.first if days.first and len(days.first) == _DAY else min(dated)
+    last = days.last if days.last and len(days.last) == _DAY else max(dated)
+    rounds = max(pairings.rounds)
     entrants = len(tournament.entrants)
     reading.report(
         ReportedTournament(

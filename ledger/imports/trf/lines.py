@@ -98,22 +98,22 @@ class _Fields:
         self.problems: list[str] = []
         self.doubts: list[str] = []
 
-    def blame(self, first: int, last: int, wanted: str) -> None:
+    def blame(self, first: int, last: int, expected: str) -> None:
         where = f"columns {first}-{last}" if last > first else f"column {first}"
         beside = any(first in columns for columns in _BESIDE_GAMES)
         kind = self.doubts if beside else self.problems
-        kind.append(f"{where}: expected {wanted}, got {self.line[first - 1 : last]!r}")
+        kind.append(f"{where}: expected {expected}, got {self.line[first - 1 : last]!r}")
 
-    def text(self, first: int, last: int, pattern: str, wanted: str) -> str:
+    def text(self, first: int, last: int, pattern: str, expected: str) -> str:
         """A field without its blanks; empty where it is blank or wrong."""
         value = self.line[first - 1 : last].strip(" ")
         if value and not re.fullmatch(pattern, value, re.ASCII):
-            self.blame(first, last, f"{wanted} or blank")
+            self.blame(first, last, f"{expected} or blank")
             return ""
         return value
 
-    def whole(self, first: int, last: int, wanted: str) -> int | None:
-        value = self.text(first, last, r"\d+", wanted)
+    def whole(self, first: int, last: int, expected: str) -> int | None:
+        value = self.text(first, last, r"\d+", expected)
         return int(value) if value else None
 
     def rating(self) -> int | None:
@@ -135,6 +135,7 @@ class _Fields:
 
     def rounds(self, rank: int) -> Iterator[Round]:
         start = FIRST_ROUND
+        # Programs leave the blanks of the last rounds away, or write blanks up to a width of their own.
         while len(self.line) >= start + RESULT or self.line[start - 1 :].strip(" "):
             yield self._round(start, rank)
             start += ROUND_WIDTH
@@ -266,12 +267,13 @@ class Header:
         if kind not in _KNOWN and kind != "###":
             self.first_passed_over = self.first_passed_over or number
             name = kind if re.fullmatch(r"[0-9A-Z]{3}", kind, re.ASCII) else "other lines"
+            # any three characters may stand there: a file of noise has 46,656 kinds
             self.passed_over[name if len(self.passed_over) < 100 else "other lines"] += 1
 
     def text(self, kind: str) -> str:
         """What a record says, as one line; empty where it is missing."""
-        _, given = self.records.get(kind, (0, ""))
-        return one_line(given[:MAX_UNTIDY])
+        _, words = self.records.get(kind, (0, ""))
+        return one_line(words[:MAX_UNTIDY])
 
     def name(self) -> str | None:
         """The tournament's name (012), cut to what a game may carry; None where there is none."""
@@ -301,9 +303,9 @@ class Header:
         Raises:
             ValueError: it is not in TRF26's code.
         """
-        given = self.text("222")
-        handicap = _HANDICAP.fullmatch(given)
-        speeds = [time_control(part) for part in (handicap.groups() if handicap else (given,))]
+        code = self.text("222")
+        handicap = _HANDICAP.fullmatch(code)
+        speeds = [time_control(part) for part in (handicap.groups() if handicap else (code,))]
         return max((speed for speed in speeds if speed), key=SPEEDS.index, default=None)  # the slower side's
 
     def words_passed_over(self) -> str:
@@ -334,34 +336,34 @@ def days_of(header: Header, order: str | None) -> tuple[Days | None, list[tuple[
         header: the records.
         order: one of ``times.ORDERS`` where somebody said which number of ``04/05/2024`` comes first.
     """
-    given = {kind: header.records[kind] for kind in ("042", "052") if header.text(kind)}
+    records = {kind: header.records[kind] for kind in ("042", "052") if header.text(kind)}
     pairs: set[tuple[str | None, str | None]]
-    if {"042", "052"} <= given.keys() and order is None:
+    if {"042", "052"} <= records.keys() and order is None:
         pairs = {
             (first, last)
             for form in ("dmy", "mdy")
-            for first in possible_days(given["042"][1], form)
-            for last in possible_days(given["052"][1], form)
+            for first in possible_days(records["042"][1], form)
+            for last in possible_days(records["052"][1], form)
             if first <= last or last.startswith(first) or first.startswith(last)
         }
     else:
-        firsts: tuple[str | None, ...] = possible_days(given["042"][1], order) if "042" in given else (None,)
-        lasts: tuple[str | None, ...] = possible_days(given["052"][1], order) if "052" in given else (None,)
+        firsts: tuple[str | None, ...] = possible_days(records["042"][1], order) if "042" in records else (None,)
+        lasts: tuple[str | None, ...] = possible_days(records["052"][1], order) if "052" in records else (None,)
         pairs = {(first, last) for first in firsts for last in lasts if not (first and last and first > last)}
     if len(pairs) != 1:
-        return None, [_wrong_days(given, order, pairs)], []
+        return None, [_wrong_days(records, order, pairs)], []
     ((first, last),) = pairs
     rounds, doubts = _round_days(header, first, last)
     return Days(first, last, rounds), [], doubts
 
 
 def _wrong_days(
-    given: dict[str, tuple[int, str]], order: str | None, pairs: set[tuple[str | None, str | None]]
+    records: dict[str, tuple[int, str]], order: str | None, pairs: set[tuple[str | None, str | None]]
 ) -> tuple[int, str]:
     """Why the two days cannot be read."""
-    line, _ = next(iter(given.values()))
-    words = " and ".join(f"{kind} {text.strip()[:40]!r}" for kind, (_, text) in given.items())
-    for kind, (at, text) in given.items():
+    line, _ = next(iter(records.values()))
+    words = " and ".join(f"{kind} {text.strip()[:40]!r}" for kind, (_, text) in records.items())
+    for kind, (at, text) in records.items():
         if not possible_days(text, order):
             return at, f"{kind} {text.strip()[:40]!r} is no day: write YYYY/MM/DD"
     if pairs:
@@ -373,7 +375,7 @@ def _wrong_days(
 def _round_days(header: Header, first: str | None, last: str | None) -> tuple[dict[int, str], list[tuple[int, str]]]:
     line, text = header.records.get("132", (0, ""))
     whole = f"132{text}"
-    found: dict[int, str] = {}
+    by_round: dict[int, str] = {}
     doubts: list[tuple[int, str]] = []
     for number, start in enumerate(range(FIRST_ROUND - 1, len(whole), ROUND_WIDTH), 1):
         cell = whole[start : start + ROUND_WIDTH].strip()
@@ -383,10 +385,10 @@ def _round_days(header: Header, first: str | None, last: str | None) -> tuple[di
         if day is None:
             doubts.append((line, f"132: round {number} has {cell!r}, which is no day YY/MM/DD: not used"))
             continue
-        found[number] = day
+        by_round[number] = day
         if (first and day < first) or (last and day > last and not day.startswith(last)):
             doubts.append((line, f"132: round {number} was played on {day}, outside {first or '?'} to {last or '?'}"))
-    return found, doubts
+    return by_round, doubts
 
 
 def _round_day(cell: str, near: str | None) -> str | None:

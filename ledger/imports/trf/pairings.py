@@ -100,25 +100,25 @@ def paired(entrants: Mapping[int, Entrant], unread: Set[int]) -> Pairings:
         entrants: by starting rank.
         unread: starting ranks of players whose lines are faulty.
     """
-    found = Pairings()
+    pairings = Pairings()
     for number in range(1, 1 + max((len(entrant.read.rounds) for entrant in entrants.values()), default=0)):
-        before = len(found.games)
+        before = len(pairings.games)
         for entrant in entrants.values():
             if number <= len(entrant.read.rounds):
-                _take(found, number, entrant, entrants, unread)
-        if len(found.games) > before:  # in a round that is still to come a blank says nothing
+                _take(pairings, number, entrant, entrants, unread)
+        if len(pairings.games) > before:  # in a round that is still to come a blank says nothing
             for entrant in entrants.values():
                 cells = entrant.read.rounds[number - 1 : number]
                 if all(not cell.opponent and cell.is_blank for cell in cells):
-                    found.byes.append(Bye(number, entrant, Brings.ABSENT))
-    return found
+                    pairings.byes.append(Bye(number, entrant, Brings.ABSENT))
+    return pairings
 
 
-def _take(found: Pairings, number: int, entrant: Entrant, entrants: Mapping[int, Entrant], unread: Set[int]) -> None:
+def _take(pairings: Pairings, number: int, entrant: Entrant, entrants: Mapping[int, Entrant], unread: Set[int]) -> None:
     cell = entrant.read.rounds[number - 1]
     if not cell.opponent:
         if cell.result in PLAYED:
-            found.faults.append(
+            pairings.faults.append(
                 (
                     entrant.line,
                     f"round {number}: the result {cell.result!r} of a game without an "
@@ -126,53 +126,53 @@ def _take(found: Pairings, number: int, entrant: Entrant, entrants: Mapping[int,
                 )
             )
         if cell.result in _BRINGS and not cell.is_blank:
-            found.byes.append(Bye(number, entrant, _BRINGS[cell.result]))
+            pairings.byes.append(Bye(number, entrant, _BRINGS[cell.result]))
         return
     other = entrants.get(cell.opponent)
     if other is None:
         if cell.opponent in unread:
-            found.left_out["the opponent's line is faulty"] += 1
+            pairings.left_out["the opponent's line is faulty"] += 1
         else:
             words = f"round {number}: there is no player {cell.opponent}; correct the opponent's starting rank"
-            found.faults.append((entrant.line, words))
+            pairings.faults.append((entrant.line, words))
         return
     back = other.read.rounds[number - 1] if number <= len(other.read.rounds) else Round(0, "-", "Z")
     if back.opponent != entrant.read.rank:
         against = f"against {back.opponent}" if back.opponent else "without an opponent"
-        found.faults.append(
+        pairings.faults.append(
             (
                 entrant.line,
                 f"round {number}: against {other} here, but line {other.line} has {other} {against}; "
                 "correct one of the two lines",
             )
         )
-    elif entrant.read.rank < cell.opponent:
-        _judge(found, number, (entrant, cell), (other, back))
+    elif entrant.read.rank < cell.opponent:  # of two lines that name each other the first one tells the game
+        _judge(pairings, number, (entrant, cell), (other, back))
 
 
 _Side = tuple[Entrant, Round]
 
 
-def _judge(found: Pairings, number: int, first: _Side, second: _Side) -> None:
+def _judge(pairings: Pairings, number: int, first: _Side, second: _Side) -> None:
     """Two lines that name each other."""
     ordered = _by_colour(first, second)
     results = (first[1].result, second[1].result)
     if results in _NO_GAME:
-        found.left_out[_NO_GAME[results]] += 1
+        pairings.left_out[_NO_GAME[results]] += 1
         if results == ("-", "-"):
-            found.byes += [Bye(number, entrant, Brings.ABSENT) for entrant, _ in (first, second)]
+            pairings.byes += [Bye(number, entrant, Brings.ABSENT) for entrant, _ in (first, second)]
     elif results not in _RESULTS:
-        found.faults.append((first[0].line, _contradiction(number, first, second, "the results contradict")))
+        pairings.faults.append((first[0].line, _contradiction(number, first, second, "the results contradict")))
     elif ordered is not None:
         white, black = ordered
         outcome, is_played = _RESULTS[white[1].result, black[1].result]
-        found.games.append(Pairing(number, white[0], black[0], outcome, is_played))
+        pairings.games.append(Pairing(number, white[0], black[0], outcome, is_played))
     elif first[1].colour == second[1].colour == "-" and not _RESULTS[results][1]:
-        found.left_out["forfeits without colours"] += 1
-        found.byes += [Bye(number, entrant, _BRINGS[cell.result]) for entrant, cell in (first, second)]
+        pairings.left_out["forfeits without colours"] += 1
+        pairings.byes += [Bye(number, entrant, _BRINGS[cell.result]) for entrant, cell in (first, second)]
     else:
         words = "the colours do not say who had White"
-        found.faults.append((first[0].line, _contradiction(number, first, second, words)))
+        pairings.faults.append((first[0].line, _contradiction(number, first, second, words)))
 
 
 def _by_colour(first: _Side, second: _Side) -> tuple[_Side, _Side] | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import floor, fsum, isfinite
 
 from ledger.runtime.arith import log10, logistic
-from ledger.schemes.formulas.fide_tables import EDGES, dp, expected_hundredths, percentage
+from ledger.schemes.formulas.fide_rules import EDGES, dp, expected_hundredths, percentage
 
 OUT_OF_REACH = EDGES[-1] + 1  # the smallest difference that table 8.1.2 gives as 1.00 to .00
 ZERO_SCORE = 800  # for no score: so many points below the lowest opponent (Tie-Break Regulations C.07 10.3)
@@ -150,11 +150,11 @@ def fide_ptp(opponents: Sequence[float], score: float) -> int:
     whole = _whole(opponents)
     if score == 0:
         return min(whole) - ZERO_SCORE
-    wanted = int(100 * score)
+    hundredths = int(100 * score)
     low, high = min(whole) - OUT_OF_REACH, max(whole) + OUT_OF_REACH  # expect 0 and everything
     while high - low > 1:
         middle = (low + high) // 2
-        if sum(expected_hundredths(middle - rating) for rating in whole) < wanted:
+        if sum(expected_hundredths(middle - rating) for rating in whole) < hundredths:
             low = middle
         else:
             high = middle
@@ -177,23 +177,6 @@ def apro(performances: Sequence[float]) -> int:
     """
     _finite(performances)
     return floor(fsum(performances) / len(performances) + 0.5)
-
-
-def appo(performances: Sequence[float]) -> int:
-    """Average of the opponents' perfect tournament performances, one half rounded up.
-
-    Source: FIDE Tie-Break Regulations C.07 10.5.
-
-    Args:
-        performances: ``fide_ptp`` of each opponent met, points.
-
-    Returns:
-        A rating in whole points.
-
-    Raises:
-        ValueError: as for ``apro``.
-    """
-    return apro(performances)
 
 
 VARIANTS: Mapping[str, Callable[[Sequence[float], float], float]] = {

@@ -32,19 +32,12 @@ UNKNOWN_AGE, UNKNOWN_ADULT = 750.0, 1300.0  # start ratings without a date of bi
 
 
 def effective(rating: float) -> float:
-    """N*, games: how much a rating is worth. "50/sqrt(0.662 + 0.00000739*(2569-R)^2) for R <= 2355", else 50."""
+    """N*, games: how much a rating is worth."""
+    # "50/sqrt(0.662 + 0.00000739*(2569-R)^2) for R <= 2355", else 50
     if rating > 2355.0:
         return 50.0
     short = 2569.0 - rating
     return 50.0 / sqrt(0.662 + 0.00000739 * (short * short))
-
-
-def effective_2004(rating: float) -> float:
-    """N* of the edition of 2004, games: "50/sqrt(1 + (2200-R)^2/100000) for R < 2200", else 50."""
-    if rating >= 2200.0:
-        return 50.0
-    short = 2200.0 - rating
-    return 50.0 / sqrt(1.0 + short * short / 100_000.0)
 
 
 def effective_games(games: float, rating: float) -> float:
@@ -61,11 +54,6 @@ def k_factor(effective_n: float, m: float, rating: float, dual: bool) -> float:
     if dual and rating > 2200.0:
         return 800.0 * (6.5 - 0.0025 * rating) / weight
     return 800.0 / weight
-
-
-def half_k_2004(effective_n: float, m: float) -> float:
-    """Half-K = 400/(N'+m/2), points: the K of quick events in the edition of 2004."""
-    return 400.0 / (effective_n + m / 2.0)
 
 
 def looked_over(opponent: Any, score: Any, first: int, last: int) -> tuple[float, float, float]:
@@ -183,10 +171,8 @@ def special_guess(
     first: int,
     last: int,
 ) -> float:
-    """The answer if nobody were further than 400 points away: the M from which the editions of 2016-20 walk.
-
-    The edition of 2026 walks from R0'; the way is another, the answer the same.
-    """
+    """The answer if nobody were further than 400 points away: the M from which the editions of 2016-20 walk."""
+    # The edition of 2026 walks from R0'; the way is another, the answer the same.
     weight = effective_n + (last - first)
     if weight == 0.0:
         return centre
@@ -281,10 +267,9 @@ def bonus_b(day: float) -> float:
 
 
 def bonus_eligible(opponent: Any, first: int, last: int) -> bool:
-    """Whether a bonus may be had: "m >= 3 and nobody met more than twice (m = 3: more than once)".
-
-    A two-player match of three games or more is thereby excluded.
-    """
+    """Whether a bonus may be had."""
+    # "m >= 3 and nobody met more than twice (m = 3: more than once)"
+    # A two-player match of three games or more is thereby excluded.
     m = last - first
     if m < 3:
         return False
@@ -305,38 +290,15 @@ def bonus(gain: float, m: float, b: float) -> float:
     return gain - threshold if gain > threshold else 0.0
 
 
-def approximate_provisional(
-    rating: float,
-    games: float,
-    wins: float,
-    losses: float,
-    table: Any,
-    width: int,
-    field: int,
-    opponent: Any,
-    first: int,
-    last: int,
-) -> float:
-    """Approximating formula (2015, 2017) up to 8 earlier games, points: (N·R + Σ Ri + (W-L)·400) / (N+m)."""
-    total = games * rating + (wins - losses) * 400.0
-    for g in range(first, last):
-        total += table[opponent[g] * width + field]
-    return total / (games + (last - first))
-
-
 def limited(rating: float, own: float, limit: float) -> float:
-    """The rating after a two-player match: "change limited to 50", the *limit*, from *own* before it."""
+    """The rating after a two-player match, at most *limit* from *own* before it, points."""
+    # "change limited to 50"
     if rating > own + limit:
         return own + limit
     return rating if rating > own - limit else own - limit
 
 
 # --- floors -------------------------------------------------------------------------------------------------------
-
-
-def floor_absolute(wins: float, draws: float, events: float) -> float:
-    """Absolute floor over the board, points: min(150, 100 + 4·wins + 2·draws + events with 3 games or more)."""
-    return floor_raised(100.0, wins, draws, events)
 
 
 def floor_raised(absolute: float, wins: float, draws: float, events: float) -> float:
@@ -347,6 +309,7 @@ def floor_raised(absolute: float, wins: float, draws: float, events: float) -> f
 
 def floor_peak(peak: float) -> float:
     """Floor by the highest established rating: (peak - 200) down to a full 100, 1200 to 2100; 0 where there is none."""
+    # by the rating as the list shows it, in whole points
     shown = floor(peak + 0.5)
     by_peak = 100.0 * floor((shown - 200.0) / 100.0)
     if by_peak < 1200.0:
@@ -358,7 +321,8 @@ def floor_peak(peak: float) -> float:
 
 
 def start_by_age(age: float) -> float:
-    """Start rating of the unrated (editions of 2020 and 2026), points: 50·age, at least 100, at most 1300."""
+    """Start rating of the unrated (editions of 2020 and 2026), points."""
+    # 50·age, at least 100, at most 1300
     start = 50.0 * age
     if start < 100.0:
         return 100.0
@@ -371,7 +335,7 @@ def start_by_age_before_2008(age: float) -> float:
 
 
 def age_on(birth_year: float, day: float) -> float:
-    """Age in years on a day since 1970 of who was born at some time of a year, taken as its middle."""
+    """Age in years, on a day since 1970, of a person born at some time of a year, taken as its middle."""
     return 1970.0 + day / 365.2425 - (birth_year + 0.5)
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers.crosstables.crosstable import Wanted, crosstable
+from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.layout import laid_out
 from ledger.answers.crosstables.listing import tournaments, tournaments_of
 from ledger.answers.crosstables.page import Crosstable, Standing
-from ledger.answers.crosstables.tie_breaks import NOBODY, Result, Results, Unplayed, named
+from ledger.answers.crosstables.tie_breaks import NOBODY, RoundResult, RoundResults, Unplayed, named
 from ledger.answers.rows import as_rows
 from ledger.errors import ConflictError, ProposalError
 from ledger.facts.changes import Change
@@ -82,13 +82,13 @@ def approve(ledger: Ledger, change: Change) -> int:
     return number
 
 
-def rows(ledger: Ledger, wanted: Wanted | None = None) -> dict[str, Standing]:
+def rows(ledger: Ledger, choice: TableChoice | None = None) -> dict[str, Standing]:
     ledger.catch_up()
-    return {row.name: row for row in page(ledger, wanted).standings}
+    return {row.name: row for row in page(ledger, choice).standings}
 
 
-def page(ledger: Ledger, wanted: Wanted | None = None) -> Crosstable:
-    return crosstable(ledger, OPEN, wanted=wanted or Wanted())
+def page(ledger: Ledger, choice: TableChoice | None = None) -> Crosstable:
+    return crosstable(ledger, OPEN, choice=choice or TableChoice())
 
 
 def points(ledger: Ledger) -> dict[str, float]:
@@ -128,9 +128,21 @@ def test_tournaments_list_them_with_all_their_players(open_with_byes: Ledger) ->
 
 # A beat B, drew with C and withdrew; B had a requested bye in round 2 and lost to C, who had one allotted in round 1.
 ROUNDS = {
-    ANN: [Result(BOB, 2, round=1), Result(CY, 1, round=2), Result(NOBODY, 0, is_played=False, round=3, bye="zero")],
-    BOB: [Result(ANN, 0, round=1), Result(NOBODY, 1, is_played=False, round=2, bye="half"), Result(CY, 0, round=3)],
-    CY: [Result(NOBODY, 2, is_played=False, round=1, bye="allotted"), Result(ANN, 1, round=2), Result(BOB, 2, round=3)],
+    ANN: [
+        RoundResult(BOB, 2, round=1),
+        RoundResult(CY, 1, round=2),
+        RoundResult(NOBODY, 0, is_played=False, round=3, bye="zero"),
+    ],
+    BOB: [
+        RoundResult(ANN, 0, round=1),
+        RoundResult(NOBODY, 1, is_played=False, round=2, bye="half"),
+        RoundResult(CY, 0, round=3),
+    ],
+    CY: [
+        RoundResult(NOBODY, 2, is_played=False, round=1, bye="allotted"),
+        RoundResult(ANN, 1, round=2),
+        RoundResult(BOB, 2, round=3),
+    ],
 }
 BY_HAND: dict[Unplayed, dict[str, tuple[float, float, float]]] = {
     Unplayed.C07_2026: {
@@ -149,9 +161,9 @@ BY_HAND: dict[Unplayed, dict[str, tuple[float, float, float]]] = {
 
 @pytest.mark.parametrize("rules", BY_HAND)
 def test_tie_breaks_with_unplayed_rounds_are_those_worked_out_by_hand(rules: Unplayed) -> None:
-    results = Results(ROUNDS, rules, 3)
-    for name, wanted in BY_HAND[rules].items():
-        assert tuple(named(name).value(results, who, (who,)) for who in ROUNDS) == wanted, name
+    results = RoundResults(ROUNDS, rules, 3)
+    for name, choice in BY_HAND[rules].items():
+        assert tuple(named(name).value(results, who, (who,)) for who in ROUNDS) == choice, name
     assert [named("wins").value(results, who, (who,)) for who in ROUNDS] == [1, 0, 2], "7.1: with or without playing"
     assert [named("games-won").value(results, who, (who,)) for who in ROUNDS] == [1, 0, 1]
     assert [named("progressive").value(results, who, (who,)) for who in ROUNDS] == [4, 1, 5]
@@ -159,12 +171,12 @@ def test_tie_breaks_with_unplayed_rounds_are_those_worked_out_by_hand(rules: Unp
 
 def test_a_forfeit_is_held_against_the_scheduled_opponent_since_2026_and_counts_as_a_vur_for_who_lost_it() -> None:
     rounds = {
-        ANN: [Result(BOB, 2, is_played=False, round=1), Result(CY, 2, round=2)],
-        BOB: [Result(ANN, 0, is_played=False, round=1), Result(DI, 0, round=2)],
-        CY: [Result(DI, 1, round=1), Result(ANN, 0, round=2)],
-        DI: [Result(CY, 1, round=1), Result(BOB, 2, round=2)],
+        ANN: [RoundResult(BOB, 2, is_played=False, round=1), RoundResult(CY, 2, round=2)],
+        BOB: [RoundResult(ANN, 0, is_played=False, round=1), RoundResult(DI, 0, round=2)],
+        CY: [RoundResult(DI, 1, round=1), RoundResult(ANN, 0, round=2)],
+        DI: [RoundResult(CY, 1, round=1), RoundResult(BOB, 2, round=2)],
     }
-    now, before = Results(rounds, Unplayed.C07_2026, 2), Results(rounds, Unplayed.C07_2023, 2)
+    now, before = RoundResults(rounds, Unplayed.C07_2026, 2), RoundResults(rounds, Unplayed.C07_2023, 2)
     assert named("buchholz").value(now, ANN, ()) == 0 + 0.5, "16.4.1: no more than Bob's own points"
     assert named("buchholz").value(before, ANN, ()) == 2 + 0.5
     assert named("buchholz-cut-1").value(now, BOB, ()) == 1.5, "16.5: the round that he lost by forfeit is cut"
@@ -285,7 +297,7 @@ def test_byes_before_the_first_game_belong_to_the_edition_that_was_announced_or_
         ledger.append(bye(ANN, 1, Brings.FULL, "2024-09-01"))
         ledger.catch_up()
         assert page(ledger).edition.number == 2
-        assert page(ledger, Wanted(edition="2024")).standings[0].points == 1
+        assert page(ledger, TableChoice(edition="2024")).standings[0].points == 1
 
 
 # --- there and back -----------------------------------------------------------------------------------------------

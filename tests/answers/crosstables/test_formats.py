@@ -12,8 +12,8 @@ import attrs
 import pytest
 from jsonschema import Draft202012Validator
 
-from ledger.answers.crosstables import html, layout, spreadsheet, svg, text
-from ledger.answers.crosstables.crosstable import Wanted, crosstable
+from ledger.answers.crosstables import html, layout, svg, text
+from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.graphs.json_form import exact
 from ledger.answers.wording import average
@@ -24,19 +24,19 @@ from tests.kit.places import TESTS
 from .conftest import CUP
 
 EVENTS = {
-    "all-play-all": (CUP, Wanted(edition="2023", performance="linear")),
-    "incomplete": (CUP, Wanted(edition="2024")),
-    "swiss": ("Summer open", Wanted()),
-    "knockout": ("Knock-out", Wanted()),
-    "shown": (CUP, Wanted(ratings="shown", edition="2023")),
-    "other": ("Summer open", Wanted(kind="arena", tie_breaks=("wins",))),
+    "all-play-all": (CUP, TableChoice(edition="2023", performance="linear")),
+    "incomplete": (CUP, TableChoice(edition="2024")),
+    "swiss": ("Summer open", TableChoice()),
+    "knockout": ("Knock-out", TableChoice()),
+    "shown": (CUP, TableChoice(ratings="shown", edition="2023")),
+    "other": ("Summer open", TableChoice(kind="arena", tie_breaks=("wins",))),
 }
 
 
 @pytest.fixture(name="page", params=EVENTS, scope="module")
 def _page(cups: Ledger, request: pytest.FixtureRequest) -> Crosstable:
-    name, wanted = EVENTS[request.param]
-    return crosstable(cups, name, wanted=wanted)
+    name, choice = EVENTS[request.param]
+    return crosstable(cups, name, choice=choice)
 
 
 def test_json_is_as_its_schema_says(page: Crosstable) -> None:
@@ -44,8 +44,8 @@ def test_json_is_as_its_schema_says(page: Crosstable) -> None:
 
 
 def test_the_text_of_an_all_play_all_is_that_worked_out_by_hand(cups: Ledger) -> None:
-    name, wanted = EVENTS["all-play-all"]
-    lines = text.drawn(crosstable(cups, name, wanted=wanted)).splitlines()
+    name, choice = EVENTS["all-play-all"]
+    lines = text.drawn(crosstable(cups, name, choice=choice)).splitlines()
     assert lines[:3] == [
         "Spring cup, 2023-04-01 to 2023-04-06",
         "all play all as its games look; 4 players, 6 games, average rating 1663",
@@ -70,9 +70,9 @@ DRAWN: Mapping[str, Callable[[Crosstable], str]] = {
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_a_table_is_drawn_byte_by_byte_as_it_was(cups: Ledger, kind: str) -> None:
-    """After a change that is wanted, look at the new file and keep it: LEDGER_GOLDEN=new makes it."""
-    name, wanted = EVENTS["all-play-all"]
-    drawn, golden = DRAWN[kind](crosstable(cups, name, wanted=wanted)), GOLDEN / f"cup.{kind}"
+    """After a change that is choice, look at the new file and keep it: LEDGER_GOLDEN=new makes it."""
+    name, choice = EVENTS["all-play-all"]
+    drawn, golden = DRAWN[kind](crosstable(cups, name, choice=choice)), GOLDEN / f"cup.{kind}"
     if os.environ.get("LEDGER_GOLDEN") == "new":
         golden.write_text(drawn, encoding="utf-8")
     assert golden.read_text(encoding="utf-8") == drawn
@@ -150,7 +150,7 @@ def test_a_picture_is_light_or_dark_or_as_the_reader_has_it(page: Crosstable) ->
 
 
 def test_rows_for_a_spreadsheet_have_the_same_columns_and_plain_numbers(page: Crosstable) -> None:
-    rows = spreadsheet.rows(page)
+    rows = text.spreadsheet_rows(page)
     assert {tuple(row) for row in rows} == {tuple(rows[0])}
     assert [row["points"] for row in rows] == [standing.points for standing in page.standings]
     assert rows[0][f"TPR_{page.performance.variant}"] == page.standings[0].performance

@@ -7,9 +7,9 @@ from itertools import combinations
 import pytest
 
 from ledger.answers.crosstables.event_games import EventGame
-from ledger.answers.crosstables.kinds import Announced, Kind, kind_of
+from ledger.answers.crosstables.kinds import AnnouncedKind, PairingKind, kind_of
 from ledger.answers.crosstables.knockouts import matches, places
-from ledger.answers.crosstables.standings import Place
+from ledger.answers.crosstables.tie_breaks import SharedPlace
 from ledger.facts.words import round_order
 
 
@@ -41,8 +41,8 @@ def played(*games: str) -> list[EventGame]:
     return found
 
 
-def kind(games: list[EventGame], **announced: object) -> Kind:
-    return kind_of(games, Announced(**announced))  # type: ignore[arg-type]
+def kind(games: list[EventGame], **announced: object) -> PairingKind:
+    return kind_of(games, AnnouncedKind(**announced))  # type: ignore[arg-type]
 
 
 def all_play_all(players: int, *times: str) -> list[EventGame]:
@@ -129,7 +129,7 @@ def test_the_losers_of_the_semi_finals_may_play_for_the_third_place() -> None:
     third = [match for match in matches(games, dict.fromkeys(range(1, 9), "P")) if match.third_place]
     assert [match.players for match in third] == [[3, 8]]
     found = matches(games, dict.fromkeys(range(1, 9), "P"))
-    ranked = places(found, [Place(player, 1, 8) for player in range(1, 9)])
+    ranked = places(found, [SharedPlace(player, 1, 8) for player in range(1, 9)])
     assert [(place.player, place.shown) for place in ranked] == [
         (1, "1"), (5, "2"), (3, "3"), (8, "4"), (2, "5-8"), (4, "5-8"), (6, "5-8"), (7, "5-8"),
     ]  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ledger.answers.crosstables import listing
-from ledger.answers.crosstables.crosstable import Wanted, crosstable
-from ledger.answers.crosstables.listing import Sought, tournaments, tournaments_of
+from ledger.answers.crosstables.crosstable import TableChoice, crosstable
+from ledger.answers.crosstables.listing import TournamentSearch, tournaments, tournaments_of
 from ledger.answers.crosstables.page import Crosstable, EventResult, Standing
 from ledger.answers.rows import as_rows
 from ledger.answers.upsets import upsets
@@ -27,7 +27,7 @@ def result(page: Crosstable, name: str, opponent: str) -> EventResult:
 
 @pytest.fixture(name="first", scope="module")
 def _first(cups: Ledger) -> Crosstable:
-    return crosstable(cups, CUP, wanted=Wanted(edition="2023", performance="linear"))
+    return crosstable(cups, CUP, choice=TableChoice(edition="2023", performance="linear"))
 
 
 def test_the_first_edition_is_a_complete_all_play_all(first: Crosstable) -> None:
@@ -83,7 +83,7 @@ def test_from_a_players_view_each_opponent_has_both_ratings_and_a_performance(fi
 
 
 def test_the_reading_of_chessworld_is_the_mean_of_the_own_closing_ratings(cups: Ledger) -> None:
-    ann = row(crosstable(cups, CUP, wanted=Wanted(edition="2023", performance="chessworld")), "Ann")
+    ann = row(crosstable(cups, CUP, choice=TableChoice(edition="2023", performance="chessworld")), "Ann")
     closings = [game.closing_rating or 0.0 for game in ann.results]
     assert ann.performance == pytest.approx(sum(closings) / 3)
 
@@ -121,7 +121,7 @@ def test_a_swiss_tournament_that_was_announced(cups: Ledger) -> None:
 
 
 def test_a_knock_out_has_its_rounds(cups: Ledger) -> None:
-    page = crosstable(cups, "Knock-out", wanted=Wanted(kind="knockout"))
+    page = crosstable(cups, "Knock-out", choice=TableChoice(kind="knockout"))
     assert (page.format, page.format_is) == ("knockout", "chosen")
     assert [(match.round, match.names, match.points) for match in page.matches] == [
         (1, ["Ann", "Bob"], [1, 0]),
@@ -137,7 +137,7 @@ def test_a_knock_out_has_its_rounds(cups: Ledger) -> None:
 
 
 def test_tie_breaks_that_decide_make_places(cups: Ledger) -> None:
-    page = crosstable(cups, CUP, wanted=Wanted(edition="2023", tie_breaks=("direct-encounter",)))
+    page = crosstable(cups, CUP, choice=TableChoice(edition="2023", tie_breaks=("direct-encounter",)))
     assert [(standing.name, standing.place) for standing in page.standings[1:3]] == [("Ann", "2"), ("Bob", "3")]
     assert [(column.name, column.decides) for column in page.tie_breaks][:2] == [
         ("direct-encounter", True),
@@ -146,23 +146,23 @@ def test_tie_breaks_that_decide_make_places(cups: Ledger) -> None:
 
 
 def test_quiet_days_part_editions_or_do_not(cups: Ledger) -> None:
-    assert crosstable(cups, CUP, wanted=Wanted(quiet_days=400)).edition.of == 1
+    assert crosstable(cups, CUP, choice=TableChoice(quiet_days=400)).edition.of == 1
     with pytest.raises(UnknownNameError, match=r"none lies in it; there are: 2023-04-01 to 2023-04-06, 2024-04-01"):
-        crosstable(cups, CUP, wanted=Wanted(edition="2020"))
+        crosstable(cups, CUP, choice=TableChoice(edition="2020"))
 
 
 @pytest.mark.parametrize(
-    ("wanted", "hint"),
+    ("choice", "hint"),
     [
-        (Wanted(performance="fide"), "fide_tpr"),
-        (Wanted(tie_breaks=("sb",)), "sonneborn-berger"),
-        (Wanted(ratings="mine"), "shown"),
-        (Wanted(kind="league"), "swiss"),
+        (TableChoice(performance="fide"), "fide_tpr"),
+        (TableChoice(tie_breaks=("sb",)), "sonneborn-berger"),
+        (TableChoice(ratings="mine"), "shown"),
+        (TableChoice(kind="league"), "swiss"),
     ],
 )
-def test_names_of_nothing_are_refused_with_those_that_there_are(cups: Ledger, wanted: Wanted, hint: str) -> None:
+def test_names_of_nothing_are_refused_with_those_that_there_are(cups: Ledger, choice: TableChoice, hint: str) -> None:
     with pytest.raises(UnknownNameError, match=hint):
-        crosstable(cups, CUP, wanted=wanted)
+        crosstable(cups, CUP, choice=choice)
 
 
 def test_a_name_that_no_game_carries_is_refused_with_the_nearest(cups: Ledger) -> None:
@@ -187,7 +187,7 @@ def test_tournaments_are_listed_an_edition_a_row_the_latest_first(cups: Ledger) 
 
 def test_tournaments_are_found_by_a_part_of_the_name_and_by_days(cups: Ledger) -> None:
     def found(**sought: str | int) -> list[str]:
-        return [row["first_day"] for row in as_rows(tournaments(cups, sought=Sought(**sought)))]  # type: ignore[arg-type]
+        return [row["first_day"] for row in as_rows(tournaments(cups, sought=TournamentSearch(**sought)))]  # type: ignore[arg-type]
 
     assert found(text="SPRING") == ["2024-04-01", "2023-04-01"]
     assert found(since="2024-04-05") == ["2024-09-01", "2024-06-01", "2024-04-01"]
@@ -203,26 +203,26 @@ def test_the_latest_tournaments_are_those_of_the_whole_list(
     monkeypatch.setattr(listing, "LATE", late)
     monkeypatch.setattr(listing, "LATE_AT_MOST", at_most)
     for limit in range(1, 5):
-        assert as_rows(tournaments(cups, sought=Sought(limit=limit))) == whole[:limit]
+        assert as_rows(tournaments(cups, sought=TournamentSearch(limit=limit))) == whole[:limit]
     for since in ("2023-04-05", "2024-04-05", "2024-06-03", "2024-06-08", "2024-09-01"):
-        late_ones = as_rows(tournaments(cups, sought=Sought(since=since)))
+        late_ones = as_rows(tournaments(cups, sought=TournamentSearch(since=since)))
         with monkeypatch.context() as patch:
             patch.setattr(listing, "_late", lambda *_: None)
-            assert late_ones == as_rows(tournaments(cups, sought=Sought(since=since)))
+            assert late_ones == as_rows(tournaments(cups, sought=TournamentSearch(since=since)))
 
 
 def test_the_tournaments_of_a_player_have_the_lines_of_their_tables(cups: Ledger) -> None:
     rows = as_rows(tournaments_of(cups, cups.player("Ann"), tpr="linear"))
     assert [row["tournament"] for row in rows] == ["Knock-out", "Summer open", CUP, CUP]
-    page = crosstable(cups, CUP, wanted=Wanted(edition="2023", performance="linear"))
+    page = crosstable(cups, CUP, choice=TableChoice(edition="2023", performance="linear"))
     ann, line = row(page, "Ann"), rows[3]
     assert (line["place"], line["players"], line["points"], line["rating"]) == ("2-3", 4, 1.5, 1500)
     assert (line["performance"], line["er_offset"], line["variant"]) == (ann.performance, ann.er_offset, "linear")
-    assert as_rows(tournaments_of(cups, cups.player("Hal"), sought=Sought(text="cup"))) == []
+    assert as_rows(tournaments_of(cups, cups.player("Hal"), sought=TournamentSearch(text="cup"))) == []
 
 
 def test_ratings_that_the_source_shows_count_where_they_are_asked_for(cups: Ledger) -> None:
-    page = crosstable(cups, CUP, wanted=Wanted(ratings="shown"))
+    page = crosstable(cups, CUP, choice=TableChoice(ratings="shown"))
     assert (page.ratings, page.average_rating, row(page, "Ann").performance) == ("shown", None, None)
     assert row(page, "Ann").performance_missing == "no game against a rated opponent"
     assert ERASED not in row(page, "Ann").name
@@ -233,7 +233,7 @@ def test_the_upsets_of_tables_are_those_of_the_ledger(cups: Ledger) -> None:
     found = {
         result.game: (result.surplus, result.margin)
         for name, edition in ((CUP, "2023"), (CUP, "2024"), ("Summer open", None), ("Knock-out", None))
-        for standing in crosstable(cups, name, wanted=Wanted(edition=edition)).standings
+        for standing in crosstable(cups, name, choice=TableChoice(edition=edition)).standings
         for result in standing.results
         if result.upset
     }

@@ -11,17 +11,16 @@ from typing import Any
 
 import pytest
 
-from ledger.answers.crosstables.crosstable import Wanted, crosstable
+from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.page import Crosstable
-from ledger.answers.crosstables.standings import places
-from ledger.answers.crosstables.tie_breaks import Result, Results, points
+from ledger.answers.crosstables.tie_breaks import RoundResult, RoundResults, places, points
 from ledger.ledger import Ledger
 from ledger.schemes.formulas.performance import fide_tpr
 from tests.kit.places import DATA
 from tools import cli
 
 FOLDER = DATA / "roundrobins"
-SHOWN = Wanted(ratings="shown", performance="fide_tpr")
+SHOWN = TableChoice(ratings="shown", performance="fide_tpr")
 # Worked out there with the mean rounded half to even, where FIDE rounds it up: 2504.5 and 2408.5 or the like.
 HALF_TO_EVEN = {("2022_cuba_ch", "Albornoz Cabrera,Carlos Daniel"), ("2022_gm_ask_11", "Saric,Ib")}
 
@@ -49,8 +48,8 @@ def _events(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
         yield ledger
 
 
-def table(events: Ledger, printed: dict[str, Any], name: str, wanted: Wanted = SHOWN) -> Crosstable:
-    return crosstable(events, printed[name]["event"], wanted=wanted)
+def table(events: Ledger, printed: dict[str, Any], name: str, choice: TableChoice = SHOWN) -> Crosstable:
+    return crosstable(events, printed[name]["event"], choice=choice)
 
 
 def test_every_table_has_the_points_of_its_page_and_the_performances_of_fides_table(
@@ -58,12 +57,12 @@ def test_every_table_has_the_points_of_its_page_and_the_performances_of_fides_ta
 ) -> None:
     checked = 0
     for name in printed.keys() - {"1962_curacao_candidates"}:  # its name carries two events
-        wanted = {row["player"]: row for row in printed[name]["standings_from_games"]}
+        choice = {row["player"]: row for row in printed[name]["standings_from_games"]}
         page = table(events, printed, name)
-        assert {row.name: row.points for row in page.standings} == {who: row["points"] for who, row in wanted.items()}
+        assert {row.name: row.points for row in page.standings} == {who: row["points"] for who, row in choice.items()}
         assert (page.format, page.complete) == ("all-play-all", printed[name]["complete"])
         for row in page.standings:
-            tpr = wanted[row.name].get("computed_tpr_fide_dp")
+            tpr = choice[row.name].get("computed_tpr_fide_dp")
             assert row.performance == (tpr + 1 if (name, row.name) in HALF_TO_EVEN else tpr), (name, row.name)
             checked += tpr is not None
     assert checked > 150
@@ -92,7 +91,7 @@ SWISS = re.compile(r"(\d*)([wb]?)-?([10½+-]?)")
 def test_a_published_swiss_tournament_has_the_points_of_its_games_and_byes_and_its_first_five_places() -> None:
     published = json.loads((DATA / "published" / "arad2026_a_crosstable.json").read_text())["players"]
     half_points = {"1": 2, "½": 1, "0": 0, "+": 2, "-": 0, "": 0}
-    results: dict[int, list[Result]] = {}
+    results: dict[int, list[RoundResult]] = {}
     byes: Counter[int] = Counter()
     for player in published:
         own = results.setdefault(player["no"], [])
@@ -100,13 +99,13 @@ def test_a_published_swiss_tournament_has_the_points_of_its_games_and_byes_and_i
             opponent, colour, mark = SWISS.fullmatch(words).groups()  # type: ignore[union-attr]
             if opponent:
                 results.setdefault(int(opponent), [])  # a few have no row of their own on the page
-                own.append(Result(int(opponent), half_points[mark], colour == "b", mark not in "+-", number))
+                own.append(RoundResult(int(opponent), half_points[mark], colour == "b", mark not in "+-", number))
             else:
                 byes[player["no"]] += half_points[mark]
     assert len(published) == 208
     for player in published:
-        assert points(Results(results), player["no"]) + byes[player["no"]] / 2 == player["points"]
-    ranked = [place.player for place in places(Results(results), ("buchholz-cut-1",), ())]
+        assert points(RoundResults(results), player["no"]) + byes[player["no"]] / 2 == player["points"]
+    ranked = [place.player for place in places(RoundResults(results), ("buchholz-cut-1",), ())]
     assert ranked[:5] == [player["no"] for player in sorted(published, key=lambda row: int(row["rank"]))][:5]
 
 
@@ -124,8 +123,8 @@ def test_a_table_of_which_games_are_missing_names_them(events: Ledger, printed: 
 
 def test_two_events_of_one_name_are_two_editions(events: Ledger, printed: dict[str, Any]) -> None:
     name = printed["1962_curacao_candidates"]["event"]
-    candidates = crosstable(events, name, wanted=Wanted(edition="1962"))
-    match = crosstable(events, name, wanted=Wanted(edition="1963"))
+    candidates = crosstable(events, name, choice=TableChoice(edition="1962"))
+    match = crosstable(events, name, choice=TableChoice(edition="1963"))
     assert (candidates.format, candidates.meetings, match.format) == ("all-play-all", 4, "match")
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledger.answers.crosstables.standings import places
-from ledger.answers.crosstables.tie_breaks import TIE_BREAKS, Result, Results, named
+from ledger.answers.crosstables.tie_breaks import TIE_BREAKS, RoundResult, RoundResults, named, places
 from ledger.errors import UnknownNameError
 
 # The results of a national closed championship of 2026 (nine players, one forfeit), and the wins, Sonneborn-Berger and
@@ -34,20 +33,20 @@ PUBLISHED = {
 HALF_POINTS = {"1": 2, "½": 1, "0": 0, "+": 2, "-": 0}
 
 
-def table(*rows: str) -> Results:
+def table(*rows: str) -> RoundResults:
     """The results of an all-play-all; player 1 is the first row."""
     results = {
         player: [
-            Result(opponent, HALF_POINTS[mark], is_played=mark not in "+-")
+            RoundResult(opponent, HALF_POINTS[mark], is_played=mark not in "+-")
             for opponent, mark in enumerate(row, 1)
             if mark not in "* "
         ]
         for player, row in enumerate(rows, 1)
     }
-    return Results(results)
+    return RoundResults(results)
 
 
-def value(name: str, results: Results, player: int, *level: int) -> float | None:
+def value(name: str, results: RoundResults, player: int, *level: int) -> float | None:
     return named(name).value(results, player, level or (player,))
 
 
@@ -89,14 +88,14 @@ def test_direct_encounter_says_nothing_unless_all_who_are_level_have_met() -> No
 def test_it_is_applied_anew_to_those_who_are_still_level() -> None:
     # 1 to 4 have three points each; among them 1 and 3 have two and 2 and 4 have one; then 1 beat 3 and 4 beat 2
     level = {
-        1: [Result(2, 0), Result(3, 2), Result(4, 2), Result(5, 2)],
-        2: [Result(1, 2), Result(3, 0), Result(4, 0), Result(5, 2), Result(6, 2)],
-        3: [Result(1, 0), Result(2, 2), Result(4, 2), Result(5, 2)],
-        4: [Result(1, 0), Result(2, 2), Result(3, 0), Result(5, 2), Result(6, 2)],
-        5: [Result(1, 0), Result(2, 0), Result(3, 0), Result(4, 0)],
-        6: [Result(2, 0), Result(4, 0)],
+        1: [RoundResult(2, 0), RoundResult(3, 2), RoundResult(4, 2), RoundResult(5, 2)],
+        2: [RoundResult(1, 2), RoundResult(3, 0), RoundResult(4, 0), RoundResult(5, 2), RoundResult(6, 2)],
+        3: [RoundResult(1, 0), RoundResult(2, 2), RoundResult(4, 2), RoundResult(5, 2)],
+        4: [RoundResult(1, 0), RoundResult(2, 2), RoundResult(3, 0), RoundResult(5, 2), RoundResult(6, 2)],
+        5: [RoundResult(1, 0), RoundResult(2, 0), RoundResult(3, 0), RoundResult(4, 0)],
+        6: [RoundResult(2, 0), RoundResult(4, 0)],
     }
-    ranked = places(Results(level), ("direct-encounter",), ())
+    ranked = places(RoundResults(level), ("direct-encounter",), ())
     assert [(place.player, place.shown) for place in ranked] == [
         (1, "1"),
         (3, "2"),
@@ -110,11 +109,15 @@ def test_it_is_applied_anew_to_those_who_are_still_level() -> None:
 def test_buchholz_and_its_cuts_are_those_worked_out_by_hand() -> None:
     # points: 1 has 2, 2 has 1½, 3 has 1, 4 has 1½, 5 has 0; player 1 met 2, 3 and 5
     swiss = {
-        1: [Result(2, 2, round=1), Result(3, 0, is_black=True, round=2), Result(5, 2, is_black=True, round=3)],
-        2: [Result(1, 0, is_black=True, round=1), Result(4, 1, round=2), Result(5, 2, round=3)],
-        3: [Result(4, 0, round=1), Result(1, 2, round=2)],
-        4: [Result(3, 2, is_black=True, round=1), Result(2, 1, is_black=True, round=2)],
-        5: [Result(2, 0, is_black=True, round=3), Result(1, 0, round=3)],
+        1: [
+            RoundResult(2, 2, round=1),
+            RoundResult(3, 0, is_black=True, round=2),
+            RoundResult(5, 2, is_black=True, round=3),
+        ],
+        2: [RoundResult(1, 0, is_black=True, round=1), RoundResult(4, 1, round=2), RoundResult(5, 2, round=3)],
+        3: [RoundResult(4, 0, round=1), RoundResult(1, 2, round=2)],
+        4: [RoundResult(3, 2, is_black=True, round=1), RoundResult(2, 1, is_black=True, round=2)],
+        5: [RoundResult(2, 0, is_black=True, round=3), RoundResult(1, 0, round=3)],
     }
     by_hand = {
         "buchholz": 2.5,
@@ -127,20 +130,24 @@ def test_buchholz_and_its_cuts_are_those_worked_out_by_hand() -> None:
         "games-with-black": 2,
         "wins-with-black": 1,
     }
-    assert {name: value(name, Results(swiss), 1) for name in by_hand} == by_hand
+    assert {name: value(name, RoundResults(swiss), 1) for name in by_hand} == by_hand
 
 
 def test_an_average_of_points_is_not_rounded() -> None:
     # points: 1 and 2 have 1½, 3 has 0, 4 has 2; their Buchholz is 3½, 3½, 3½ and 3
     played = {
-        1: [Result(2, 0, round=1), Result(3, 2, is_black=True, round=2), Result(4, 1, round=3)],
-        2: [Result(1, 2, is_black=True, round=1), Result(4, 1, round=2)],
-        3: [Result(4, 0, round=1), Result(1, 0, round=2)],
-        4: [Result(3, 2, is_black=True, round=1), Result(2, 1, is_black=True, round=2), Result(1, 1, round=3)],
+        1: [RoundResult(2, 0, round=1), RoundResult(3, 2, is_black=True, round=2), RoundResult(4, 1, round=3)],
+        2: [RoundResult(1, 2, is_black=True, round=1), RoundResult(4, 1, round=2)],
+        3: [RoundResult(4, 0, round=1), RoundResult(1, 0, round=2)],
+        4: [
+            RoundResult(3, 2, is_black=True, round=1),
+            RoundResult(2, 1, is_black=True, round=2),
+            RoundResult(1, 1, round=3),
+        ],
     }
-    assert [value("buchholz", Results(played), player) for player in played] == [3.5, 3.5, 3.5, 3.0]
-    assert value("opponents-buchholz", Results(played), 1) == 10 / 3
-    assert value("opponents-buchholz", Results(played), 2) == 3.25
+    assert [value("buchholz", RoundResults(played), player) for player in played] == [3.5, 3.5, 3.5, 3.0]
+    assert value("opponents-buchholz", RoundResults(played), 1) == 10 / 3
+    assert value("opponents-buchholz", RoundResults(played), 2) == 3.25
 
 
 def test_every_tie_break_is_named_by_its_section() -> None:

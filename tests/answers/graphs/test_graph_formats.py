@@ -16,7 +16,7 @@ from hypothesis import example, given, settings
 from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
 
-from ledger.answers.graphs import html, json_form, lichess, png, svg, vega_lite
+from ledger.answers.graphs import html, json_form, png, svg, vega_lite
 from ledger.answers.graphs.bars import Page
 from ledger.answers.graphs.layout import LEFT, TOP, lay_out, scale_of
 from ledger.answers.graphs.looks import Look, Theme
@@ -276,12 +276,12 @@ def test_json_is_valid_by_its_schema_and_says_the_page(page: Page) -> None:
 
 
 def test_the_history_is_that_of_lichess() -> None:
-    (history,) = lichess.history([pinned_page()])
+    (history,) = json_form.lichess_history([pinned_page()])
     assert history["name"] == "standard"
     assert history["points"][-1] == [2020, 2, 1, 1523]  # months from 0
     assert history["points"] == sorted(history["points"])
     two_a_day = page_with(player_bars([bar(2, 1510.6, ended="2020-01-31"), bar(1, 1500.0, ended="2020-01-31")]))
-    assert lichess.history([two_a_day])[0]["points"] == [[2020, 0, 31, 1511]]
+    assert json_form.lichess_history([two_a_day])[0]["points"] == [[2020, 0, 31, 1511]]
 
 
 def vega_lite_schema() -> dict[str, Any]:

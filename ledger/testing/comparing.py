@@ -1,8 +1,10 @@
-"""The rows of views in forms by which two databases can be compared, whatever their positions and numbers."""
+"""How contracts compare: rows of views whatever their positions and numbers, floats by bits, an expected error."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ledger.ratings import queries
@@ -16,14 +18,14 @@ _NOT_FACTS = frozenset({"progress", "projections"})
 Row = tuple[tuple[str, Any], ...]
 
 
-def _exact(value: object) -> object:
-    return value.hex() if isinstance(value, float) else value
-
-
 def table_rows(connection: sqlite3.Connection, table: str) -> list[Row]:
     """All rows of a table, floats by their bits, in one order."""
-    found = queries.dictionaries(connection, f'SELECT * FROM "{table}"')
-    return sorted((tuple((name, _exact(value)) for name, value in sorted(row.items())) for row in found), key=repr)
+
+    def exact(value: object) -> object:
+        return value.hex() if isinstance(value, float) else value
+
+    rows = queries.dictionaries(connection, f'SELECT * FROM "{table}"')
+    return sorted((tuple((name, exact(value)) for name, value in sorted(row.items())) for row in rows), key=repr)
 
 
 def in_terms_of_facts(
@@ -57,3 +59,23 @@ def in_terms_of_facts(
         for table in queries.tables(connection)
         if table not in _NOT_FACTS
     }
+
+
+@contextmanager
+def refused(*errors: type[BaseException]) -> Iterator[None]:
+    """The block must end in one of *errors*.
+
+    Raises:
+        AssertionError: it did not.
+    """
+    try:
+        yield
+    except errors:
+        return
+    raise AssertionError(f"expected {' or '.join(error.__name__ for error in errors)}, but nothing was refused")
+
+
+def bits(values: Iterable[float]) -> bytes:
+    """The bit patterns of floats: 0.0 differs from -0.0, and NaN equals itself."""
+    flat = [float(value) for value in values]
+    return struct.pack(f"<{len(flat)}d", *flat)
