@@ -112,6 +112,11 @@ def ran(command: list[str | Path], folder: Path, code: int = 0) -> str:
     return told
 
 
+def pip_of(python: Path) -> list[str | Path]:
+    """The pip of these tests, working for another environment: one of its own takes as long to make as all the rest."""
+    return [sys.executable, "-m", "pip", "--python", python]
+
+
 def copy_source(folder: Path) -> None:
     """What the package is built from, without what earlier builds left."""
     folder.mkdir()
@@ -177,9 +182,9 @@ def test_the_wheel_holds_the_library_with_its_tools_and_schemas_and_nothing_besi
 def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(wheel: Path, tmp_path: Path) -> None:
     environment, away = tmp_path / "venv", tmp_path / "away"
     away.mkdir()
-    ran([sys.executable, "-m", "venv", environment], tmp_path)
+    ran([sys.executable, "-m", "venv", "--without-pip", environment], tmp_path)
     python, command = environment / "bin" / "python", environment / "bin" / "rating-ledger"
-    ran([python, "-m", "pip", "install", "--quiet", "--no-compile", wheel], tmp_path)
+    ran([*pip_of(python), "install", "--quiet", "--no-compile", wheel], tmp_path)
 
     # as it is installed
     assert ran([command, "--version"], away) == f"rating-ledger, version {VERSION}\n"
@@ -210,7 +215,7 @@ def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(wheel: Path, tmp_
     (plug_in / "club_extras" / "__init__.py").touch()
     (plug_in / "club_extras" / "elo.py").write_text(PLAIN_ELO, encoding="utf-8")
     shutil.copy(ROOT / "tests" / "kit" / "plugins.py", plug_in / "club_extras" / "streaks.py")
-    ran([python, "-m", "pip", "install", "--quiet", plug_in], tmp_path)
+    ran([*pip_of(python), "install", "--quiet", plug_in], tmp_path)
 
     ran([command, "init", "elo.db", "--scheme", "plain-elo", "--set", "k=24"], away)
     ran([command, "policy", "set", "elo.db", "read-models", "win_streaks=true"], away)  # installed is available only
@@ -235,9 +240,9 @@ def test_a_type_checker_finds_the_library_in_a_development_install(tmp_path: Pat
     source, environment, away = tmp_path / "source", tmp_path / "venv", tmp_path / "away"
     away.mkdir()
     copy_source(source)
-    ran([sys.executable, "-m", "venv", environment], tmp_path)
+    ran([sys.executable, "-m", "venv", "--without-pip", environment], tmp_path)
     python = environment / "bin" / "python"
-    ran([python, "-m", "pip", "install", "--quiet", "--no-deps", "-e", source], tmp_path)
+    ran([*pip_of(python), "install", "--quiet", "--no-deps", "-e", source], tmp_path)
     user = away / "user.py"
     user.write_text("from ledger import Ledger\n\nreveal_type(Ledger.open)\nnumber: int = Ledger.open('club.db')\n")
     told = ran([sys.executable, "-m", "mypy", "--strict", "--python-executable", python, user], away, code=1)
@@ -248,7 +253,7 @@ def test_a_type_checker_finds_the_library_in_a_development_install(tmp_path: Pat
         "print(ledger.__path__[0], ledger.tools.__path__[0])"
     )  # the packages that it needs are those of these tests
     assert ran([python, "-c", found], away).split() == [str(source / "ledger"), str(source / "tools")]
-    ran([python, "-m", "pip", "uninstall", "--quiet", "--yes", "rating-ledger"], away)
+    ran([*pip_of(python), "uninstall", "--quiet", "--yes", "rating-ledger"], away)
     assert list(environment.rglob("*checkout*.pth")) == []
 
 

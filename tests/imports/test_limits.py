@@ -230,29 +230,32 @@ def test_a_flood_of_tags_that_are_no_games_is_not_read_on(flood: str) -> None:
     assert 3 * 8 < reading.ending.line < 4 * pgn.MAX_SCRAPS
 
 
+# Longer than a game may be, by little: what is beyond costs no more a line.
 LONG_FLOODS: dict[str, bytes] = {
-    "a million tags of one game": b'[a "b"]\n' * 1_000_000,
-    "a million tags of different names": b"".join(b'[a%d "b"]\n' % n for n in range(1_000_000)),
-    "blank lines below a tag": (b'[Event "x"]\n' + b" \n" * (MIB // 4)) * 16,
-    "values of many characters": (b'[Event "' + b"x" * 200_000 + b'"]\n') * 40,
-    "many characters that are escaped": (b'[Event "' + b'\\"' * 100_000 + b'"]\n') * 40,
-    "a tag broken over a million lines": b'[Event "\n' + b'x"]\n' * 1_000_000,
-    "brackets": b"[\n" * 1_000_000,
+    "tags of one game": b'[a "b"]\n' * 300_000,
+    "tags of different names": b"".join(b'[a%d "b"]\n' % n for n in range(300_000)),
+    "blank lines below a tag": (b'[Event "x"]\n' + b" \n" * (MIB // 4)) * 5,
+    "values of many characters": (b'[Event "' + b"x" * 200_000 + b'"]\n') * 12,
+    "many characters that are escaped": (b'[Event "' + b'\\"' * 100_000 + b'"]\n') * 12,
+    "a tag broken over many lines": b'[Event "\n' + b'x"]\n' * 600_000,
+    "brackets": b"[\n" * 1_100_000,
 }
 
 
 @pytest.mark.parametrize("flood", LONG_FLOODS)
 def test_a_flood_within_one_game_costs_that_game(flood: str) -> None:
     text = LONG_FLOODS[flood]
-    games, reading = read_pgn(zstandard.compress(GOOD + text + b"\n" + GOOD))
+    assert len(text) > MAX_GAME
+    with within(150):
+        games, reading = read_pgn(zstandard.compress(GOOD + text + b"\n" + GOOD))
     assert 1 <= len(games) <= 2
     assert 0 <= reading.fault_count <= 5 * text.count(b"[Event") + 1
     assert all(len(fault.message) < 400 for fault in reading.faults)
 
 
 def test_games_of_their_tags_alone_are_read_however_many_they_are() -> None:
-    games, reading = read_pgn(zstandard.compress(TAGS * 30_000))
-    assert (len(games), reading.fault_count) == (30_000, 0)
+    games, reading = read_pgn(zstandard.compress(TAGS * 12_000))
+    assert (len(games), reading.fault_count) == (12_000, 0)
 
 
 def test_scraps_between_as_many_games_are_faults_and_the_games_are_read() -> None:

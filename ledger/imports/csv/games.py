@@ -188,6 +188,9 @@ def frames(
         return
     converter = _Converter(layout, key_prefix, player_namespace, table)
     for cells, broken in rows.blocks(layout):
+        if not cells.height:  # as many columns would be worked out as for rows
+            reading.take(broken, Faults([]))
+            continue
         frame, faults = converter.convert(cells, reading)
         reading.take(broken, faults)
         if frame.height:

@@ -274,8 +274,9 @@ class RowReader:
                 continue
             rows = _find_rows(self._rest, ord(layout.delimiter))
             stuck = rows is not None and not len(rows.ends) and (self._ended or len(self._rest) > MAX_ROW)
-            taken = None if rows is None or stuck else self._whole(rows, layout)
-            yield taken or self._walk(layout)
+            if rows is None or stuck or len(rows.ends):  # else a row goes on beyond what was read
+                taken = None if rows is None or stuck else self._whole(rows, layout)
+                yield taken or self._walk(layout)
             moved = len(self._rest) < before
 
     def _whole(self, rows: _Rows, layout: Layout) -> tuple[DataFrame, Faults] | None:
