@@ -1,6 +1,7 @@
 """The documents that answers are given away as, each with the class that it is made of and so its JSON Schema.
 
-A new document has its line here; ``python -m tools.schemas`` then writes its schema.
+Beside them stand the prepared datasets, each with the schema of a row as newline-delimited JSON. A new document has its
+line here; ``python -m tools.schemas`` then writes its schema.
 """
 
 from __future__ import annotations

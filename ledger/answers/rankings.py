@@ -1,6 +1,8 @@
 """Rankings: who stands where in a pool after its last game or at any instant, with names.
 
-Numbers come from the views; nothing is written.
+The classes of ratings are ChessWorld's by default: "A) less than 1400, B) 1400 - 1879, C) 1880 - 2199, D) 2200 and
+above"; "Beginner- up to 1600, Intermediate - 1601 - 2400, Advanced - 2401 and above". Numbers come from the views;
+nothing is written.
 """
 
 from __future__ import annotations

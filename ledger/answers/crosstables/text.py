@@ -1,4 +1,4 @@
-"""A cross-table in characters. Made from the page alone."""
+"""A cross-table in characters, and as rows for a spreadsheet: a row a player, numbers as numbers."""
 
 from __future__ import annotations
 
