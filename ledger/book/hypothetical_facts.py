@@ -27,6 +27,7 @@ from ledger.journal import Journal
 if TYPE_CHECKING:
     import sqlite3
 
+
 NOT_YET = 0  # the number of a proposal that is none yet
 
 
@@ -183,9 +184,6 @@ def _may_be(after: HypotheticalFacts, fact: Fact) -> bool:
 def _same(fields: Sequence[str], first: Facts, second: Facts) -> bool:
     return all(first.get(name) == second.get(name) for name in fields)
 
-
-if TYPE_CHECKING:
-    import sqlite3
 
 _CORRECTED = "SELECT DISTINCT subject FROM corrections WHERE subject GLOB ? ORDER BY subject"
 
