@@ -28,9 +28,8 @@ from ledger.journal import listing, rules
 from ledger.journal.alike import AlikeGames
 from ledger.journal.checkpoints import refuse_another_history
 from ledger.journal.erased_sides import ErasedSides
-from ledger.journal.import_frames import take_frames
 from ledger.journal.made_keys import MadeKeys
-from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
+from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players import erasing, renaming

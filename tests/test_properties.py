@@ -33,7 +33,7 @@ from ledger.ratings.queries import tables
 from ledger.runtime import sorted_runs
 from ledger.testing import in_terms_of_facts, record, table_rows
 from ledger.testing.memory import MemoryJournal
-from tests.kit.clubs import NOW, takes_late_pasts
+from tests.kit.clubs import NOW, takes_misfits
 from tests.kit.derived import all_rows
 from tests.kit.drawn_clubs import MOMENTS, clubs, is_first, reordered, slices
 from tests.kit.drawn_ledgers import PROJECTORS, new_ledger
@@ -94,7 +94,7 @@ def test_processes_that_take_turns_give_the_rows_of_one_rebuild(data: st.DataObj
     expected, _ = rebuilt(club)
     with (
         new_ledger() as one,
-        takes_late_pasts(Ledger.open(one.path, projectors=PROJECTORS, clock=lambda: NOW)) as other,
+        takes_misfits(Ledger.open(one.path, projectors=PROJECTORS, clock=lambda: NOW)) as other,
     ):
         for part in data.draw(slices(club)):
             writer, reader = data.draw(st.permutations((one, other)))

@@ -29,7 +29,7 @@ from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry, Standing
 from ledger.ledger import Ledger
 from ledger.schemes.scheme import Newcomer, Rhythm, Seed, brought
-from tests.kit.clubs import takes_late_pasts
+from tests.kit.clubs import takes_misfits
 from tests.kit.drawn_clubs import (
     CHESSWORLD,
     DAYS_OF_A_WINTER,
@@ -313,7 +313,7 @@ def check_every_door(club: list[Event], days: list[str]) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "club.db"
         Ledger.create(path, pool="unused", clock=lambda: NOW).close()
-        with takes_late_pasts(Ledger.open(path, projectors=(), clock=lambda: NOW)) as ledger:
+        with takes_misfits(Ledger.open(path, projectors=(), clock=lambda: NOW)) as ledger:
             for stage in ([event for event in club if not isinstance(event, GameRecorded)], club):  # nobody has played
                 ledger.append_many(stage)
                 ledger.catch_up()

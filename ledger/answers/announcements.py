@@ -1,6 +1,6 @@
-"""What is told of tournaments beside their games: whether one more announcement or closing fits what is told already.
+"""What is told of tournaments beside their games: whether it makes games rated together, and which games lie outside.
 
-Also which games of an import lie in no edition that was told. Read from the journal; nothing is recorded here.
+What may be told at all, ``book.conflicts`` says. Read from the journal; nothing is recorded here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ledger.book.timeline import Pool
-from ledger.book.tournaments import NOTHING, Announced, Edition, Gap, editions, first_from
+from ledger.book.tournaments import NOTHING, Announced, Edition, first_from
 from ledger.facts.codec import decode
 from ledger.facts.events import TournamentClosed, TournamentOpened
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_ms_column, instant_text
@@ -24,7 +24,6 @@ from ledger.schemes.scheme import Rhythm
 if TYPE_CHECKING:
     from polars import DataFrame
 
-GAP = 7.0  # days without a game that part two editions where the scheme says nothing of it
 SOON = 30  # days after a closing within which a game was most likely meant to be in the edition that it closed
 KEPT = 10  # games whose lines are named
 
@@ -50,63 +49,6 @@ def _entries(journal: Journal, first: str, last: str) -> Iterator[object]:
 
 def _end(event: TournamentOpened) -> int:
     return instant_end_ms(event.ends_at)
-
-
-def opening_problem(event: TournamentOpened, known: Announced) -> str | None:
-    """What is wrong with announcing a tournament beside what is told of it; None where it fits.
-
-    Args:
-        event: the announcement.
-        known: what is told of the tournament.
-    """
-    first, last = instant_ms(event.starts_at), _end(event)
-    name = repr(event.tournament)
-    for begin, end in known.opened:
-        if begin == first and end != last:
-            return (
-                f"tournament {name} is announced from {_day(first)} to {_day(end)} already, not to {_day(last)}, and "
-                "what is recorded stays. Play on: once it is over, 'close-tournament' with the day says so, and all of "
-                "its games up to that day are rated together"
-            )
-    for edition in known.editions():
-        if edition.first_ms != first and edition.first_ms <= last and first <= edition.last_ms:
-            return (
-                f"tournament {name} lasts from {_day(edition.first_ms)} to {_day(edition.last_ms)}, and "
-                f"{_day(first)} to {_day(last)} overlaps that: let its next edition begin after "
-                f"{_day(edition.last_ms)}; where both are one tournament, 'close-tournament' with its last day once it "
-                "is over"
-            )
-    return None
-
-
-def closing_problem(event: TournamentClosed, known: Announced, ends: Sequence[int], gap: Gap) -> str | None:
-    """What is wrong with closing a tournament on a day; None where it fits what is told and played.
-
-    Args:
-        event: the closing.
-        known: what is told of the tournament.
-        ends: when its games ended, milliseconds, ascending.
-        gap: as of ``editions``; 0 where the scheme says nothing of it.
-    """
-    over, name = instant_end_ms(event.ended_at), repr(event.tournament)
-    if over in known.closed:
-        return None
-    by_end = editions(ends, lambda end: gap(end) or GAP, known)
-    for edition in {*by_end.values(), *known.editions()}:
-        announced = dict(known.opened).get(edition.first_ms, edition.last_ms)
-        if edition.last_ms in known.closed and edition.first_ms <= over <= max(edition.last_ms, announced):
-            return (
-                f"tournament {name}, which began on {_day(edition.first_ms)}, was closed on {_day(edition.last_ms)} "
-                f"already, not on {_day(over)}, and what is recorded stays"
-            )
-    later = [end for end, edition in by_end.items() if end > over >= edition.first_ms]
-    if later:
-        return (
-            f"games of tournament {name} ended after {_day(over)}, the last one of this edition on {_day(max(later))}: "
-            f"close it on {_day(max(later))} or later; where they belong to its next edition, announce that one first "
-            "with 'open-tournament'"
-        )
-    return None
 
 
 def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: Sequence[int]) -> str | None:

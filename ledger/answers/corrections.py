@@ -15,7 +15,7 @@ from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.events import GameRecorded, SchemeAdopted, TournamentClosed
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import beside, documented
-from ledger.journal import adoptions
+from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.players.people import missing
 
@@ -172,7 +172,7 @@ def _words(change: Change, called: dict[int, str]) -> str:
 
 def _adopted(change: Change) -> Mapping[str, Any]:
     """What an adoption says, but for settings that the scheme has by itself, and the versions of the program."""
-    facts = {name: value for name, value in (change.facts or {}).items() if name not in adoptions.VERSIONS}
+    facts = {name: value for name, value in (change.facts or {}).items() if name not in rules.VERSIONS}
     if facts["scheme"] in schemes.available():
         plain = schemes.in_full(SchemeAdopted(pool=facts["pool"], scheme=facts["scheme"], settings={})).settings
         facts["settings"] = {name: value for name, value in facts["settings"].items() if plain.get(name) != value}

@@ -19,9 +19,8 @@ from ledger.facts.json_schemas import documented
 from ledger.facts.source_games import SourceRound
 from ledger.journal.alike import AlikeGames
 from ledger.journal.dry_runs import DryJournal, DryNames
-from ledger.journal.import_frames import take_frames
 from ledger.journal.made_keys import MadeKeys
-from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
+from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings.early_games import EarlyGames

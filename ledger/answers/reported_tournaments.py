@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ledger.answers.announcements import announced_in, opening_problem
+from ledger.answers.announcements import announced_in
 from ledger.book.tournaments import NOTHING
+from ledger.errors import RejectedError
+from ledger.facts import codec
 from ledger.facts.events import TournamentOpened
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Format
 from ledger.imports.reading import ReportedTournament
+from ledger.journal import rules
 from ledger.journal.recorder_columns import BY_SPEED
 from ledger.ledger import Ledger
 
@@ -49,4 +52,17 @@ def openings(ledger: Ledger, reported: Iterable[ReportedTournament], pool: str) 
         )
         known = announced_in(ledger.journal, name).get(event.tournament, NOTHING)
         if (instant_ms(event.starts_at), instant_end_ms(event.ends_at)) not in known.opened:
-            yield Opening(tournament.line, event, opening_problem(event, known))
+            yield Opening(tournament.line, event, _refusal(ledger, event))
+
+
+def _refusal(ledger: Ledger, event: TournamentOpened) -> str | None:
+    """Why an announcement would be refused; None where it would be recorded, or where its pool is none yet."""
+    stored = ledger.journal.find([event.key]).get(event.key)
+    try:
+        if stored is None:
+            ledger.standing.judge(event)
+        else:
+            rules.check_repeat(TournamentOpened, event.key, rules.facts_of(stored), codec.facts_mapping(event))
+    except RejectedError as error:
+        return str(error).removeprefix(f"{error.rule}: ")
+    return None

@@ -173,12 +173,13 @@ def known_policy(name: str) -> Policy:
     return POLICIES[name]
 
 
-def check_settings(name: str, given: Given) -> None:
-    """Refuse settings that a policy does not take.
+def check_settings(name: str, given: Given, since: str | None = None) -> None:
+    """Refuse what a policy cannot say.
 
     Raises:
         UnknownNameError: this version knows no such policy.
-        MalformedError: a setting that it does not have, or a value that cannot be; each is named.
+        MalformedError: a setting that it does not have, a value that cannot be, an instant that is none or that it does
+            not take; each is named.
     """
     policy = known_policy(name)
     names = sorted(policy.settings) or "the names of read models"
@@ -190,8 +191,12 @@ def check_settings(name: str, given: Given) -> None:
             problems.append(f"policy {name!r} has no setting {setting!r}; {hint}")
         elif not taken.takes(value):
             problems.append(f"policy {name!r}: {setting} must be {taken.wanted}, got {value!r}")
+    if since is not None and policy.is_by_position:
+        problems.append(f"policy {name!r} holds from its entry on: give no instant")
     if problems:
         raise MalformedError(problems)
+    if since is not None:
+        instant_ms(since)
 
 
 class Policies:

@@ -5,12 +5,14 @@ Asked of the views, level with the journal and under its write lock; nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ledger.book import corrections
+from ledger.book.conflicts import PLACES, meetings
 from ledger.book.decided import Decided, Proposal
-from ledger.book.hypothetical_facts import NOT_YET, Fact, HypotheticalFacts, contradictory, ending_faults, meetings
+from ledger.book.hypothetical_facts import NOT_YET, Fact, HypotheticalFacts, contradictory, ending_faults
 from ledger.book.hypothetical_facts import RULE as IMPOSSIBLE
 from ledger.book.kinds import KINDS, correctable_fields, is_annullable
 from ledger.book.policies import check_settings
@@ -19,6 +21,7 @@ from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
 from ledger.facts.events import FOUR_EYES, Decision, Event, GameRecorded, PolicySet, SchemeAdopted
 from ledger.journal import Journal, rules
+from ledger.journal.past_reach import next_number
 
 if TYPE_CHECKING:
     import sqlite3
@@ -48,7 +51,20 @@ RULES: Mapping[str, str] = {
 }
 
 Found = Iterator[tuple[str, str]]  # rules and messages
-Judge = Callable[[Event], None]
+
+
+class Judge(Protocol):
+    """What judges facts by all that stands; each of these raises a RejectedError, as ``StandingGames`` says."""
+
+    def judge(self, event: Event, beside: rules.Beside, moved: Collection[int]) -> None:
+        """Refuse a new fact that the rules of the journal let pass."""
+
+    def judge_moved(self, before: Event, event: Event, beside: rules.Beside, moved: Collection[int]) -> None:
+        """Refuse a fact that would stand elsewhere."""
+
+    def refuse_beside(self, event: Event, beside: rules.Beside, moved: Collection[int]) -> None:
+        """Refuse a fact that would stand again."""
+
 
 _OF_PERSON = (
     "SELECT EXISTS(SELECT 1 FROM games WHERE {side} = ? AND rated = 1 AND voided_by IS NULL "
@@ -58,6 +74,25 @@ _AT_TOURNAMENT = (
     "SELECT count(*), count(voided_by) FROM games WHERE pool = (SELECT pool FROM pools WHERE name = ?) "
     "AND tournament = ? AND ended_ms BETWEEN ? AND ?"
 )
+
+
+class _Coming(NamedTuple):
+    """What a proposal lets stand.
+
+    Attributes:
+        by_change: by number of a change, the facts that it brings.
+        by_subject: all of them by what they are about.
+        moved: entries of facts that stand otherwise then, or no longer.
+    """
+
+    by_change: dict[int, list[Event]]
+    by_subject: dict[str, list[Event]]
+    moved: set[int]
+
+    def note(self, number: int, event: Event) -> None:
+        """One more fact that a change brings."""
+        self.by_change.setdefault(number, []).append(event)
+        self.by_subject.setdefault(rules.subject_of(event), []).append(event)
 
 
 class ProposalGate:
@@ -70,7 +105,7 @@ class ProposalGate:
             connection: the views, level with the journal.
             journal: the journal, under its write lock.
             now_ms: the time to record under, milliseconds since 1970.
-            judge: raises RejectedError for a new fact that the rules of the journal let pass.
+            judge: the judge of every door.
         """
         self._connection = connection
         self._journal = journal
@@ -83,17 +118,59 @@ class ProposalGate:
         """Why these changes may not be proposed, or approved now; empty where they may."""
         if not changes:
             return [Refusal(0, "nothing-proposed", "nothing is proposed; give at least one change")]
-        found = [
-            Refusal(number, rule, message)
-            for number, change in enumerate(changes, 1)
-            for rule, message in self._faults(change)
-        ]
+        after = HypotheticalFacts(self._connection, self._journal, changes, proposal, self.decided)
+        coming = self._coming(changes, after)
+        found: list[Refusal] = []
+        for number, change in enumerate(changes, 1):
+            faults = list(self._faults(change)) or list(self._misfits(number, change, coming))
+            found += [Refusal(number, rule, message) for rule, message in faults]
         if not found:
             found = [*self._contradictions(changes)]
         if not found:
-            after = HypotheticalFacts(self._connection, self._journal, changes, proposal, self.decided)
             found = [*self._circles(changes, after), *self._impossible(changes, after)]
         return found
+
+    def _coming(self, changes: Sequence[Change], after: HypotheticalFacts) -> _Coming:
+        """The facts that would stand otherwise than now, so far as they can; games only where a closing asks for them.
+
+        What cannot be is said of it elsewhere.
+        """
+        coming = _Coming({}, {}, set())
+        keys = self._keys(changes)
+        closes = any((key or "").startswith("tournament:") for key in (*keys, *(change.fact for change in changes)))
+        for number, change in enumerate(changes, 1):
+            if change.do is Verb.ADD and (closes or change.kind != GameRecorded.KIND):
+                with suppress(MalformedError):
+                    coming.note(number, codec.structure_event(change.kind, dict(change.facts or {})))
+            elif change.do is Verb.ANNUL and change.entry is not None:
+                coming.moved.add(change.entry)
+        for key, number in keys.items():
+            fact = after.fact(key) if closes or not key.startswith("game:") else None
+            if fact is None:
+                continue
+            coming.moved.add(fact.entry)
+            if fact.annulled_by is None:
+                with suppress(MalformedError):
+                    coming.note(number, after.event(fact))
+        return coming
+
+    def _misfits(self, number: int, change: Change, coming: _Coming) -> Found:
+        """What the judge says against the facts that one change brings, beside all others of its proposal."""
+        fact = self._known(change) if change.do is Verb.REPLACE else None
+        if change.do is Verb.REPLACE:
+            places = None if fact is None else PLACES.get(fact.cls)
+            if places is None or places.isdisjoint(change.facts or {}):
+                return  # it stays where it stands, with whatever stands there in journals of old
+        for event in coming.by_change.get(number, ()):
+            try:
+                if change.do is Verb.ADD:
+                    self._judge.judge(event, coming.by_subject, coming.moved)
+                elif fact is not None:
+                    self._judge.judge_moved(self._facts.event(fact), event, coming.by_subject, coming.moved)
+                else:
+                    self._judge.refuse_beside(event, coming.by_subject, coming.moved)
+            except RejectedError as error:
+                yield error.rule, f"{event.key!r}: {str(error).removeprefix(f'{error.rule}: ')}"
 
     def decision_refusals(
         self, number: int, decision: Decision, by: str, broken: Callable[[Proposal], str | None]
@@ -221,10 +298,12 @@ class ProposalGate:
         """What the rules of the journal say against a fact."""
         if isinstance(event, PolicySet):
             yield from _policy_faults(event)
+            number = next_number(self._journal.find, event.policy)
+            if event.number != number:  # they are looked up as numbered without gaps
+                yield "bad-value", f"{event.key!r}: the next setting of this policy has number {number}"
             return
         try:
             rules.check_new(event, self._journal.find(rules.needed_keys(event)), self._now_ms)
-            self._judge(event)
         except RejectedError as error:
             yield error.rule, f"{event.key!r}: {str(error).removeprefix(f'{error.rule}: ')}"
 
@@ -347,7 +426,7 @@ class ProposalGate:
 
 def _policy_faults(event: PolicySet) -> Found:
     try:
-        check_settings(event.policy, event.settings)
+        check_settings(event.policy, event.settings, event.effective_from)
     except LedgerError as error:
         yield "bad-value", f"{event.key!r} may not be set so: {'; '.join(str(error).splitlines())}"
 

@@ -15,8 +15,7 @@ import orjson
 from ledger.book.decided import Decided, Proposal
 from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
-from ledger.correcting import entries
-from ledger.correcting.drafts import Drafts
+from ledger.correcting.drafts import Drafts, entries_of_proposal, facts_of_approval
 from ledger.correcting.previews import Impact, Previews
 from ledger.correcting.verbs import Verbs
 from ledger.errors import ProposalError, Refusal, UnknownNameError
@@ -70,12 +69,12 @@ class ShownProposal:
     @property
     def state(self) -> str:
         """``open``, ``approved``, ``rejected``, ``withdrawn``, ``undone`` or ``without effect``."""
-        known = self.proposal
-        if known.decision is None:
+        proposal = self.proposal
+        if proposal.decision is None:
             return "open"
-        if known.decision != Decision.APPROVED or known.effective:
-            return known.decision
-        return "undone" if known.why_not is None else "without effect"
+        if proposal.decision != Decision.APPROVED or proposal.effective:
+            return proposal.decision
+        return "undone" if proposal.why_not is None else "without effect"
 
 
 @attrs.frozen
@@ -105,7 +104,7 @@ class Corrections:
 
     def _judging(self, now_ms: int) -> ProposalGate:
         ledger = self.ledger
-        return ProposalGate(ledger.views.connection, ledger.journal, now_ms, ledger.standing.judge)
+        return ProposalGate(ledger.views.connection, ledger.journal, now_ms, ledger.standing)
 
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
@@ -143,7 +142,7 @@ class Corrections:
             alike.extend(judging.decided.open_about([change.subject for change in changes]))
             key = f"proposal:{number}@1"
             sealed = self.ledger.people.reasons.keep(writer, {key: reason})[key]
-            return entries.parts(number, changes, sealed, proven=who.proven, by_token=who.entry)
+            return entries_of_proposal(number, changes, sealed, proven=who.proven, by_token=who.entry)
 
         self.ledger.level()
         with self.ledger.tokens.noting(who, tried):
@@ -209,7 +208,7 @@ class Corrections:
             event = CorrectionDecided(
                 proposal=proposal, decision=decision, reason=sealed, proven=who.proven, by_token=who.entry
             )
-            added = entries.added(judging.decided, proposal) if decision is Decision.APPROVED else []
+            added = facts_of_approval(judging.decided, proposal) if decision is Decision.APPROVED else []
             return [event, *added]
 
         self.ledger.level()
@@ -232,8 +231,8 @@ class Corrections:
 
         Other proposals do not count, for they move nothing; 0 where there is no such proposal.
         """
-        with self.ledger.moment() as known:
-            return Decided(self.ledger.views.connection).recorded_since(number, known), known
+        with self.ledger.moment() as position:
+            return Decided(self.ledger.views.connection).recorded_since(number, position), position
 
     def erase_reasons(self, number: int, *, by: str | None = None, token: str | None = None) -> int:
         """Forget why a proposal was made and why it was decided so, for good; both entries stay as they are.
@@ -253,8 +252,8 @@ class Corrections:
         """
         self.ledger.tokens.who(token, by, Role.APPROVER, f"erase the reasons of proposal {number}")
         with self.ledger.moment():
-            known = list(Decided(self.ledger.views.connection).proposals(open_only=False, numbers=[number]))
-        for proposal in known:
+            proposals = list(Decided(self.ledger.views.connection).proposals(open_only=False, numbers=[number]))
+        for proposal in proposals:
             sealed = filter(None, (proposal.reason, proposal.decision_reason))
             return self.ledger.people.reasons.erase(self.ledger.journal.writing(), sealed)
         raise UnknownNameError("proposal", str(number), "see 'correct list'")

@@ -1,21 +1,24 @@
 """Changes as people mean them, put into the words of a proposal: the entry that is corrected, the values expected now.
 
-Asked of the views, level with the journal. Whether a change may be proposed, the gate says; nothing is written.
+Also the entries that a proposal, and its approval, are made of. Asked of the views, level with the journal. Whether a
+change may be proposed, the gate says; nothing is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
+import orjson
 
 from ledger import schemes
+from ledger.book.decided import Decided
 from ledger.book.hypothetical_facts import Fact, HypotheticalFacts
-from ledger.errors import UnknownNameError
+from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
-from ledger.facts.changes import BLANK, Change, Verb, Which
-from ledger.facts.events import Event, GameRecorded, PlayerChanged, SchemeAdopted
+from ledger.facts.changes import BLANK, MOST_CHANGES, Change, Verb, Which
+from ledger.facts.events import CorrectionProposed, Event, GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_time, result_fault
 from ledger.journal.game_keys import game_found
@@ -37,8 +40,8 @@ class Drafts:
 
     def _called(self, player: int) -> str:
         """Name and number of a player, for messages."""
-        known = self.ledger.people.by_number([player]).get(player)
-        return f"{known.name} ({player})" if known and known.name else str(player)
+        person = self.ledger.people.by_number([player]).get(player)
+        return f"{person.name} ({player})" if person and person.name else str(player)
 
     def fact(self, key: str) -> Fact:
         """A fact as it stands now.
@@ -50,10 +53,10 @@ class Drafts:
             UnknownNameError: the journal holds no such fact.
         """
         self.ledger.level()
-        found = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal).fact(key)
-        if found is None:
+        fact = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal).fact(key)
+        if fact is None:
             raise UnknownNameError("fact", key, "give its key as 'log' shows it")
-        return found
+        return fact
 
     def game(self, wanted: str) -> str:
         """The key in the journal of a game, by what ``game_found`` takes."""
@@ -66,13 +69,13 @@ class Drafts:
         nobody knows how: the change says so.
         """
         fact = self.fact(key)
-        given = {name: BLANK if value is None else value for name, value in fields.items()}
+        values = {name: BLANK if value is None else value for name, value in fields.items()}
         if fact.cls is SchemeAdopted:
-            given |= _settings_in_full(fact, given)
-        if fact.cls is GameRecorded and "outcome" in given and given.get("termination") is None:
-            given |= _ending_unknown(fact, given["outcome"])
-        expects = {name: fact.facts.get(name, BLANK) for name in given}
-        return Change(do=Verb.REPLACE, fact=key, entry=fact.entry, expects=expects, facts=given)
+            values |= _settings_in_full(fact, values)
+        if fact.cls is GameRecorded and "outcome" in values and values.get("termination") is None:
+            values |= _ending_unknown(fact, values["outcome"])
+        expects = {name: fact.facts.get(name, BLANK) for name in values}
+        return Change(do=Verb.REPLACE, fact=key, entry=fact.entry, expects=expects, facts=values)
 
     def annul(self, key: str) -> Change:
         """A fact as if it had never been recorded; of a game: void it."""
@@ -162,15 +165,15 @@ def _ending_unknown(fact: Fact, outcome: str) -> dict[str, Any]:
     return {"termination": Termination.UNKNOWN.value} if is_ruled_out else {}
 
 
-def _settings_in_full(fact: Fact, given: Mapping[str, Any]) -> dict[str, Any]:
+def _settings_in_full(fact: Fact, values: Mapping[str, Any]) -> dict[str, Any]:
     """All settings of an adoption that goes to another scheme or has others now, and the versions that rate it now.
 
     So a new default never rates it anew, and whoever cannot reproduce its numbers learns why.
     """
-    scheme = given.get("scheme", fact.facts["scheme"])
-    if given.keys().isdisjoint({"scheme", "settings"}) or scheme not in schemes.available():
+    scheme = values.get("scheme", fact.facts["scheme"])
+    if values.keys().isdisjoint({"scheme", "settings"}) or scheme not in schemes.available():
         return {}  # of a scheme that is none the gate speaks
-    settings = given.get("settings", {})
+    settings = values.get("settings", {})
     adoption = SchemeAdopted(pool=fact.facts["pool"], scheme=scheme, settings=settings)
     whole = schemes.in_full(adoption)
     return {
@@ -178,3 +181,49 @@ def _settings_in_full(fact: Fact, given: Mapping[str, Any]) -> dict[str, Any]:
         "scheme_version": whole.scheme_version,
         "arithmetic": whole.arithmetic,
     }
+
+
+MOST_BYTES = 40_000  # of the changes in one part, far from what a body may hold
+
+
+def entries_of_proposal(
+    number: int, changes: Sequence[Change], reason: str, *, proven: bool, by_token: int | None = None
+) -> list[CorrectionProposed]:
+    """A proposal in as many entries as its changes need.
+
+    Raises:
+        MalformedError: one change alone is too long.
+    """
+    parts: list[list[Change]] = [[]]
+    room = MOST_BYTES
+    for place, change in enumerate(changes, 1):
+        size = len(orjson.dumps(change.plain()))
+        if size > MOST_BYTES:
+            raise MalformedError([f"change {place} has {size} bytes, more than {MOST_BYTES} @ $.changes"])
+        if size > room or len(parts[-1]) == MOST_CHANGES:
+            parts.append([])
+            room = MOST_BYTES
+        parts[-1].append(change)
+        room -= size
+    return [
+        CorrectionProposed(
+            proposal=number,
+            part=part,
+            parts=len(parts),
+            changes=tuple(share),
+            reason=reason,
+            proven=proven,
+            by_token=by_token,
+        )
+        for part, share in enumerate(parts, 1)
+    ]
+
+
+def facts_of_approval(decided: Decided, proposal: int) -> list[Event]:
+    """The facts that the approval of a proposal records."""
+    return facts_of_changes(numbered.change for numbered in decided.changes([proposal]))
+
+
+def facts_of_changes(changes: Iterable[Change]) -> list[Event]:
+    """The facts that the approval of changes records."""
+    return [codec.structure_event(change.kind, dict(change.facts or {})) for change in changes if change.do is Verb.ADD]

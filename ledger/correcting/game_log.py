@@ -34,7 +34,7 @@ _ABOUT = f"{_CHANGES} c.subject IN (SELECT value FROM json_each(?))"
 _MERGES = f"{_CHANGES} c.subject GLOB 'person:*'"
 
 
-class _Known(NamedTuple):
+class _Concern(NamedTuple):
     """A change that somebody proposed, and whether it was approved."""
 
     proposal: int
@@ -66,7 +66,7 @@ class GameLog:
             return self._entries(game)
 
     def _entries(self, game: str) -> list[dict[str, Any]]:
-        found = [orjson.loads(body) for body in listing.about(self.ledger.journal_of_moment, game)]
+        entries = [orjson.loads(body) for body in listing.about(self.ledger.journal_of_moment, game)]
         concerning = self.proposals(game)
         if concerning:
             parts = [key for number in concerning for key in self._parts(number)]
@@ -74,8 +74,8 @@ class GameLog:
             for stored in self.ledger.journal_of_moment.find(keys).values():
                 entry = orjson.loads(stored.body)
                 if entry["kind"] == CorrectionDecided.KIND or _holds(entry, concerning):
-                    found.append(entry)
-        return self._with_reasons(sorted(found, key=lambda entry: entry["position"]))
+                    entries.append(entry)
+        return self._with_reasons(sorted(entries, key=lambda entry: entry["position"]))
 
     def _parts(self, proposal: int) -> Iterator[str]:
         query = "SELECT parts FROM proposals WHERE proposal = ?"
@@ -104,10 +104,10 @@ class GameLog:
             connection = self.ledger.views.connection
             if connection.execute("SELECT 1 FROM proposals LIMIT 1").fetchone() is None:
                 return {}
-            found = list(_concerning(connection, key, stored.position))
+            concerns = list(_concerning(connection, key, stored.position))
         by_proposal: dict[int, list[Change]] = {}
-        for known in sorted(found, key=lambda known: known[:2]):
-            by_proposal.setdefault(known.proposal, []).append(known.change)
+        for concern in sorted(concerns, key=lambda concern: concern[:2]):
+            by_proposal.setdefault(concern.proposal, []).append(concern.change)
         return by_proposal
 
 
@@ -115,74 +115,77 @@ def _holds(entry: Mapping[str, Any], concerning: Mapping[int, list[Change]]) -> 
     """Whether a part of a proposal holds one of the changes that concern the game."""
     if entry["kind"] != CorrectionProposed.KIND:
         return False
-    wanted = [change.plain() for change in concerning[entry["facts"]["proposal"]]]
-    return any(change in wanted for change in entry["facts"]["changes"])
+    changes = [change.plain() for change in concerning[entry["facts"]["proposal"]]]
+    return any(change in changes for change in entry["facts"]["changes"])
 
 
-def _concerning(connection: sqlite3.Connection, key: str, position: int) -> list[_Known]:
-    by_key = _known(connection, _ABOUT, [f"game:{key}"])
+def _concerning(connection: sqlite3.Connection, key: str, position: int) -> list[_Concern]:
+    by_key = _concerns(connection, _ABOUT, [f"game:{key}"])
     facts = _ever(connection, position, by_key)
-    merges = _known(connection, _MERGES)
-    found = [*by_key, *_merging(merges, facts["white"] | facts["black"])]
+    merges = _concerns(connection, _MERGES)
+    concerning = [*by_key, *_merging(merges, facts["white"] | facts["black"])]
     white, black = (_same_persons(merges, facts[side]) for side in ("white", "black"))
-    of_players = _known(connection, _ABOUT, [f"games-of:{player}" for player in sorted(white | black)])
+    of_players = _concerns(connection, _ABOUT, [f"games-of:{player}" for player in sorted(white | black)])
     tournaments = [f"games-at:{pool}:{name}" for pool in facts["pool"] for name in facts["tournament"]]
     ends = [instant_ms(ended) for ended in facts["ended_at"]]
-    for known in (*of_players, *_known(connection, _ABOUT, tournaments)):
-        first, last = corrections.span(known.change)
-        if any(first <= ms <= last for ms in ends) and _means(known.change, white, black, facts):
-            found.append(known)
-    waiting = {known.proposal for known in found}
+    for concern in (*of_players, *_concerns(connection, _ABOUT, tournaments)):
+        first, last = corrections.span(concern.change)
+        if any(first <= ms <= last for ms in ends) and _means(concern.change, white, black, facts):
+            concerning.append(concern)
+    waiting = {concern.proposal for concern in concerning}
     while waiting:  # who undoes one of them, and who undoes that
-        undoing = _known(connection, _ABOUT, [f"proposal:{number}" for number in sorted(waiting)])
-        fresh = [known for known in undoing if known not in found]
-        found += fresh
-        waiting = {known.proposal for known in fresh}
-    return found
+        undoing = _concerns(connection, _ABOUT, [f"proposal:{number}" for number in sorted(waiting)])
+        fresh = [concern for concern in undoing if concern not in concerning]
+        concerning += fresh
+        waiting = {concern.proposal for concern in fresh}
+    return concerning
 
 
-def _known(connection: sqlite3.Connection, query: str, subjects: list[str] | None = None) -> list[_Known]:
+def _concerns(connection: sqlite3.Connection, query: str, subjects: list[str] | None = None) -> list[_Concern]:
     arguments = () if subjects is None else (orjson.dumps(subjects).decode(),)
     rows = connection.execute(query, arguments).fetchall()
     return [
-        _Known(proposal, number, change_of(orjson.loads(change)), bool(approved))
+        _Concern(proposal, number, change_of(orjson.loads(change)), bool(approved))
         for proposal, number, change, approved in rows
     ]
 
 
-def _ever(connection: sqlite3.Connection, position: int, by_key: Iterable[_Known]) -> dict[str, set[Any]]:
+def _ever(connection: sqlite3.Connection, position: int, by_key: Iterable[_Concern]) -> dict[str, set[Any]]:
     """By field, what a game was recorded with, and what approved corrections made of it at any time."""
     names = dict(connection.execute("SELECT pool, name FROM pools").fetchall())
     (recorded,) = recorded_facts(connection, rows_at(connection, [position]), names)
     fields = ("white", "black", "pool", "tournament", "ended_at", "outcome", "rated")
-    found = {name: {recorded[name]} if name in recorded else set() for name in fields}
-    for known in by_key:
-        if known.approved and known.change.do is Verb.REPLACE:
-            for name, value in (known.change.facts or {}).items():
-                found.get(name, set()).add(value)
-    return found
+    ever = {name: {recorded[name]} if name in recorded else set() for name in fields}
+    for concern in by_key:
+        if concern.approved and concern.change.do is Verb.REPLACE:
+            for name, value in (concern.change.facts or {}).items():
+                ever.get(name, set()).add(value)
+    return ever
 
 
-def _merging(merges: Iterable[_Known], players: set[int]) -> list[_Known]:
+def _merging(merges: Iterable[_Concern], players: set[int]) -> list[_Concern]:
     """The merges, and what takes them apart, that make another person of one of these players."""
     listed, reached = list(merges), set(players)
     while True:
         further = {
-            known.change.into
-            for known in listed
-            if known.approved and known.change.do is Verb.MERGE and known.change.player in reached and known.change.into
+            concern.change.into
+            for concern in listed
+            if concern.approved
+            and concern.change.do is Verb.MERGE
+            and concern.change.player in reached
+            and concern.change.into
         }
         if further <= reached:
-            return [known for known in listed if known.change.player in reached]
+            return [concern for concern in listed if concern.change.player in reached]
         reached |= further
 
 
-def _same_persons(merges: Iterable[_Known], players: set[int]) -> set[int]:
+def _same_persons(merges: Iterable[_Concern], players: set[int]) -> set[int]:
     """These players, and all who were at any time one person with one of them."""
     pairs = [
-        {known.change.player or 0, known.change.into or 0}
-        for known in merges
-        if known.approved and known.change.do is Verb.MERGE
+        {concern.change.player or 0, concern.change.into or 0}
+        for concern in merges
+        if concern.approved and concern.change.do is Verb.MERGE
     ]
     reached = set(players)
     while further := {player for pair in pairs if pair & reached for player in pair} - reached:

@@ -16,7 +16,7 @@ import attrs
 from ledger.book.decided import Decided, Proposal
 from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
-from ledger.correcting import entries
+from ledger.correcting.drafts import entries_of_proposal, facts_of_approval, facts_of_changes
 from ledger.errors import MalformedError, ProposalError, Refusal
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry
@@ -150,7 +150,7 @@ class Previews:
             tried = self._tried(views, wanted)
             everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
             published = Publications(self.ledger).last_editions()
-            found = previews.preview(
+            preview = previews.preview(
                 views,
                 self._journal(tried),
                 tried.entries,
@@ -158,7 +158,7 @@ class Previews:
                 everybody=everybody,
                 now_ms=now_ms,
             )
-        impact = self._impact(tried, found, began)
+        impact = self._impact(tried, preview, began)
         if type(wanted) is int:
             if len(self.ledger.impacts) >= KEPT:
                 self.ledger.impacts.clear()
@@ -207,17 +207,17 @@ class Previews:
             number,
             Decision.APPROVED,
             "",
-            lambda known: broken_by(connection, seen + 1, known, Decision.APPROVED, _somebody_else(known)),
+            lambda proposal: broken_by(connection, seen + 1, proposal, Decision.APPROVED, _somebody_else(proposal)),
         )
         if refusals:
             raise ProposalError(f"decision:{number}", refusals)
-        known = gate.decided.proposal(number)
-        assert known is not None  # else it was refused
-        approver = _somebody_else(known)
+        proposal = gate.decided.proposal(number)
+        assert proposal is not None  # else it was refused
+        approver = _somebody_else(proposal)
         issued = self._issued(number, seen, {approver.name: Role.APPROVER} if approver.proven else {})
         by_token = seen + len(issued) if issued else None
         events: list[Event] = [_approval(number, proven=approver.proven, by_token=by_token)]
-        events += entries.added(gate.decided, number)
+        events += facts_of_approval(gate.decided, number)
         named = [*issued, *((approver.name, event) for event in events)]
         changes = [numbered.change for numbered in gate.decided.changes([number])]
         return _Tried(number, seen, gate.decided.recorded_since(number, seen), changes, _further(seen, named))
@@ -231,14 +231,14 @@ class Previews:
         issued = self._issued(number, seen, {_SOMEBODY: Role.CORRECTOR, _ANOTHER: Role.APPROVER})
         last = seen + len(issued)  # of these entries: that of who approves, and before it that of who proposes
         by_tokens = (last - 1, last) if issued else (None, None)
-        proposed = entries.parts(number, changes, _NO_REASON, proven=True, by_token=by_tokens[0])
-        decided: list[Event] = [_approval(number, proven=True, by_token=by_tokens[1]), *entries.added_by(changes)]
+        proposed = entries_of_proposal(number, changes, _NO_REASON, proven=True, by_token=by_tokens[0])
+        decided: list[Event] = [_approval(number, proven=True, by_token=by_tokens[1]), *facts_of_changes(changes)]
         named = [*issued, *((_SOMEBODY, part) for part in proposed), *((_ANOTHER, event) for event in decided)]
         return _Tried(number, seen, 0, changes, _further(seen, named))
 
     def _gate(self, views: Views) -> ProposalGate:
-        known = ScratchJournal(self.ledger.journal, views.position())
-        return ProposalGate(views.connection, known, self.ledger.now_ms(), self.ledger.standing.judge)
+        journal = ScratchJournal(self.ledger.journal, views.position())
+        return ProposalGate(views.connection, journal, self.ledger.now_ms(), self.ledger.standing)
 
     def _issued(self, number: int, seen: int, persons: Mapping[str, Role]) -> list[tuple[str, Event]]:
         """Who issues a token to each of some persons of a trial; none where the journal has issued no tokens.
@@ -272,11 +272,11 @@ class Previews:
             for place, (person, role) in enumerate(persons.items())
         ]
 
-    def _impact(self, tried: _Tried, found: Preview, began: float) -> Impact:
-        pools = found.pools
-        known = self.ledger.people.by_number(sorted({moved.player for pool in pools for moved in pool.moved}))
+    def _impact(self, tried: _Tried, preview: Preview, began: float) -> Impact:
+        pools = preview.pools
+        people = self.ledger.people.by_number(sorted({moved.player for pool in pools for moved in pool.moved}))
         moves = [
-            Move(pool.pool, moved.player, _name(known, moved.player), moved.before, moved.after)
+            Move(pool.pool, moved.player, _name(people, moved.player), moved.before, moved.after)
             for pool in pools
             for moved in pool.moved
         ]
@@ -287,7 +287,7 @@ class Previews:
             sum(pool.games for pool in pools),
             sum(pool.players for pool in pools),
             tuple(sorted(moves, key=_largest_first)),
-            tuple(found.lists),
+            tuple(preview.lists),
             _SECONDS_APIECE * (time.perf_counter() - began),
         )
 
@@ -324,8 +324,8 @@ def _somebody_else(proposal: Proposal) -> Party:
     return Party(name, bool(proposal.proposed_proven))
 
 
-def _name(known: Mapping[int, Person], player: int) -> str | None:
-    return (known[player].name or None) if player in known else None
+def _name(people: Mapping[int, Person], player: int) -> str | None:
+    return (people[player].name or None) if player in people else None
 
 
 def _largest_first(move: Move) -> tuple[bool, float, str, int]:

@@ -18,6 +18,7 @@ from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.changes import BLANK, Change, Which
 from ledger.facts.events import (
     BirthYearLearnt,
+    ConversionRange,
     Event,
     GameRecorded,
     PlayerChanged,
@@ -29,7 +30,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import instant_ms
 from ledger.facts.pasts import Past
-from ledger.facts.words import Brings, Carry, Outcome, Standing, Termination
+from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
 from ledger.imports.csv.values import result
 from ledger.journal.made_keys import MadeKeys
 from ledger.runtime.nearest import choice_of
@@ -134,18 +135,22 @@ VERBS: Mapping[str, VerbWords] = {
         "reinstate-tournament 'Autumn open'",
     ),
     "adopt": VerbWords(
-        "A pool is rated by another scheme from a date on; players keep their ratings, or begin anew (carry restart).",
-        ("scheme",), ("from",), ("pool", "settings", "carry"), "adopt chessworld --from 2006-01-01",
+        "A pool is rated by another scheme from a date on; players keep their ratings, begin anew (carry restart), or "
+        "get those of a linear map (carry convert). The same as 'scheme adopt --propose'.",
+        ("scheme",), ("from",), ("pool", "settings", "carry", "map"), "adopt chessworld --from 2006-01-01",
     ),
     "close-run": VerbWords(
-        "A rating run is closed as of a day.", (), ("ended",), ("pool",), "close-run --ended 2024-02-29"
+        "A rating run is closed as of a day. The same as 'close-run --propose'.", (), ("ended",), ("pool",),
+        "close-run --ended 2024-02-29",
     ),
     "open-tournament": VerbWords(
-        "A tournament is announced, with its first and its last day.", ("tournament",), ("started", "ended"), ("pool",),
+        "A tournament is announced, with its first and its last day. The same as 'open-tournament --propose'.",
+        ("tournament",), ("started", "ended"), ("pool", "format", "entrants", "rounds"),
         "open-tournament 'Autumn open' --started 2025-08-27 --ended 2025-09-06",
     ),
     "close-tournament": VerbWords(
-        "A tournament is over, as of a day.", ("tournament",), ("ended",), ("pool",),
+        "A tournament is over, as of a day. The same as 'close-tournament --propose'.",
+        ("tournament",), ("ended",), ("pool",),
         "close-tournament 'Autumn open' --ended 2025-09-06",
     ),
     "fact": VerbWords(
@@ -190,15 +195,15 @@ class Verbs:
         if verb not in VERBS:
             raise MalformedError([f"no verb {verb!r}; {choice_of(verb, VERBS)}"])
         taken = VERBS[verb]
-        given = {name: word for name, word in words.items() if word or name == "to"}
+        filled = {name: word for name, word in words.items() if word or name == "to"}
         needed = (*taken.needed, *taken.options)
-        problems = [f"{verb} needs {name}" for name in needed if name not in given]
-        stray = [name for name, word in given.items() if word and name not in {*needed, *taken.allowed}]
+        problems = [f"{verb} needs {name}" for name in needed if name not in filled]
+        stray = [name for name, word in filled.items() if word and name not in {*needed, *taken.allowed}]
         problems += [f"{verb} takes no {name}" for name in stray]
         if problems:
             raise MalformedError(problems)
         read: Callable[[Words], Change] = getattr(self, f"_{verb.replace('-', '_')}")
-        return read(given)
+        return read(filled)
 
     def _result(self, words: Words) -> Change:
         outcome, termination, half_moves = _ending(words)
@@ -263,8 +268,8 @@ class Verbs:
         old = f"late:{_hash([pool, *players, *facts])[:16]}"
         if ledger.journal.find([f"game:{old}"]):
             return old
-        known = ledger.people.by_number(players)
-        identities = [known[player].identity or player if player in known else player for player in players]
+        persons = ledger.people.by_number(players)
+        identities = [persons[player].identity or player if player in persons else player for player in players]
         plain = f"late:{_hash([pool, *identities, *facts])[:24]}"
         return MadeKeys(ledger.journal, ledger.names.file.secret).keys([plain], ledger.journal.find)[0]
 
@@ -336,8 +341,8 @@ class Verbs:
 
     def _adopt(self, words: Words) -> Change:
         carry = words.get("carry")
-        if carry not in {None, Carry.KEEP, Carry.RESTART}:
-            raise MalformedError([f"carry must be 'keep' or 'restart' here, got {carry!r}"])
+        if carry not in {None, *Carry}:
+            raise MalformedError([f"carry must be one of {[way.value for way in Carry]}, got {carry!r}"])
         settings = _value(SchemeAdopted, "settings", words.get("settings") or "{}")
         return self.drafts.add(
             SchemeAdopted(
@@ -346,6 +351,7 @@ class Verbs:
                 settings=settings,
                 effective_from=words["from"],
                 carry=None if carry is None else Carry(carry),
+                conversion=conversion_in(words.get("map", "").split()),
             )
         )
 
@@ -353,12 +359,18 @@ class Verbs:
         return self.drafts.add(RatingRunClosed(pool=self._pool(words), as_of=words["ended"]))
 
     def _open_tournament(self, words: Words) -> Change:
+        kind = words.get("format")
+        if kind not in {None, *Format}:
+            raise MalformedError([f"format must be one of {[word.value for word in Format]}, got {kind!r}"])
         return self.drafts.add(
             TournamentOpened(
                 pool=self._pool(words),
                 tournament=words["tournament"],
                 starts_at=words["started"],
                 ends_at=words["ended"],
+                format=None if kind is None else Format(kind),
+                entrants=_whole(words, "entrants"),
+                rounds=_whole(words, "rounds"),
             )
         )
 
@@ -388,6 +400,22 @@ class Verbs:
 
     def _number(self, wanted: str) -> int:
         return self.drafts.ledger.player_as_told(wanted).player
+
+
+def conversion_in(maps: Sequence[str]) -> tuple[ConversionRange, ...] | None:
+    """The linear maps of an adoption that words such as ``0.6:800`` and ``2000:1:0`` mean; None of no words.
+
+    Raises:
+        MalformedError: a word is no map ``[FROM:]FACTOR:OFFSET``.
+    """
+    ranges = []
+    for word in maps:
+        parts = word.split(":")
+        if len(parts) not in {2, 3}:
+            raise MalformedError([f"a map is written [FROM:]FACTOR:OFFSET, got {word!r}"])
+        begin = parts[0] if len(parts) == 3 else None
+        ranges.append(ConversionRange(from_rating=begin, factor=parts[-2], offset=parts[-1]))
+    return tuple(ranges) or None
 
 
 def _hash(facts: Sequence[str | int | None]) -> str:

@@ -164,13 +164,13 @@ class AlikeGames:
                 continue
             agreeing = telling.agreeing(game.facts) if is_made(telling.key) else 0
             if agreeing:
-                found = _Known(key, entry, 2 * agreeing + (entry == asked.own), is_same=True)
+                candidate = _Known(key, entry, 2 * agreeing + (entry == asked.own), is_same=True)
             elif not asked.own and telling.looks_like(game.facts):
-                found = _Known(key, entry, 0, is_same=False)
+                candidate = _Known(key, entry, 0, is_same=False)
             else:
                 continue
-            if best is None or found.agreeing > best.agreeing:
-                best = found
+            if best is None or candidate.agreeing > best.agreeing:
+                best = candidate
         best = best or self._told_otherwise(telling, asked, find)
         if best is not None:
             self._known.claimed[best.entry] = True
@@ -252,19 +252,19 @@ def looks_like(given: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
     return not any(_contradictions(given, facts))
 
 
-def _contradictions(given: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[bool]:
-    yield given["outcome"] != facts["outcome"]
-    moves, known_moves = given.get("half_moves"), facts.get("half_moves")
+def _contradictions(telling: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[bool]:
+    yield telling["outcome"] != facts["outcome"]
+    moves, known_moves = telling.get("half_moves"), facts.get("half_moves")
     same_moves = moves is not None and moves == known_moves
     yield None not in {moves, known_moves} and not same_moves
-    began, known_began = given.get("started_at"), facts.get("started_at")
+    began, known_began = telling.get("started_at"), facts.get("started_at")
     if began is not None and known_began is not None:
         yield is_before(began, known_began) or is_before(known_began, began)
-    round_, known_round = given.get("round"), facts.get("round")
+    round_, known_round = telling.get("round"), facts.get("round")
     if round_ is not None and known_round is not None:
         yield round_.partition(".")[0] != known_round.partition(".")[0]
-    events = given.get("tournament"), facts.get("tournament")
-    end, known_end = given["ended_at"], facts["ended_at"]
+    events = telling.get("tournament"), facts.get("tournament")
+    end, known_end = telling["ended_at"], facts["ended_at"]
     if len(end) < _DAY:
         yield None not in events and events[0] != events[1]
     if min(len(end), len(known_end)) >= _SECOND and end != known_end:
@@ -291,8 +291,8 @@ def _before(journal: Journal) -> str:
 
 def _are_of_servers(frame: DataFrame) -> bool:
     """True for games of which a server has given each key."""
-    given = frame["key"].str.contains(f"^(?:{'|'.join(SERVERS)}):")
-    return bool((given & ~frame["key"].str.contains(f"^{MADE}$")).all())
+    has_prefix = frame["key"].str.contains(f"^(?:{'|'.join(SERVERS)}):")
+    return bool((has_prefix & ~frame["key"].str.contains(f"^{MADE}$")).all())
 
 
 def _holds(journal: Journal, first: str, last: str) -> bool:

@@ -105,31 +105,31 @@ def meeting() -> Expr:
 
 
 def told_otherwise(
-    given: Mapping[str, Any], known: Mapping[str, Any], sides: Sides, names: Callable[[], Sequence[tuple[str, str]]]
+    telling: Mapping[str, Any], known: Mapping[str, Any], sides: Sides, names: Callable[[], Sequence[tuple[str, str]]]
 ) -> str:
     """What a telling says otherwise than the known game that it looks like; empty where it looks like another game.
 
     Args:
-        given: the facts of the telling.
+        telling: the facts of the telling.
         known: those of the known game.
         sides: who is who.
         names: the names of both Whites and of both Blacks, asked only where one of the players is another.
     """
-    moves = given.get("text")
-    same_moves = moves is not None and moves == known.get("text") and given.get("half_moves", 0) >= LONG
-    if any(_differs(given, known, name) for name in ("half_moves", "text", "pool")):
+    moves = telling.get("text")
+    same_moves = moves is not None and moves == known.get("text") and telling.get("half_moves", 0) >= LONG
+    if any(_differs(telling, known, name) for name in ("half_moves", "text", "pool")):
         return ""
-    same_event = given.get("tournament") is not None and given.get("tournament") == known.get("tournament")
-    same_round = same_event and given.get("round") is not None and given.get("round") == known.get("round")
-    days = given["ended_at"][:_DAY], known["ended_at"][:_DAY]
-    same_outcome = given["outcome"] == known["outcome"]
+    same_event = telling.get("tournament") is not None and telling.get("tournament") == known.get("tournament")
+    same_round = same_event and telling.get("round") is not None and telling.get("round") == known.get("round")
+    days = telling["ended_at"][:_DAY], known["ended_at"][:_DAY]
+    same_outcome = telling["outcome"] == known["outcome"]
     if sides.white and sides.black:
         is_next = same_round and _apart(*days) == 1
         return "with another day" if same_outcome and days[0] != days[1] and (same_moves or is_next) else ""
     if days[0] != days[1] or not (same_moves or len(days[0]) == _DAY):
         return ""
     if sides.white_as_black and sides.black_as_white:
-        same_winner = known["outcome"] == _MIRRORED[given["outcome"]]
+        same_winner = known["outcome"] == _MIRRORED[telling["outcome"]]
         is_same = (same_winner and same_round) or (same_moves and (same_winner or same_outcome))
         return "with the colours swapped" if is_same else ""
     if (sides.white or sides.black) and same_moves and same_event and same_outcome:
@@ -138,8 +138,8 @@ def told_otherwise(
     return ""
 
 
-def _differs(given: Mapping[str, Any], known: Mapping[str, Any], name: str) -> bool:
-    return None not in {given.get(name), known.get(name)} and given.get(name) != known.get(name)
+def _differs(telling: Mapping[str, Any], known: Mapping[str, Any], name: str) -> bool:
+    return None not in {telling.get(name), known.get(name)} and telling.get(name) != known.get(name)
 
 
 def _apart(day: str, other: str) -> int | None:

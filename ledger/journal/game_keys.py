@@ -40,12 +40,12 @@ def game_found(journal: Journal, wanted: str) -> tuple[str, Stored]:
         return key, exact
     at_address = game_key_at(wanted)
     keys = [at_address] if at_address else [f"{source}:{key}" for source in _sources(journal)]
-    found = journal.find([_GAME + name for name in keys])
-    if len(found) == 1:
-        ((name, stored),) = found.items()
+    matches = journal.find([_GAME + name for name in keys])
+    if len(matches) == 1:
+        ((name, stored),) = matches.items()
         return name.removeprefix(_GAME), stored
-    named = sorted(name.removeprefix(_GAME) for name in found)
-    raise UnknownNameError("game", wanted, f"several sources have one: {named}" if found else _HINT)
+    named = sorted(name.removeprefix(_GAME) for name in matches)
+    raise UnknownNameError("game", wanted, f"several sources have one: {named}" if matches else _HINT)
 
 
 def _game_of_entry(journal: Journal, wanted: str) -> tuple[str, Stored]:

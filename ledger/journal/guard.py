@@ -63,26 +63,26 @@ class Guard:
 
     def _standing(self) -> tuple[int, int] | None:
         try:
-            found = os.stat(self._place)  # noqa: PTH116  # asked before every transaction; a Path takes longer
+            status = os.stat(self._place)  # noqa: PTH116  # asked before every transaction; a Path takes longer
         except OSError:
             return None
-        return found.st_dev, found.st_ino
+        return status.st_dev, status.st_ino
 
 
 def faults(connection: sqlite3.Connection, script: str) -> Iterator[str]:
     """In words with what to do, each thing in which a schema is not the one that *script* makes."""
     intended = {(thing.kind, thing.name): thing for thing in _made_by(script)}
     tables = {thing.table.casefold() for thing in intended.values()}
-    found = {(thing.kind, thing.name): thing for thing in _objects(connection)}
-    for place, thing in found.items():
+    objects = {(thing.kind, thing.name): thing for thing in _objects(connection)}
+    for place, thing in objects.items():
         if place not in intended and thing.kind in {"trigger", "index"} and thing.table.casefold() in tables:
             yield (
                 f"{thing.kind} {thing.name!r} on table {thing.table!r} is not of this program and may change what is "
                 f"written: remove it with 'DROP {thing.kind.upper()} {_quoted(thing.name)}', then run 'audit'"
             )
     for place, thing in intended.items():
-        if found.get(place) != thing:
-            yield _not_ours(thing, missing=place not in found)
+        if objects.get(place) != thing:
+            yield _not_ours(thing, missing=place not in objects)
 
 
 def _not_ours(thing: SchemaObject, *, missing: bool) -> str:

@@ -62,10 +62,10 @@ def about(journal: Journal, game: str) -> list[bytes]:
         UnknownNameError: no such game, or several.
     """
     name, recorded = game_found(journal, game)
-    found = [recorded]
-    while more := list(journal.find([f"supplement:{name}@{len(found)}"]).values()):
-        found += more
-    return [entry.body for entry in found]
+    entries = [recorded]
+    while more := list(journal.find([f"supplement:{name}@{len(entries)}"]).values()):
+        entries += more
+    return [entry.body for entry in entries]
 
 
 def _kinds(kind: str) -> dict[str, type[Event]]:

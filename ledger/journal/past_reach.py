@@ -27,14 +27,15 @@ from ledger.facts.periods import DAY_MS
 from ledger.journal import Stored, rules
 
 KEYS_LOOKED_UP = 64  # at one time; settings of a policy are numbered without gaps
-_VERBS = {
-    SchemeAdopted: "adopt",
+RULE = "needs-a-proposal"
+_COMMANDS = {
+    SchemeAdopted: "scheme adopt",
     RatingRunClosed: "close-run",
     TournamentOpened: "open-tournament",
     TournamentClosed: "close-tournament",
-    PlayerChanged: "standing",
-    RatingSeeded: "rating",
-    BirthYearLearnt: "born",
+    PlayerChanged: "player set",
+    RatingSeeded: "player set",
+    BirthYearLearnt: "player set",
 }
 _BEGINNING = "the beginning"
 Find = Callable[[Sequence[str]], Mapping[str, Stored]]
@@ -54,10 +55,10 @@ def check(event: Event, find: Find, now_ms: int) -> None:
     since = reaches_back_to(event, now_ms)
     if since is not None and are_four_eyes_on(find) and not _comes_with_the_player(event, find, now_ms):
         raise RejectedError(
-            "needs-a-proposal",
+            RULE,
             event.key,
-            f"four eyes are on, and this reaches back to {since}; propose it with 'correct DB {_VERBS[type(event)]}', "
-            "for somebody else to approve",
+            f"four eyes are on, and this reaches back to {since}; propose it with '{_COMMANDS[type(event)]} "
+            "--propose', for somebody else to approve",
         )
 
 
@@ -97,11 +98,22 @@ def _comes_with_the_player(event: Event, find: Find, now_ms: int) -> bool:
 
 def are_four_eyes_on(find: Find) -> bool:
     """Whether the journal's last setting of four eyes has them on."""
-    last: Stored | None = None
-    first = 1
+    settings = policy_entries(find, FOUR_EYES)
+    last = max(settings, key=lambda stored: stored.position, default=None)
+    return last is not None and rules.facts_of(last)["settings"].get("on") is True
+
+
+def policy_entries(find: Find, policy: str) -> list[Stored]:
+    """What was set of a policy; its settings are numbered without gaps."""
+    stored: dict[str, Stored] = {}
     while True:
-        found = find([f"policy:{FOUR_EYES}@{number}" for number in range(first, first + KEYS_LOOKED_UP)])
-        last = max([*found.values(), *([last] if last else [])], key=lambda stored: stored.position, default=None)
-        if len(found) < KEYS_LOOKED_UP:
-            return last is not None and rules.facts_of(last)["settings"].get("on") is True
-        first += KEYS_LOOKED_UP
+        first = len(stored) + 1
+        more = find([f"policy:{policy}@{number}" for number in range(first, first + KEYS_LOOKED_UP)])
+        stored |= more
+        if len(more) < KEYS_LOOKED_UP:
+            return list(stored.values())
+
+
+def next_number(find: Find, policy: str) -> int:
+    """The number of the next setting of a policy."""
+    return len(policy_entries(find, policy)) + 1

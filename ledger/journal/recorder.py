@@ -47,8 +47,11 @@ class Recorded(NamedTuple):
 class Further(Protocol):
     """What is known of facts beside the journal: how they stand by now, and what follows from them."""
 
-    def judge(self, event: Event) -> None:
-        """Refuse a new fact, but games, that the rules of the journal let pass, by a RejectedError."""
+    def judge(self, event: Event, beside: rules.Beside) -> None:
+        """Refuse a new fact, but games, that the rules of the journal let pass, by a RejectedError.
+
+        Those before it in its transaction come to stand *beside* it.
+        """
 
     def standing_now(self, game: str) -> Corrected | None:
         """How a game stands after its corrections."""
@@ -57,7 +60,7 @@ class Further(Protocol):
 class NothingFurther:
     """What a journal knows by itself: every fact stands as it was recorded."""
 
-    def judge(self, _event: Event) -> None:
+    def judge(self, event: Event, beside: rules.Beside) -> None:
         """Refuse nothing."""
 
     def standing_now(self, _game: str) -> Corrected | None:
@@ -88,23 +91,24 @@ class Recorder:
             MalformedError: one of them is no event.
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
-        given = list(events)
-        _refuse_strangers(given)
+        batch = list(events)
+        _refuse_strangers(batch)
         with self._writing() as writer:
-            accepted = _accepted(given, writer)
+            accepted = _accepted(batch, writer)
             now, last = self.clock_ms(), writer.last_recorded_at()
             if accepted is None:
                 now = rules.check_clock(now, last)
             else:
                 now = rules.check_acceptance(accepted, now, writer.size, last)
-            return self._batch(writer, actor, now, accepted).append(given)
+            return self._batch(writer, actor, now, accepted).append(batch)
 
     def append_judged(self, gate: Gate, actor: str) -> Recorded:
         """Record facts that have a door of their own, as ``rules.OWN_DOORS`` says, in one transaction.
 
         Args:
             gate: called under the write lock with the transaction and the time to record under; it judges what stands
-                there by then and gives the facts to record. What is not of those kinds is judged as always.
+                there by then and gives the facts to record. Of what is not of those kinds the rules of the journal are
+                asked again.
             actor: who records them.
 
         Raises:
@@ -112,8 +116,8 @@ class Recorder:
         """
         with self._writing() as writer:
             now = rules.check_clock(self.clock_ms(), writer.last_recorded_at())
-            given = list(gate(writer, now))
-            return self._batch(writer, actor, now, None, rules.OWN_DOORS).append(given)
+            batch = list(gate(writer, now))
+            return self._batch(writer, actor, now, None, rules.OWN_DOORS).append(batch)
 
     def _batch(
         self,
@@ -135,10 +139,10 @@ class Recorder:
             raise
 
 
-def _refuse_strangers(given: Sequence[object]) -> None:
-    if _CLASSES.issuperset(map(type, given)):
+def _refuse_strangers(batch: Sequence[object]) -> None:
+    if _CLASSES.issuperset(map(type, batch)):
         return
-    strangers = [thing for thing in given if not isinstance(thing, EVENTS)]
+    strangers = [thing for thing in batch if not isinstance(thing, EVENTS)]
     if strangers:
         what_to_do = "is no event: build one, such as GameRecorded(game=..., ...) of 'ledger'"
         raise MalformedError([f"{shown(thing)} {what_to_do}" for thing in strangers[:STRANGERS_NAMED]])
@@ -197,9 +201,9 @@ class _Batch:
 
     def _look_up(self, keys: set[str]) -> None:
         """Which of these keys the journal holds, unless it is remembered."""
-        wanted = keys - self._known
-        if wanted:
-            self._known.update(self._writer.find(sorted(wanted)))
+        missing = keys - self._known
+        if missing:
+            self._known.update(self._writer.find(sorted(missing)))
 
     def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> Recorded:
         self._games.clear()
@@ -208,6 +212,7 @@ class _Batch:
         keys: list[str] = []
         bodies: list[bytes] = []
         places: list[tuple[str, int, Event | None]] = []
+        beside: dict[str, list[Event]] = {}
         first = self._writer.size + 1
         for event in events:
             key = event.key
@@ -220,10 +225,10 @@ class _Batch:
                 event, key = supplement, supplement.key  # noqa: PLW2901
             elif event is not self._accepted and type(event) not in self._judged:
                 rules.check_new(event, self._known, self._now_ms)
-                if event.KIND != GameRecorded.KIND:
-                    self._further.judge(event)
-                    if not self._judged:
-                        past_reach.check(event, self._writer.find, self._now_ms)
+                # What comes with an approval was judged by its gate, beside all else that its proposal lets stand.
+                if event.KIND != GameRecorded.KIND and not self._judged:
+                    self._further.judge(event, beside)
+                    past_reach.check(event, self._writer.find, self._now_ms)
             position = first + len(bodies)
             body = codec.body_of(position, self._stamp, self._actor, event)
             kinds.append(event.KIND)
@@ -233,6 +238,7 @@ class _Batch:
             if event.KIND not in {GameRecorded.KIND, GameSupplemented.KIND}:  # nothing is asked to know a game
                 self._known.add(key)
             places.append((key, position, event))
+            beside.setdefault(rules.subject_of(event), []).append(event)
         leaves = self._writer.append(kinds, keys, bodies)
         receipts = [
             Receipt(position, key, leaves[position - first] if position >= first else stored[key].leaf, event is None)
@@ -246,14 +252,14 @@ class _Batch:
         Raises:
             RejectedError: it contradicts that one, or makes it what no game may be.
         """
-        stored, given = rules.facts_of(before), _facts(event)
-        if not isinstance(event, GameRecorded) or stored == given:
-            rules.check_repeat(type(event), event.key, stored, given)
+        stored, telling = rules.facts_of(before), _facts(event)
+        if not isinstance(event, GameRecorded) or stored == telling:
+            rules.check_repeat(type(event), event.key, stored, telling)
             return None
         known = self._games.get(event.game)
         if known is None:
             known = self._games[event.game] = known_games(self._writer.find, {event.key: before})[event.game]
-        return told_of(known, event.game, given, self._now_ms, self._further.standing_now)
+        return told_of(known, event.game, telling, self._now_ms, self._further.standing_now)
 
 
 def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:

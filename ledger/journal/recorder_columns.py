@@ -1,15 +1,16 @@
 """Many games into the journal: frames of source games to numbered players, judged, sealed and appended as columns.
 
-Columns say which games to look at; what these are and whether they may follow is judged game by game, as anywhere. What
-is refused comes back as faults with the line of the file. No file format is known here.
+A frame is a transaction, or all of a file are one. Columns say which games to look at; what these are and whether they
+may follow is judged game by game, as anywhere. What is refused comes back as faults with the line of the file. No file
+format is known here.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from hashlib import sha256
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
@@ -21,9 +22,10 @@ from ledger.facts import codec, codec_columns
 from ledger.facts.codec import body_of
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted
+from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, SourceRound, shown
 from ledger.facts.words import Brings
-from ledger.journal import KeyTakenError, Writer, rules, rules_columns
+from ledger.journal import Journal, KeyTakenError, Writer, rules
 from ledger.journal.alike import Alike, AlikeGames
 from ledger.journal.erased_sides import ErasedSides
 from ledger.journal.made_keys import MOST, MadeKeys
@@ -31,10 +33,36 @@ from ledger.journal.told_again import Difference, Standing, as_recorded, told_ag
 from ledger.players.registering_columns import register
 from ledger.players.sealed_names import SealedNames
 from ledger.runtime.lazy import pl, zstandard
-from ledger.runtime.long_work import collector_paused
+from ledger.runtime.long_work import ahead, collector_paused
 
 if TYPE_CHECKING:
-    from polars import DataFrame
+    from polars import DataFrame, Series
+
+
+_TO_THE_SECOND = 19  # characters of an instant before its fraction and its Z
+_LAST_MS = instant_ms("9999-12-31T23:59:59Z")
+
+
+def suspects(games: DataFrame, now_ms: int) -> Series:
+    """Which games ``rules.check_new`` may refuse (Boolean): all that it refuses, and perhaps others.
+
+    Pools and players that are not known are not looked for: an import makes them known before.
+
+    Args:
+        games: columns named as the fields of ``GameRecorded``; rows that make no event get any answer.
+        now_ms: the recording machine's clock, milliseconds since 1970.
+    """
+    ended, started = pl.col("ended_at"), pl.col("started_at")
+    # Instants sort as text, as far as both are known; within a second, 00Z sorts behind 00.001Z.
+    known = pl.min_horizontal(ended.str.len_bytes(), started.str.len_bytes(), pl.lit(_TO_THE_SECOND))
+    ended_known, started_known = ended.str.slice(0, known), started.str.slice(0, known)
+    in_one_second = (known == _TO_THE_SECOND) & (ended_known == started_known) & (ended != started)
+    latest = instant_text(min(now_ms + rules.FUTURE_SLACK_MS, _LAST_MS), Precision.SECOND)[:_TO_THE_SECOND]
+    doubts = [pl.col("white") == pl.col("black"), ended > latest]
+    if games["started_at"].null_count() < len(games):
+        doubts += [ended_known < started_known, in_one_second]
+    return games.select(pl.any_horizontal(doubts).fill_null(value=False).alias("suspect"))["suspect"]
+
 
 BY_SPEED = "by-speed"
 MAX_DIFFERENCES = 50_000  # of one import that are kept: one batch of corrections has 100,000 rows
@@ -233,6 +261,8 @@ class GameImport:
                 events[telling] = self._round_told(telling, pools[telling.line])
             except MalformedError as error:
                 self.report.fault(telling.line, "; ".join(error.problems))
+            except RejectedError as error:
+                self.report.fault(telling.line, str(error))
         self._append_rounds(writer, events, stamp)
 
     def _round_told(self, telling: SourceRound, pool: str) -> RoundWithoutGame:
@@ -376,7 +406,7 @@ class GameImport:
         Columns only say which games to look at; the event class and the rules judge these one by one.
         """
         suspected = codec_columns.suspects(games)
-        doubted = suspected | rules_columns.suspects(games, now)
+        doubted = suspected | suspects(games, now)
         if not doubted.any():
             return games
         rows = games.with_row_index("row").with_columns(suspected=suspected)
@@ -497,3 +527,44 @@ def _frames(texts: list[str]) -> list[tuple[bytes, bytes]]:
     compressor = zstandard.ZstdCompressor(level=_TEXT_LEVEL)
     raw = [text.encode() for text in texts]
     return [(sha256(data).digest(), compressor.compress(data)) for data in raw]
+
+
+def take_frames(
+    journal: Journal,
+    job: GameImport,
+    frames: Iterable[DataFrame],
+    *,
+    strict: bool,
+    faults_so_far: Callable[[], int],
+    advance: Callable[[int], None],
+    rounds: Callable[[], Sequence[SourceRound]] = tuple,
+) -> None:
+    """Take frames in order.
+
+    Args:
+        journal: where they are recorded.
+        job: what judges and records them; it keeps the report.
+        frames: frames in the columns of ``SourceGame``, read ahead of what is recorded.
+        strict: one transaction for all; any fault leaves the journal as it was.
+        faults_so_far: how many faults the importer found; with *strict* they count.
+        advance: called with the number of games of each frame taken.
+        rounds: the rounds without a game that the frames' source told, asked when it was read to its end.
+    """
+    with suppress(_NothingRecordedError):
+        with journal.writing() if strict else nullcontext() as whole:
+            for frame in ahead(frames):
+                with nullcontext(whole) if whole is not None else journal.writing() as writer:
+                    job.take(frame, writer)
+                if whole is None:
+                    job.committed()
+                advance(len(frame))
+            if telling := rounds():
+                with nullcontext(whole) if whole is not None else journal.writing() as writer:
+                    job.take_rounds(telling, writer)
+            if strict and (job.report.fault_count or faults_so_far()):
+                raise _NothingRecordedError  # only an exception undoes the transaction
+        job.committed()
+
+
+class _NothingRecordedError(Exception):
+    """Ends a strict import with a fault; the transaction is undone."""

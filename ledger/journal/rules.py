@@ -1,12 +1,14 @@
 """May this fact follow what is there? Named refusals in a fixed order; the same fact twice is success.
 
 ``RULES`` is the whole list, in descending precedence; the first that applies is raised. Only rules that need the
-journal live here: what a single event must be is checked when it is built.
+journal live here: what a single event must be is checked when it is built; what the views must be asked about is
+judged by ``ratings.standing_games``. Two adoptions are the same fact by value, not by spelling.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +28,7 @@ from ledger.facts.events import (
     ListPublished,
     PersonErased,
     PlayerChanged,
+    PlayerRegistered,
     PlayerRenamed,
     PolicySet,
     RatingRunClosed,
@@ -41,7 +44,47 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant
 from ledger.facts.periods import DAY_MS
 from ledger.facts.tellings import compared
 from ledger.facts.words import Carry
-from ledger.journal import Stored, adoptions
+from ledger.journal import Stored
+
+VERSIONS = frozenset({"scheme_version", "arithmetic"})  # fields that say by which program a pool was rated
+
+
+def compared_adoptions(stored: Mapping[str, Any], telling: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two adoptions as far as they can contradict each other: of their settings those that differ in value.
+
+    With which versions of the program they were made is no part of what they say.
+    """
+    plain = [{name: value for name, value in facts.items() if name not in VERSIONS} for facts in (stored, telling)]
+    if stored["scheme"] == telling["scheme"]:
+        try:
+            scheme = schemes.named(telling["scheme"])
+        except LedgerError:
+            return plain[0], plain[1]
+        before, now = scheme.meant(stored["settings"]), scheme.meant(telling["settings"])
+        if _differing(before, now):  # not the words of then: so what they would mean now
+            now = scheme.in_full(telling["settings"])
+        differ = _differing(before, now)
+        for facts, settings in zip(plain, (before, now), strict=True):
+            facts["settings"] = {name: settings[name] for name in sorted(differ) if name in settings}
+    return plain[0], plain[1]
+
+
+def are_same_adoption(stored: Mapping[str, Any], telling: Mapping[str, Any]) -> bool:
+    """Whether two adoptions say the same: nothing of what ``compared_adoptions`` leaves of them differs."""
+    before, now = compared_adoptions(stored, telling)
+    return before == now
+
+
+def _differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    return [name for name in before.keys() | now.keys() if not _is_same(before.get(name), now.get(name))]
+
+
+def _is_same(setting: object, other: object) -> bool:
+    """True for one value in two spellings, 32 and ``"32.0"``; a switch is no number."""
+    if setting is None or other is None or isinstance(setting, bool) or isinstance(other, bool):
+        return setting is other
+    return Decimal(str(setting)) == Decimal(str(other))
+
 
 CLOCK_SLACK_MS = 60_000  # two machines' clocks may differ by this much
 FUTURE_SLACK_MS = 86_400_000  # a day: a date without a time zone may be tomorrow's
@@ -62,18 +105,28 @@ RULES: dict[str, str] = {
     "bad-settings": "the scheme cannot work with these settings: see what it takes",
     "pool-has-no-beginning": "a pool's first scheme holds from the beginning: adopt one without a date first",
     "bad-carry": "carry and conversion belong to a change from a date, a conversion to 'convert': give what is missing",
-    "needs-a-proposal": (
-        "four eyes are on, and this reaches into the past or changes them: propose it with 'correct', for somebody "
-        "else to approve"
-    ),
     "not-the-last-entry": "only the clock of the last entry can be accepted: name that entry, as the first fact",
     "clock-not-behind": "this machine's clock is not behind the last entry by more than a minute: just record",
     "not-a-telling": "a supplement is the ledger's own: record the game again, with all that is known of it",
     "not-by-append": "this fact is recorded by a call of its own, which keeps what belongs beside it: see the message",
     "not-by-rename": "a name is sealed when it is given: run 'player rename', or call Ledger.rename",
-    # Of games only the views know which are rated: ``ratings.pasts`` judges this, for every door.
+    # Of games only the views know which are rated and when they ended: ``StandingGames`` judges these, for every door.
     "after-the-first-game": (
         "a rating to begin with holds from a day after the first rated game: give a day on or before that of the game"
+    ),
+    "same-instant": "another fact of this kind holds from the same instant, spelt otherwise: correct that one",
+    "overlapping-editions": (
+        "another edition of this tournament has some of these days: let them part, or close the one that is over"
+    ),
+    "edition-closed": "this edition was closed on another day, which stays: where that was wrong, correct that closing",
+    "played-after-closing": (
+        "games of this edition ended after the day of its closing: give the day of the last one, or open the next "
+        "edition first"
+    ),
+    # Only what may stand can be proposed, so that this one comes last.
+    "needs-a-proposal": (
+        "four eyes are on, and this reaches into the past or changes them: give '--propose --reason TEXT' to the same "
+        "command, for somebody else to approve"
     ),
 }
 
@@ -89,6 +142,7 @@ OWN_DOORS: Mapping[type[Event], str] = {
 }
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
 Known = Container[str]  # the keys that the journal holds
+Beside = Mapping[str, Sequence[Event]]  # by subject, facts that come to stand together with a judged one
 
 
 def facts_of(stored: Stored) -> dict[str, Any]:
@@ -114,7 +168,7 @@ def refuses_new_key(error: Exception) -> CorruptError:
     return CorruptError("journal", 0, f"holds a key that it does not find ({error.__cause__}); run 'audit'")
 
 
-def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], telling: Mapping[str, Any]) -> dict[str, Any]:
     """The key is known: the same fact again is success, another one is refused.
 
     A source may leave blank what another one told (``events.BLANKS``): what is stored stays, and nothing is refused.
@@ -124,7 +178,7 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: 
         kind: class of the event.
         key: its key.
         stored: what is known of the fact, as plain values without the key field.
-        given: the facts of the event, likewise.
+        telling: the facts of the event, likewise.
 
     Returns:
         The fields of a game of which more is known now; empty where the event says nothing new.
@@ -133,18 +187,27 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: 
         ConflictError: naming the first field, in alphabetical order, that contradicts.
     """
     if kind is SchemeAdopted:
-        stored, given = adoptions.compared(stored, given)
+        stored, telling = compared_adoptions(stored, telling)
     if kind is GameRecorded:
-        field, added = compared(stored, given)
+        field, added = compared(stored, telling)
         if field is not None:
-            raise ConflictError(key, field, stored.get(field), given.get(field))
+            raise ConflictError(key, field, stored.get(field), telling.get(field))
         return added
     blanks = BLANKS[kind]
-    for field in sorted(stored.keys() | given.keys()):
-        before, now = stored.get(field), given.get(field)
+    for field in sorted(stored.keys() | telling.keys()):
+        before, now = stored.get(field), telling.get(field)
         if before != now and not (now is None and field in blanks):
-            raise ConflictError(key, field, before, now)
+            is_prolonged = kind is TournamentOpened and field == "ends_at"
+            raise ConflictError(key, field, before, now, _prolonged(stored, telling) if is_prolonged else None)
     return {}
+
+
+def _prolonged(stored: Mapping[str, Any], telling: Mapping[str, Any]) -> str:
+    return (
+        f"tournament {telling['tournament']!r} is announced from {stored['starts_at']} to {stored['ends_at']} already, "
+        f"not to {telling['ends_at']}, and what is recorded stays. Play on: once it is over, 'close-tournament' with "
+        "the day says so, and all of its games up to that day are rated together"
+    )
 
 
 def check_supplemented(game: GameRecorded, now_ms: int) -> None:
@@ -165,6 +228,11 @@ def needed_keys(event: Event) -> tuple[str, ...]:
     return of_pool if player is None else (*of_pool, f"player:{player}")
 
 
+def subject_of(event: Event) -> str:
+    """What a fact is about: its key without the instant; of all games one word, for a closing asks for all of them."""
+    return "game" if isinstance(event, GameRecorded) else event.key.partition("@")[0]
+
+
 def check_new(event: Event, known: Known, now_ms: int) -> None:
     """A fact with a new key.
 
@@ -180,6 +248,8 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
         _check_game(event, known, now_ms)
         return
     match event:
+        case PlayerRegistered():
+            check_joined(event.key, event.joined_at, now_ms)
         case PlayerChanged() | BirthYearLearnt():
             if f"player:{event.player}" not in known:
                 raise stranger(event.key, event.player)
@@ -194,15 +264,27 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
             _check_closing(event, known, now_ms)
         case TournamentOpened():
             _check_opening(event, known)
-        case ClockAccepted() | GameSupplemented() | PlayerRenamed():
-            raise _not_by_append(event)
-        case _ if type(event) in OWN_DOORS:
-            raise _refusal("not-by-append", event, f"a {event.KIND} is recorded by {OWN_DOORS[type(event)]}")
         case _:
-            pass
+            raise _not_by_append(event)
 
 
-def _not_by_append(event: ClockAccepted | GameSupplemented | PlayerRenamed) -> RejectedError:
+def check_joined(key: str, joined_at: str, now_ms: int) -> None:
+    """Nobody joins tomorrow.
+
+    Args:
+        key: of who joins: of the fact, or an identity that has no number yet.
+        joined_at: when.
+        now_ms: the recording machine's clock, milliseconds since 1970.
+
+    Raises:
+        RejectedError: ``ended-in-the-future``.
+    """
+    if instant_ms(joined_at) > now_ms + FUTURE_SLACK_MS:
+        message = f"nobody has joined on {joined_at} yet; check the date"
+        raise RejectedError("ended-in-the-future", key, message)
+
+
+def _not_by_append(event: Event) -> RejectedError:
     """A fact that comes into the journal another way."""
     match event:
         case ClockAccepted():  # the first fact of a transaction is judged by check_acceptance
@@ -225,6 +307,8 @@ def _not_by_append(event: ClockAccepted | GameSupplemented | PlayerRenamed) -> R
                 f"the name of player {event.player} is given by 'player rename' or Ledger.rename, which keep it beside "
                 "the journal",
             )
+        case _:
+            return _refusal("not-by-append", event, f"a {event.KIND} is recorded by {OWN_DOORS[type(event)]}")
 
 
 def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:

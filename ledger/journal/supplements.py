@@ -64,13 +64,13 @@ def known_games(find: Find, recorded: Mapping[str, Stored]) -> dict[str, KnownGa
     known = {key[len("game:") :]: KnownGame(entry.position, rules.facts_of(entry)) for key, entry in recorded.items()}
     waiting = list(known)
     while waiting:
-        found = find([f"supplement:{game}@{known[game].supplements + 1}" for game in waiting])
-        for entry in found.values():
+        entries = find([f"supplement:{game}@{known[game].supplements + 1}" for game in waiting])
+        for entry in entries.values():
             facts = rules.facts_of(entry)
             game = known[facts["game"]]
             game.facts.update({field: facts[field] for field in SUPPLEMENTED if field in facts})
             game.supplements += 1
-        waiting = [game for game in waiting if f"supplement:{game}@{known[game].supplements}" in found]
+        waiting = [game for game in waiting if f"supplement:{game}@{known[game].supplements}" in entries]
     return known
 
 

@@ -414,8 +414,8 @@ class Tokens:
 
     def _note(self, rule: str, tried: str, claimed: str | None, row: TokenRow | None, message: str) -> None:
         number = None if row is None else row.number
-        given = None if claimed is None else _writable(claimed)
-        self.file.note(self._now(), _writable(tried), given, number, rule, _writable(message))
+        claim = None if claimed is None else _writable(claimed)
+        self.file.note(self._now(), _writable(tried), claim, number, rule, _writable(message))
 
     def _now(self) -> str:
         return instant_text(self.records.clock_ms())

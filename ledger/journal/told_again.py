@@ -106,42 +106,42 @@ def told_again(
     flags: list[bool] = []
     different: list[tuple[int, str, str, int]] = []
     offered = games.select("game", codec_columns.facts(games), "line")
-    for row, (name, given, line) in enumerate(offered.iter_rows()):
+    for row, (name, telling_text, line) in enumerate(offered.iter_rows()):
         is_known = name in texts
         flags.append(is_known)
         if not is_known:
-            texts[name] = given
+            texts[name] = telling_text
             fresh[name] = first + len(fresh)
-        elif texts[name] != given:
-            different.append((row, name, given, line))
+        elif texts[name] != telling_text:
+            different.append((row, name, telling_text, line))
     names = {name for _, name, _, _ in different}
     known = known_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
     for name in names & fresh.keys():
         known[name] = KnownGame(fresh[name], _plain(texts[name]))
-    found = ToldAgain(pl.Series(flags, dtype=pl.Boolean), [], [], [], [])
+    again = ToldAgain(pl.Series(flags, dtype=pl.Boolean), [], [], [], [])
     told_twice = _told_twice(offered["game"], {row for row, *_ in different})
-    for row, name, given, line in different:
+    for row, name, telling_text, line in different:
         try:
-            supplement = told_of(known[name], name, _plain(given), now_ms, standing)
+            supplement = told_of(known[name], name, _plain(telling_text), now_ms, standing)
         except ConflictError as error:
-            recorded, telling = known[name].facts, _plain(given)
+            recorded, telling = known[name].facts, _plain(telling_text)
             is_erased = any(is_nameless(recorded[side]) and recorded[side] != telling[side] for side in _SIDES)
             is_other = is_erased or name in told_twice or _is_another(recorded, telling)
             words = ERASED.format(name) if is_erased else str(error)
             if is_made(name) and is_other:
-                found.others.append((row, line, words))
+                again.others.append((row, line, words))
             elif is_erased:
-                found.faults.append((line, words))
+                again.faults.append((line, words))
             else:
                 fields = _contradicted(known[name], name, telling, standing)
-                found.differences.append(Difference(line, name, fields, words))
+                again.differences.append(Difference(line, name, fields, words))
             continue
         except RejectedError as error:
-            found.faults.append((line, str(error)))
+            again.faults.append((line, str(error)))
             continue
         if supplement is not None:
-            found.supplements.append((row, supplement))
-    return found
+            again.supplements.append((row, supplement))
+    return again
 
 
 def _told_twice(names: Series, different: Set[int]) -> set[str]:
@@ -153,16 +153,16 @@ def _told_twice(names: Series, different: Set[int]) -> set[str]:
     return as_known & {every[row] for row in different}
 
 
-def _is_another(known: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+def _is_another(known: Mapping[str, Any], telling: Mapping[str, Any]) -> bool:
     """Whether a telling that contradicts a known game is of another one: its moves, or their number, are others."""
     for name in ("text", "half_moves"):
-        if None not in {known.get(name), given.get(name)}:
-            return bool(known[name] != given[name])
+        if None not in {known.get(name), telling.get(name)}:
+            return bool(known[name] != telling[name])
     return False
 
 
 def told_of(
-    known: KnownGame, game: str, given: dict[str, Any], now_ms: int, standing: Standing = as_recorded
+    known: KnownGame, game: str, telling: dict[str, Any], now_ms: int, standing: Standing = as_recorded
 ) -> GameSupplemented | None:
     """The supplement that tells what a telling adds to what is known of a game; None where it adds nothing.
 
@@ -172,13 +172,13 @@ def told_of(
         RejectedError: it contradicts what is known, or makes it what no game may be.
     """
     try:
-        added = rules.check_repeat(GameRecorded, f"game:{game}", known.facts, given)
+        added = rules.check_repeat(GameRecorded, f"game:{game}", known.facts, telling)
     except ConflictError:
         stands = standing(game)
         if stands is None:
             raise
-        persons = {side: stands.person(given[side]) for side in ("white", "black")}
-        conflict, added = compared(stands.facts, {**given, **persons})
+        persons = {side: stands.person(telling[side]) for side in ("white", "black")}
+        conflict, added = compared(stands.facts, {**telling, **persons})
         if conflict is not None:
             raise
         added = {field: value for field, value in added.items() if known.facts.get(field) is None}
@@ -190,13 +190,13 @@ def told_of(
     return known.supplement(game, added)
 
 
-def _contradicted(known: KnownGame, game: str, given: dict[str, Any], standing: Standing) -> dict[str, Any]:
+def _contradicted(known: KnownGame, game: str, telling: dict[str, Any], standing: Standing) -> dict[str, Any]:
     """What a telling says of the fields in which it contradicts a game as it stands."""
     stands = standing(game)
     if stands is None:
-        return contradictions(known.facts, given)
-    persons = {side: stands.person(given[side]) for side in ("white", "black")}
-    return contradictions(stands.facts, {**given, **persons})
+        return contradictions(known.facts, telling)
+    persons = {side: stands.person(telling[side]) for side in ("white", "black")}
+    return contradictions(stands.facts, {**telling, **persons})
 
 
 def _fitting(added: dict[str, Any], recorded: Mapping[str, Any], stands: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ later version changes nothing that was set.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 import attrs
 
@@ -24,16 +24,15 @@ from ledger.book.policies import (
     stored_policies,
 )
 from ledger.book.timeline import BEGINNING
-from ledger.errors import MalformedError, RejectedError, UnknownNameError
+from ledger.errors import RejectedError, UnknownNameError
 from ledger.facts.events import FOUR_EYES, Event, PolicySet, Role
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Receipt
-from ledger.journal import Stored, Writer
+from ledger.journal import Writer, past_reach
+from ledger.journal.past_reach import next_number
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.views_file import reading
 from ledger.runtime.nearest import choice_of
-
-KEYS_LOOKED_UP = 64  # at one time, to find a free number
 
 
 @attrs.frozen
@@ -74,7 +73,7 @@ class HousePolicies:
             MalformedError: a setting that it does not have, a value that cannot be, or an instant that is none.
             RejectedError: ``needs-a-proposal``: four eyes are on; or for want of a token.
         """
-        _check(policy, settings, effective_from)
+        check_settings(policy, settings, effective_from)
         self.ledger.level()  # what is long is done before the lock
         self._refuse_unknown_models(policy, settings)
 
@@ -89,19 +88,19 @@ class HousePolicies:
 
     def proposed(self, policy: str, settings: Given, *, effective_from: str | None = None) -> PolicySet:
         """The fact that a proposal to set a policy carries: numbered, with every setting; nothing is recorded."""
-        _check(policy, settings, effective_from)
+        check_settings(policy, settings, effective_from)
         self.ledger.level()
         self._refuse_unknown_models(policy, settings)
-        number = _free_number(self.ledger.journal.find, policy)
+        number = next_number(self.ledger.journal.find, policy)
         return _in_full(self._policies(), policy, number, settings, effective_from)
 
     def _refuse_unknown_models(self, policy: str, settings: Given) -> None:
         """Refuse names that no read model has, at hand here or in the tables: one mistyped would be kept by nobody."""
         if policy == READ_MODELS:
-            known = self.ledger.views.read_models()
+            models = self.ledger.views.read_models()
             for name in settings:
-                if name not in known:
-                    hint = f"{choice_of(name, known)}; install its plug-in first"
+                if name not in models:
+                    hint = f"{choice_of(name, models)}; install its plug-in first"
                     raise UnknownNameError("read model", name, hint, where="at hand here")
 
     def list(self) -> tuple[PolicyRow, ...]:
@@ -139,16 +138,16 @@ class HousePolicies:
             RejectedError: ``needs-a-proposal``.
         """
         policies = self._policies()
-        event = _in_full(policies, policy, _free_number(writer.find, policy), settings, since)
-        stands, wanted = _standing(policies, policy, since), row_of(0, event)
-        if stands is not None and (stands.since_ms, stands.settings) == (wanted.since_ms, wanted.settings):
+        event = _in_full(policies, policy, next_number(writer.find, policy), settings, since)
+        stands, row = _standing(policies, policy, since), row_of(0, event)
+        if stands is not None and (stands.since_ms, stands.settings) == (row.since_ms, row.settings):
             return attrs.evolve(event, number=stands.number, effective_from=stands.since or None)
         if policy == FOUR_EYES and in_force(policies, writer.size + 1).on:
             raise RejectedError(
-                "needs-a-proposal",
+                past_reach.RULE,
                 event.key,
-                "four eyes are on, and nobody changes them alone; propose it with 'correct', for somebody else to "
-                "approve",
+                "four eyes are on, and nobody changes them alone; propose it with 'policy set --propose', for somebody "
+                "else to approve",
             )
         return event
 
@@ -166,27 +165,3 @@ def _in_full(policies: Policies, policy: str, number: int, settings: Given, sinc
     return PolicySet(
         policy=policy, number=number, settings={**settings_in(policy, stands), **settings}, effective_from=since
     )
-
-
-def _check(policy: str, settings: Given, since: str | None) -> None:
-    """Refuse what no policy can say.
-
-    Raises:
-        UnknownNameError: this version knows no such policy.
-        MalformedError: a setting that it does not have, a value that cannot be, or an instant that is none.
-    """
-    check_settings(policy, settings)
-    if since is not None:
-        instant_ms(since)
-        if known_policy(policy).is_by_position:
-            raise MalformedError([f"policy {policy!r} holds from its entry on: give no instant"])
-
-
-def _free_number(find: Callable[[Sequence[str]], Mapping[str, Stored]], policy: str) -> int:
-    """The first number under which the journal holds no setting of the policy."""
-    first = 1
-    while True:
-        keys = {f"policy:{policy}@{number}": number for number in range(first, first + KEYS_LOOKED_UP)}
-        if free := keys.keys() - find(list(keys)).keys():
-            return min(keys[key] for key in free)
-        first += KEYS_LOOKED_UP

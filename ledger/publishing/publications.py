@@ -142,20 +142,20 @@ class Publications:
         self.ledger.level()
         draft = self.draft(as_of, pool)  # what is long is done before the lock
         name = draft.pool.name
-        found = self.complaints(draft)
+        complaints = self.complaints(draft)
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
-            nonlocal draft, found
+            nonlocal draft, complaints
             if writer.size != draft.head:  # somebody was faster: once more, while nobody else can write
                 self.ledger.level()
                 draft = self.draft(as_of, name)
-                found = self.complaints(draft)
+                complaints = self.complaints(draft)
             event = self._event(draft, as_of, now_ms)
             last = self._last_edition(name, as_of)
             if last is not None and form_of_digest(list(draft.rows.values()), last.event.digest):
-                found = []
+                complaints = []
                 return ()
-            refusing = [complaint for complaint in found if complaint.what != NAME_SHARED]
+            refusing = [complaint for complaint in complaints if complaint.what != NAME_SHARED]
             if refusing and not despite_complaints:
                 raise PublicationError(event.key, refusing)
             writer.keep_texts(draft.kept.frames())
@@ -166,7 +166,7 @@ class Publications:
         assert last is not None
         if receipts:
             self.ledger.checkpoints.after_commit()
-        return Published(last, bool(receipts), tuple(found))
+        return Published(last, bool(receipts), tuple(complaints))
 
     def draft(self, as_of: str, pool: str | None = None) -> Draft:
         """The list as it would be published from level views, of one moment of theirs."""
@@ -205,11 +205,11 @@ class Publications:
     def complaints(self, draft: Draft) -> list[Complaint]:
         """What looks wrong in a list that is to be published, compared with the one before it."""
         before = self.in_force_at(draft.pool.name, draft.at_ms)
-        found = [open_proposal(proposal) for proposal in draft.open_proposals]
-        found += names_twice(draft.rows, self.ledger.people.by_number)
+        complaints = [open_proposal(proposal) for proposal in draft.open_proposals]
+        complaints += names_twice(draft.rows, self.ledger.people.by_number)
         if before is not None:
-            found += moved(draft.rows, by_player(self.rows(before)), before.name, draft.largest_jump)
-        return found
+            complaints += moved(draft.rows, by_player(self.rows(before)), before.name, draft.largest_jump)
+        return complaints
 
     # -- what was published ----------------------------------------------------------------------------------------
 
@@ -220,8 +220,8 @@ class Publications:
 
     def last_editions(self) -> list[AskedList]:
         """The last edition of the list of each pool and instant, as a preview asks about it."""
-        last = {(found.event.pool, found.at_ms): found for found in self.all()}
-        return [AskedList(found.name, pool, at_ms) for (pool, at_ms), found in last.items()]
+        last = {(publication.event.pool, publication.at_ms): publication for publication in self.all()}
+        return [AskedList(publication.name, pool, at_ms) for (pool, at_ms), publication in last.items()]
 
     def _editions(self, pool: str, as_of: str) -> list[Publication]:
         first = f"{_FIRST}{pool}@{as_of}/"

@@ -26,10 +26,9 @@ from ledger.journal.scratch import ScratchJournal
 from ledger.journal.tokens import Tokens
 from ledger.players.people import People, Person
 from ledger.players.sealed_names import SealedNames, player_found
-from ledger.ratings import pasts
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.like_games import LikeGames
-from ledger.ratings.standing_games import StandingGames
+from ledger.ratings.standing_games import StandingGames, need_views
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
@@ -218,8 +217,8 @@ class OpenLedger:
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
         """
-        if not pasts.KINDS.isdisjoint(map(type, batch)) and any(map(pasts.may_be_late, batch)):
-            self.level()  # which games are rated only the views know
+        if need_views(batch):
+            self.level()  # which games are rated, and when they ended, only the views know
         return self._noted(self._recorder.append_many(batch, actor))
 
     def record_judged(self, gate: Gate, actor: str) -> list[Receipt]:

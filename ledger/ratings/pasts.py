@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
-from ledger.errors import RejectedError
-from ledger.facts.events import Event, PlayerChanged, RatingSeeded
+from ledger.errors import ConflictError, RejectedError
+from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.words import Carry
+from ledger.journal import rules
 from ledger.ratings import queries
 
 if TYPE_CHECKING:
     import sqlite3
 
-KINDS = frozenset({RatingSeeded, PlayerChanged})
 _FIRST_END = "SELECT ended_ms FROM history WHERE pool = ?1 AND player = ?2 AND n = 1"
 _HAS_SEED = "SELECT 1 AS found FROM seeds WHERE pool = ?1 AND player = ?2"
 NEXT_LIST = (
@@ -36,6 +36,7 @@ BORN_IN = "SELECT birth_year FROM players WHERE player = ?1"
 _FIRST_ENDS = (
     "SELECT player, ended_ms FROM history WHERE pool = ?1 AND n = 1 AND player IN (SELECT value FROM json_each(?2))"
 )
+_LISTED_FROM = "SELECT player, effective_ms FROM seeds WHERE pool = ?1 AND player IN (SELECT value FROM json_each(?2))"
 _KNOWN_OF = """
 SELECT player, birth_year, coalesce((
   SELECT standing FROM changes WHERE changes.player = players.player AND effective_ms <= ?2
@@ -76,31 +77,67 @@ def beginning(connection: sqlite3.Connection, pool: Pool, player: int, since_ms:
 
 
 def may_be_late(event: Event) -> TypeGuard[RatingSeeded | PlayerChanged]:
-    """Whether an event, of ``KINDS``, tells a rating to begin with, which could no longer act."""
+    """Whether an event tells a rating to begin with, which could no longer act."""
     return isinstance(event, RatingSeeded) or (isinstance(event, PlayerChanged) and event.declared_rating is not None)
 
 
-def refuse_late(
+def beginnings(
     connection: sqlite3.Connection, pools: Sequence[Pool], event: RatingSeeded | PlayerChanged
 ) -> list[Beginning]:
-    """Where the player begins in each pool that a rating to begin with concerns: the one judge of all doors.
+    """Where the player begins in each pool that a rating to begin with concerns.
 
     Args:
-        connection: the views, level with the journal.
+        connection: the views.
         pools: all pools, or that of a seed; one that is not among them is the business of other rules.
         event: a seed, or a change with a declared rating.
-
-    Raises:
-        RejectedError: ``after-the-first-game``: it could act nowhere.
     """
     declared = isinstance(event, PlayerChanged)
     concerned = [pool for pool in pools if isinstance(event, PlayerChanged) or pool.name == event.pool]
     since_ms = FROM_THE_BEGINNING if event.effective_at is None else instant_ms(event.effective_at)
-    found = [beginning(connection, pool, event.player, since_ms, declared=declared) for pool in concerned]
-    if found:
-        what = "declared rating" if declared else "rating"
+    return [beginning(connection, pool, event.player, since_ms, declared=declared) for pool in concerned]
+
+
+def refuse_late(connection: sqlite3.Connection, pools: Sequence[Pool], event: RatingSeeded | PlayerChanged) -> None:
+    """Refuse a rating to begin with that could act nowhere any more.
+
+    Args:
+        connection: the views, level with the journal.
+        pools: as of ``beginnings``.
+        event: likewise.
+
+    Raises:
+        RejectedError: ``after-the-first-game``.
+    """
+    if found := beginnings(connection, pools, event):
+        what = "declared rating" if isinstance(event, PlayerChanged) else "rating"
         refuse_what_cannot_act(event.key, what, event.effective_at or "", found)
-    return found
+
+
+def is_late(connection: sqlite3.Connection, pools: Sequence[Pool], event: RatingSeeded | PlayerChanged) -> bool:
+    """Whether ``refuse_late`` refuses it."""
+    try:
+        refuse_late(connection, pools, event)
+    except RejectedError:
+        return True
+    return False
+
+
+def refuse_other_birth(connection: sqlite3.Connection, event: BirthYearLearnt, beside: rules.Beside) -> None:
+    """Refuse another year of birth than registration told, or than one that is known by now.
+
+    Args:
+        connection: the views, level with the journal.
+        event: what is learnt.
+        beside: facts that come to stand together with it, the registration of the player perhaps among them.
+
+    Raises:
+        ConflictError: ``exists-with-different-birth-year``.
+    """
+    registered = beside.get(f"player:{event.player}", ())
+    years = [other.birth_year for other in registered if isinstance(other, PlayerRegistered)]
+    for known in (birth_year(connection, event.player), *years):
+        if known not in {None, event.birth_year}:
+            raise ConflictError(f"player:{event.player}", "birth_year", known, event.birth_year)
 
 
 def next_list(connection: sqlite3.Connection, pool: Pool, seed: RatingSeeded) -> str | None:
@@ -120,6 +157,12 @@ def first_ends(connection: sqlite3.Connection, pool: Pool, players: Sequence[int
     """When the first rated game of each of these players in a pool ended, milliseconds; of who has one."""
     rows = queries.dictionaries(connection, _FIRST_ENDS, (pool.pool, json.dumps(players)))
     return {row["player"]: row["ended_ms"] for row in rows}
+
+
+def listed_from(connection: sqlite3.Connection, pool: Pool, players: Sequence[int]) -> set[tuple[int, int]]:
+    """The players among these whom a list has in a pool, each with the instant, milliseconds, from when it holds."""
+    rows = queries.dictionaries(connection, _LISTED_FROM, (pool.pool, json.dumps(players)))
+    return {(row["player"], row["effective_ms"]) for row in rows}
 
 
 class Known(NamedTuple):

@@ -1,28 +1,53 @@
-"""What only the views know of new facts: how a game stands that is told again, and what cannot act or stand any more.
+"""What only the views know of new facts: how a game stands that is told again, what cannot act or stand: the one judge.
 
-How a game stands is asked of the views as they are where a transaction on the journal holds entries of its own.
+Every door asks it after the rules of the journal: ``append``, imports, commands, proposals and their approval. How a
+game stands is asked of the views as they are where a transaction on the journal holds entries of its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from functools import partial
 
 import attrs
 
-from ledger.book import corrections, decided
-from ledger.book.hypothetical_facts import HypotheticalFacts, may_meet, refuse_meeting
+from ledger.book import conflicts, corrections, decided
+from ledger.book.conflicts import may_meet
+from ledger.book.hypothetical_facts import HypotheticalFacts
 from ledger.book.tournament_editions import in_edition
 from ledger.errors import ConflictError
 from ledger.facts import codec
 from ledger.facts.codec import decode
-from ledger.facts.events import Event, RoundWithoutGame
-from ledger.journal import Journal
+from ledger.facts.events import (
+    BirthYearLearnt,
+    Event,
+    PlayerChanged,
+    RatingSeeded,
+    RoundWithoutGame,
+    TournamentClosed,
+    TournamentOpened,
+)
+from ledger.journal import Journal, rules
 from ledger.journal.told_again import Corrected
 from ledger.ratings import pasts
 from ledger.ratings.views import Views
 
 _AFTER_AT = chr(ord("@") + 1)  # ends the range of keys that begin with a place
+NOTHING: rules.Beside = {}
 FIRST = "proposal:1@1"  # the key that stands in every journal in which anything was proposed
+
+
+_OF_VIEWS = frozenset({RatingSeeded, PlayerChanged, BirthYearLearnt, TournamentOpened, TournamentClosed})
+
+
+def need_views(batch: Sequence[Event]) -> bool:
+    """Whether only level views can judge some of new facts, so that they are brought level before the lock."""
+    # the kinds first, which takes no call a fact: nearly all batches are of games
+    return not _OF_VIEWS.isdisjoint(map(type, batch)) and any(map(_needs_views, batch))
+
+
+def _needs_views(event: Event) -> bool:
+    return type(event) in _OF_VIEWS and (not isinstance(event, PlayerChanged) or pasts.may_be_late(event))
 
 
 @attrs.frozen
@@ -64,33 +89,92 @@ class StandingGames:
 
         Sources call an edition by different days: its first one, that of the round. And what was corrected may be told
         as it stands now. How it stands is asked of the views as they are.
+
+        Raises:
+            ConflictError: ``exists-with-different-key``: a corrected one stands in its place and says otherwise.
         """
         days = [key for key in self.journal.keys(event.place, f"{event.place[:-1]}{_AFTER_AT}") if key != event.key]
-        if not days and (not self.any_corrected() or not self.journal.find([event.key])):
+        if not self.views.path.exists() or (not days and not self.any_corrected()):
             return event
-        if not self.views.path.exists():
-            return event
+        if not days and not self.journal.find([event.key]):
+            return self._corrected_round(event)
         connection = self.views.connection
         stored = self.journal.find([*days, event.key])
         events = [decode(entry.body).event for entry in stored.values()]
         known = [known for known in events if isinstance(known, RoundWithoutGame)]
         same = in_edition(connection, event, known)
         if same is None:
-            return event
+            return self._corrected_round(event)
         fact = HypotheticalFacts(connection, self.journal).fact(same.key)
         now = attrs.evolve(event, edition=same.edition)
         stands = fact is not None and fact.annulled_by is None and dict(fact.facts) == codec.facts_mapping(now)
         return same if stands else now
 
-    def judge(self, event: Event) -> None:
-        """Refuse a new fact that the rules of the journal let pass.
+    def _corrected_round(self, event: RoundWithoutGame) -> RoundWithoutGame:
+        """A round that the journal does not hold under its own place: another one may have been moved there."""
+        connection = self.views.connection
+        key = conflicts.standing_at(connection, self.journal, event) if self.any_corrected() else None
+        if key is None:
+            return event
+        fact = HypotheticalFacts(connection, self.journal).fact(key)
+        if fact is None or dict(fact.facts) != codec.facts_mapping(event):
+            conflicts.refuse_meeting(connection, self.journal, event)
+        recorded = decode(self.journal.find([key])[key].body).event
+        assert isinstance(recorded, RoundWithoutGame)  # keys of its family are of rounds
+        return recorded
+
+    def judge(self, event: Event, beside: rules.Beside = NOTHING, moved: Collection[int] = ()) -> None:
+        """Refuse a new fact that the rules of the journal let pass: the one judge of every door.
+
+        Args:
+            event: the fact; of a game nothing is said.
+            beside: facts that come to stand together with it: those before it in its transaction, or all others of its
+                proposal.
+            moved: entries of facts that its proposal lets stand otherwise, or no longer.
 
         Raises:
-            RejectedError: ``after-the-first-game``; ConflictError: ``exists-with-different-key``.
+            RejectedError: ``after-the-first-game``, ``same-instant``, ``overlapping-editions``, ``edition-closed``,
+                ``played-after-closing``; ConflictError: ``exists-with-different-key``, ``...-birth-year``.
         """
+        if _needs_views(event):
+            self.views.level()
+        if isinstance(event, BirthYearLearnt):
+            pasts.refuse_other_birth(self.views.connection, event, beside)
         if pasts.may_be_late(event):
             pasts.refuse_late(self.views.connection, self.views.pools(), event)
         self.refuse_meeting(event)
+        self.refuse_beside(event, beside, moved)
+
+    def judge_moved(self, before: Event, event: Event, beside: rules.Beside, moved: Collection[int]) -> None:
+        """Refuse a fact that a correction moves where it cannot act, though it can where it stands, or cannot stand.
+
+        Args:
+            before: the fact as it stands.
+            event: as it would stand.
+            beside: as of ``judge``.
+            moved: likewise.
+
+        Raises: as ``judge``.
+        """
+        connection, pools = self.views.connection, self.views.pools()
+        if pasts.may_be_late(event) and not (pasts.may_be_late(before) and pasts.is_late(connection, pools, before)):
+            pasts.refuse_late(connection, pools, event)
+        self.refuse_beside(event, beside, moved)
+
+    def refuse_beside(self, event: Event, beside: rules.Beside, moved: Collection[int]) -> None:
+        """Refuse a fact that cannot stand together with others, as ``book.conflicts`` says.
+
+        Raises: as ``judge``.
+        """
+        if type(event) not in conflicts.PLACES:
+            return
+        stands = None
+        if self.any_corrected():
+            self.views.level()
+            stands = HypotheticalFacts(self.views.connection, self.journal)
+        conflicts.refuse_same_instant(self.journal, event, stands, beside, moved)
+        if isinstance(event, TournamentOpened | TournamentClosed):
+            conflicts.refuse_misfit(self.views.connection, event, beside, moved)
 
     def refuse_meeting(self, event: Event) -> None:
         """Refuse a new fact where another one was corrected to stand; the views are brought level for it.
@@ -103,11 +187,11 @@ class StandingGames:
             raise ConflictError(event.key, "key", telling.key, event.key, f"{event.key!r}: {words}")
         if may_meet(event) and self.any_corrected():
             self.views.level()
-            refuse_meeting(self.views.connection, self.journal, event)
+            conflicts.refuse_meeting(self.views.connection, self.journal, event)
 
     def told_round_now(self, event: RoundWithoutGame) -> RoundWithoutGame:
         """The same as ``told_round``, of views that are brought level for it where the journal may hold it."""
-        if any(self.journal.keys(event.place, f"{event.place[:-1]}{_AFTER_AT}")):
+        if self.any_corrected() or any(self.journal.keys(event.place, f"{event.place[:-1]}{_AFTER_AT}")):
             self.views.level()
         return self.told_round(event)
 

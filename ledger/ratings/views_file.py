@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-# How the distribution is kept: counted once, when a build has written ``current``, and from then on by triggers, so that
-# no writer of ``current`` can forget it. The points of a rating are cut towards zero: 1400 is 1400.0 to 1400.9, 0 is
-# -0.9 to 0.9; they never descend where ratings ascend. Wider bands would spare a live game a page or two, but among half
-# a million players a place within a band would then be found among thousands.
+# How the distribution is kept: counted once, when a build has written ``current``, and from then on by triggers, so
+# that no writer of ``current`` can forget it. The points of a rating are cut towards zero: 1400 is 1400.0 to 1400.9,
+# 0 is -0.9 to 0.9; they never descend where ratings ascend. Wider bands would spare a live game a page or two, but
+# among half a million players a place within a band would then be found among thousands.
 _MOST = 2**63 - 1  # of SQLite's whole numbers
 DISTRIBUTION = """CREATE TABLE distribution(
       pool INTEGER NOT NULL, points INTEGER NOT NULL, players INTEGER NOT NULL CHECK(players > 0),

@@ -20,12 +20,12 @@ from ledger.book import decided
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
 from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
-from ledger.facts import codec_columns
+from ledger.facts import codec, codec_columns
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
 from ledger.facts.source_games import Fault, FaultsFound
-from ledger.facts.words import Standing
+from ledger.facts.words import Receipt, Standing
 from ledger.journal import Writer, past_reach, rules
 from ledger.journal.made_keys import is_plain
 from ledger.players import erasing, renaming
@@ -140,7 +140,7 @@ class ListImport:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
                 if not self._four_eyes and past_reach.are_four_eyes_on(writer.find):
                     message = "four eyes were set while this list was read; import it again"
-                    raise RejectedError("needs-a-proposal", "", message)
+                    raise RejectedError(past_reach.RULE, "", message)
                 for frame, news in zip(parts, looked_up, strict=True):
                     self._record(writer, frame, news, stamp)
         return self.report
@@ -207,7 +207,9 @@ class ListImport:
         keys = codec_columns.player_keys(seeds, RatingSeeded).to_list()
         facts = codec_columns.player_facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
-        firsts = pasts.first_ends(self._ledger.views.connection, self._pool, seeds["player"].to_list())
+        connection, players = self._ledger.views.connection, seeds["player"].to_list()
+        firsts = pasts.first_ends(connection, self._pool, players)
+        listed = pasts.listed_from(connection, self._pool, players)
         columns = seeds.select("line", "player", "effective_at").iter_rows()
         for (line, player, since), key, told_facts in zip(columns, keys, facts, strict=True):
             try:
@@ -218,8 +220,10 @@ class ListImport:
                 if self._four_eyes:
                     seed = RatingSeeded(player=player, pool=self._pool.name, effective_at=since, rating="1")
                     self._refuse_past(line, seed)
+                since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
+                if (player, since_ms) in listed:  # under another key, so in another spelling
+                    self._ledger.standing.judge(codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts)))
                 if player in firsts:
-                    since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
                     begins = [pasts.judged(self._pool, firsts[player], since_ms)]
                     pasts.refuse_what_cannot_act(key, "rating", since or "", begins)
             except RejectedError as error:
@@ -348,9 +352,8 @@ class Registry:
                 if player.joined not in {None, registered.joined_at}:
                     key = registration_key(registered.player)
                     raise ConflictError(key, "joined_at", registered.joined_at, player.joined)
-            if player.joined is not None and instant_ms(player.joined) > now_ms + rules.FUTURE_SLACK_MS:
-                message = f"nobody has joined on {player.joined} yet; check the date"
-                raise RejectedError("ended-in-the-future", player.identity, message)
+            if player.joined is not None:  # before anybody gets a number
+                rules.check_joined(player.identity, player.joined, now_ms)
         persons, renamed = self._numbered(players, instant_text(now_ms))
         batches = [self._registration(player, persons[player.identity], renamed) for player in players]
         receipts = iter(self.ledger.record([event for events in batches for event in events], actor))
@@ -500,12 +503,36 @@ class Registry:
                 begin with holds from a day after the first game, so that it could not act.
         """
         actor = self.ledger.recorder_named(token, actor)
+        news = self.news(
+            player,
+            standing=standing,
+            declared_rating=declared_rating,
+            birth_year=birth_year,
+            past=past,
+            since=since,
+        )
+        return self.learnt(player, news, self.ledger.record(news, actor))
+
+    def news(
+        self,
+        player: int,
+        *,
+        standing: Standing | None = None,
+        declared_rating: int | None = None,
+        birth_year: int | None = None,
+        past: Past | None = None,
+        since: str | None = None,
+    ) -> list[Event]:
+        """The facts that ``learn`` would record, as it takes them; a year of birth that is known is no news.
+
+        Raises:
+            MalformedError: a value is none that the journal may hold.
+        """
         self.ledger.level()
         since = since or instant_text(self.ledger.now_ms(), Precision.DAY)
         problems, events = list[str](), list[Event]()
-        acting, until = list[pasts.Beginning](), None
         with _named(problems):
-            if birth_year is not None and not self._is_born_in(player, birth_year):
+            if birth_year not in {None, pasts.birth_year(self.ledger.views.connection, player)}:
                 events.append(BirthYearLearnt(player=player, birth_year=birth_year))
         with _named(problems):
             if standing is not None or declared_rating is not None:
@@ -515,38 +542,31 @@ class Registry:
                     player=player, effective_at=since, standing=Standing(word), declared_rating=declared_rating
                 )
                 events.append(change)
-                if declared_rating is not None:
-                    acting = pasts.refuse_late(views, self.ledger.pools(), change)
         with _named(problems):
             if past is not None:
-                seed = past.seed(player, self.ledger.first_pool())
-                events.append(seed)
-                begin, until = self._refuse_late(seed)
-                acting = [*acting, begin]
+                events.append(past.seed(player, self.ledger.first_pool()))
         if problems:
             raise MalformedError(problems)
-        receipts = self.ledger.record(events, actor)
+        return events
+
+    def learnt(self, player: int, news: Sequence[Event], receipts: Sequence[Receipt]) -> Learnt:
+        """Where news that were just recorded act; the views are asked as they were before."""
+        connection, begins, until = self.ledger.views.connection, list[pasts.Beginning](), None
+        for event in filter(pasts.may_be_late, news):
+            begins += pasts.beginnings(connection, self.ledger.views.pools(), event)
+            if isinstance(event, RatingSeeded):
+                (pool,) = (pool for pool in self.ledger.views.pools() if pool.name == event.pool)
+                until = pasts.next_list(connection, pool, event)
         return Learnt(
             player,
             sum(not receipt.duplicate for receipt in receipts),
-            tuple(begin.pool for begin in acting if begin.takes),
-            tuple(b.pool for b in acting if not b.takes),
+            tuple(begin.pool for begin in begins if begin.takes),
+            tuple(begin.pool for begin in begins if not begin.takes),
             until,
         )
 
-    def _is_born_in(self, player: int, birth_year: int) -> bool:
-        """Whether the year of birth is known already.
-
-        Raises:
-            ConflictError: another one is.
-        """
-        recorded = pasts.birth_year(self.ledger.views.connection, player)
-        if recorded is not None and recorded != birth_year:
-            raise ConflictError(f"player:{player}", "birth_year", recorded, birth_year)
-        return recorded is not None
-
-    def _refuse_late(self, seed: RatingSeeded) -> tuple[pasts.Beginning, str | None]:
-        """Where a seed acts, and up to the day of which later list.
+    def _refuse_late(self, seed: RatingSeeded) -> None:
+        """Refuse the past of a registered player before anybody gets a number.
 
         Raises:
             RejectedError: ``after-the-first-game``: it could not act any more; ``unknown-pool``.
@@ -556,8 +576,7 @@ class Registry:
         if pool is None:
             message = f"no scheme was adopted for pool {seed.pool!r}; adopt one first"
             raise RejectedError("unknown-pool", seed.key, message)
-        (begin,) = pasts.refuse_late(self.ledger.views.connection, [pool], seed)
-        return begin, pasts.next_list(self.ledger.views.connection, pool, seed)
+        pasts.refuse_late(self.ledger.views.connection, [pool], seed)
 
     def namesakes(self, newcomers: Sequence[tuple[str, str]]) -> list[Namesakes]:
         """Of new players, told by identity and name, those who have a name of others and may be the same person."""

@@ -10,7 +10,7 @@ import pytest
 
 from ledger.answers.game_logs import game_log
 from ledger.answers.rows import as_rows
-from ledger.correcting import entries
+from ledger.correcting import drafts
 from ledger.facts.changes import Which
 from ledger.facts.events import Decision
 from ledger.facts.words import Outcome, Termination
@@ -109,7 +109,7 @@ def test_a_late_game_begins_with_the_proposal_that_told_of_it(three_games: Ledge
 def test_of_a_proposal_in_parts_the_part_that_concerns_the_game_is_told(
     three_games: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(entries, "MOST_CHANGES", 1)
+    monkeypatch.setattr(drafts, "MOST_CHANGES", 1)
     approve(three_games, *map(three_games.corrections.drafts.annul, ("game:g1", "game:g2")))
     proposed, decided = three_games.log("g2")[1:]
     assert (proposed["facts"]["part"], proposed["facts"]["parts"], decided["facts"]["proposal"]) == (2, 2, 1)

@@ -19,7 +19,7 @@ from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 from ledger.testing import games
 from tests.kit.audits import GAMES, PLAYERS
-from tests.kit.clubs import copied, takes_late_pasts
+from tests.kit.clubs import copied, takes_misfits
 from tests.kit.every_table import make_club_with_every_table, rows, tables
 from tests.kit.raw_journals import game_fact, write_journal
 
@@ -48,7 +48,7 @@ def folder_of_300_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     of a scheme by game.
     """
     folder = tmp_path_factory.mktemp("audit")
-    with takes_late_pasts(Ledger.create(folder / "club.db")) as ledger:
+    with takes_misfits(Ledger.create(folder / "club.db")) as ledger:
         for number in range(1, PLAYERS + 1):
             ledger.register(f"name:p{number}", f"Player {number}", declared_rating=1500 if number == 4 else None)
         facts = [e for e in games.club(GAMES, PLAYERS) if isinstance(e, GameRecorded | PlayerChanged)]

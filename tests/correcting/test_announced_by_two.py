@@ -37,7 +37,8 @@ def test_two_people_record_what_four_eyes_refuse_one(verb: str, four: Ledger, tm
         other.append(event)
         recorded, there = ratings(other), other.corrections.drafts.fact(event.key)
     four.policies.set("four-eyes", {"on": True}, actor="adam")
-    with pytest.raises(RejectedError, match=f"propose it with 'correct DB {verb}'"):
+    command = "scheme adopt" if verb == "adopt" else verb
+    with pytest.raises(RejectedError, match=f"propose it with '{command} --propose'"):
         four.append(event)
     approve(four, ask(four, verb, **words))
     assert ratings(four) == recorded
@@ -46,7 +47,7 @@ def test_two_people_record_what_four_eyes_refuse_one(verb: str, four: Ledger, tm
 
 def test_an_adoption_in_words_that_mean_nothing_is_named(four: Ledger) -> None:
     for carry, settings, says in (
-        ("convert", "{}", "carry must be 'keep' or 'restart' here, got 'convert'"),
+        ("convrt", "{}", r"carry must be one of \['keep', 'restart', 'convert'\], got 'convrt'"),
         ("keep", "k=40", "settings must be JSON"),
         ("keep", "[40]", "settings must be a mapping"),
     ):

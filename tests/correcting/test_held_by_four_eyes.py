@@ -202,3 +202,11 @@ def test_a_policy_that_cannot_be_is_not_proposed(club_of_two: ClubOfTwo) -> None
         with pytest.raises(ProposalError, match="has no setting 'x'") as caught:
             ledger.propose([fault], reason="why not", by="eve")
         assert rules_of(caught) == ["bad-value"]
+    eyes = policies.proposed("four-eyes", {"on": True})
+    for event, words in (
+        (attrs.evolve(eyes, effective_from="2020"), "holds from its entry on: give no instant"),
+        (attrs.evolve(eyes, number=7), "the next setting of this policy has number 1"),
+    ):
+        with pytest.raises(ProposalError, match=words) as caught:
+            ledger.propose([ledger.corrections.drafts.add(event)], reason="why not", by="eve")
+        assert rules_of(caught) == ["bad-value"]

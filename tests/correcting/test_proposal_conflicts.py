@@ -11,7 +11,7 @@ from ledger.facts.changes import Change
 from ledger.facts.events import Event, PlayerChanged, SchemeAdopted
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
-from tests.kit.clubs import ClubOfTwo
+from tests.kit.clubs import ClubOfTwo, recorded_of_old
 from tests.kit.corrections import approve
 from tests.kit.games import run_closed, tournament_closed, tournament_opened
 
@@ -71,7 +71,7 @@ def test_a_fact_is_not_recorded_where_another_one_was_moved(name: str, club_of_t
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_fact_is_not_moved_to_where_another_one_stands(name: str, club_of_two: ClubOfTwo) -> None:
     ledger, (first, second, move) = club_of_two.ledger, PAIRS[name]
-    ledger.append_many([first, second])
+    recorded_of_old(ledger, first, second)
     drafts = ledger.corrections.drafts
     change = drafts.replace(first.key, move)
     instant = second.key.rpartition("@")[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -456,6 +457,20 @@ def test_under_four_eyes_tournaments_of_a_report_are_not_opened_and_no_game_is_t
     assert (done.code, "needs-a-proposal" in done.err, "Nothing was recorded" in done.err) == (1, True, True)
     done = run("import", empty_club, file)
     assert (done.code, "2 games recorded, 0 known already" in done.err) == (0, True)
+    line = shlex.split(done.err[done.err.index("so propose them: rating-ledger ") :].splitlines()[0])[4:]
+    assert run(*line).out.startswith("proposal 1 is open")
+
+
+@pytest.mark.parametrize("words", [(), ("--open-tournaments",)])
+def test_days_of_a_report_that_overlap_what_is_told_are_not_recorded(
+    words: tuple[str, ...], empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    file = written(tmp_path, "open.trf", report(TWO, "092 Swiss").encode())
+    days = ("--start", "2024-05-02", "--end", "2024-05-09")
+    assert run("open-tournament", empty_club, "Club open", *days).code == 0
+    done = run("import", empty_club, file, *words)
+    assert "note: tournament 'Club open' lasts from 2024-05-02 to 2024-05-09, and 2024-05-01 to 2024-05-03" in done.err
+    assert ": opened" not in done.err
 
 
 def test_a_forfeit_is_in_the_ledger_and_not_rated(empty_club: Path, tmp_path: Path, run: Run) -> None:

@@ -20,7 +20,7 @@ from ledger.facts.events import GameRecorded
 from ledger.facts.source_games import KEPT_FAULTS, SourceGame
 from ledger.facts.words import Outcome, Termination
 from ledger.imports.reading import frames
-from ledger.journal import rules, rules_columns
+from ledger.journal import recorder_columns, rules
 from ledger.ledger import Ledger
 from tests.kit import strategies
 
@@ -155,7 +155,9 @@ def test_no_game_that_the_rules_refuse_is_passed_over(
 
     columns = {"started_at": pl.String, "ended_at": pl.String}
     frame = pl.DataFrame(times, columns, orient="row").with_columns(white=1, black=1 if same else 2)
-    for (started_at, ended_at), suspected in zip(times, rules_columns.suspects(frame, now_ms).to_list(), strict=True):
+    for (started_at, ended_at), suspected in zip(
+        times, recorder_columns.suspects(frame, now_ms).to_list(), strict=True
+    ):
         event = GameRecorded(
             game="g",
             pool="standard",
@@ -228,7 +230,7 @@ def test_games_judged_at_once_are_judged_as_each_of_them(
 def test_games_as_they_usually_are_need_not_be_looked_at_one_by_one(started_at: str | None, ended_at: str) -> None:
     columns = {"white": [1], "black": [2], "started_at": [started_at], "ended_at": [ended_at]}
     frame = pl.DataFrame(columns, schema_overrides={"started_at": pl.String})
-    assert rules_columns.suspects(frame, NOON_MS).to_list() == [False]
+    assert recorder_columns.suspects(frame, NOON_MS).to_list() == [False]
 
 
 def test_of_many_faulty_games_the_first_are_named_and_all_are_counted(twins: Twins) -> None:

@@ -107,7 +107,6 @@ WRONG_GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 CARRIED = {"effective_from": "2026", "carry": Carry.CONVERT}
 WRONG_ADOPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (  # while four eyes are on
-    ("needs-a-proposal", {"pool": "standard", "effective_from": "2026"}),
     ("bad-carry", {**CARRIED, "pool": "standard"}),
     ("pool-has-no-beginning", CARRIED),
     ("bad-settings", {**CARRIED, "settings": {"knob": 1}}),
@@ -128,6 +127,11 @@ WRONG_SEEDS: tuple[tuple[str, Event], ...] = (
     ("unknown-player", RatingSeeded(player=9, pool="standard", **LATE)),
     ("unknown-pool", RatingSeeded(player=1, pool="rapid", **LATE)),
 )
+# Each of these is judged of facts of its own, beside what stands: none can break two of them.
+WRONG_PLACES: tuple[tuple[str, Event], ...] = tuple(
+    (rule, CASES[rule][0].event) for rule in list(CASES)[list(CASES).index("same-instant") : -1]
+)
+PROPOSED_LAST = ("needs-a-proposal", adoption(pool="standard", effective_from="2026-10"))
 TOLD_OTHERWISE = adoption(pool="standard", carry=Carry.CONVERT, settings={"knob": 1}, scheme="guesswork")
 WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
     ("ended-in-the-future", run_closed("2030")),
@@ -145,7 +149,8 @@ WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
     + list(WRONG_CLOSINGS)
     + list(WRONG_ACCEPTANCES)
     + list(WRONG_WAYS)
-    + list(WRONG_SEEDS),
+    + list(WRONG_SEEDS)
+    + [PROPOSED_LAST],
 )
 def test_of_several_rules_the_first_is_named(club_of_two: ClubOfTwo, rule: str, event: Event) -> None:
     if rule == "clock-behind":
@@ -154,6 +159,15 @@ def test_of_several_rules_the_first_is_named(club_of_two: ClubOfTwo, rule: str, 
         club_of_two.ledger.policies.set("four-eyes", {"on": True}, actor="admin")
     with pytest.raises(RejectedError) as caught:
         club_of_two.ledger.append(event)
+    assert caught.value.rule == rule
+
+
+@pytest.mark.parametrize("rule", [rule for rule, _ in WRONG_PLACES])
+def test_what_cannot_stand_is_not_proposed_either(club_of_two: ClubOfTwo, rule: str) -> None:
+    prepared(club_of_two.ledger, CASES[rule][0])
+    club_of_two.ledger.policies.set("four-eyes", {"on": True}, actor="admin")
+    with pytest.raises(RejectedError) as caught:
+        club_of_two.ledger.append(CASES[rule][0].event)
     assert caught.value.rule == rule
 
 
@@ -166,6 +180,8 @@ def test_the_cases_of_precedence_follow_the_list() -> None:
             *reversed(WRONG_ACCEPTANCES),
             *WRONG_WAYS,
             WRONG_SEEDS[0],
+            *WRONG_PLACES,
+            PROPOSED_LAST,
         )
     ]
     assert order == list(range(len(rules.RULES)))

@@ -13,6 +13,7 @@ from ledger.facts.events import Event
 from ledger.facts.words import Outcome
 from ledger.imports.reading import frames
 from ledger.journal.recorder import Recorder
+from ledger.journal.rules import Beside
 from ledger.ledger import Ledger
 from ledger.ratings.standing_games import StandingGames
 from ledger.runtime.ledger_files import beside
@@ -74,21 +75,29 @@ def record_game(
     ledger.level()
 
 
-class _TakesLatePasts:
-    """Judges as a ledger does, but for ratings to begin with."""
+class _OfOld:
+    """Judges as ledgers of old did: of what cannot stand together the keys alone."""
 
     def __init__(self, standing: StandingGames) -> None:
         self._standing = standing
         self.standing_now = standing.standing_now
 
-    def judge(self, event: Event) -> None:
+    def judge(self, event: Event, beside: Beside) -> None:  # noqa: ARG002
         self._standing.refuse_meeting(event)
 
 
-def takes_late_pasts(ledger: Ledger) -> Ledger:
-    """The ledger records ratings to begin with that come too late to act, too, as journals of old have them."""
-    ledger._recorder = Recorder(ledger.journal, ledger.now_ms, _TakesLatePasts(ledger.standing))
+def takes_misfits(ledger: Ledger) -> Ledger:
+    """The ledger records what the judge refuses by now and journals of old hold: below the judge, by the rules alone.
+
+    Ratings to begin with that come too late to act, editions that overlap, closings before the last game.
+    """
+    ledger._recorder = Recorder(ledger.journal, ledger.now_ms, _OfOld(ledger.standing))
     return ledger
+
+
+def recorded_of_old(ledger: Ledger, *events: Event, actor: str = "of old") -> None:
+    """Record facts below the judge, as ``takes_misfits`` says."""
+    Recorder(ledger.journal, ledger.now_ms, _OfOld(ledger.standing)).append_many(map(ledger._stated, events), actor)
 
 
 def take_made_up_games(folder: Path, games: int, batch: int) -> Path:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from ledger.ledger import Ledger
 from ledger.ratings.fact_projector import ReadModel
-from tests.kit.clubs import NOW, takes_late_pasts
+from tests.kit.clubs import NOW, takes_misfits
 from tests.kit.plugins import CLIMBS, SCORES, WIN_STREAKS
 
 PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES)
@@ -18,7 +18,7 @@ PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES)
 
 def opened(path: Path, projectors: Sequence[ReadModel] = PROJECTORS) -> Ledger:
     """A ledger with these read models, in the year after the last drawn game."""
-    return takes_late_pasts(Ledger.open(path, projectors=projectors, clock=lambda: NOW))
+    return takes_misfits(Ledger.open(path, projectors=projectors, clock=lambda: NOW))
 
 
 @cache

@@ -17,7 +17,7 @@ from ledger.facts.events import (
 from ledger.facts.words import Brings, Standing
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
-from tests.kit.clubs import takes_late_pasts
+from tests.kit.clubs import takes_misfits
 from tests.kit.corrections import approve
 from tests.kit.places import SAMPLE
 from tests.kit.reasons import propose
@@ -34,7 +34,7 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
     (folder / "club.pgn").write_text("".join(f"[Event {game}" for game in texts), "utf-8")
     assert cli.main(["init", str(path)]) == 0
     assert cli.main(["import", str(path), str(folder / "club.pgn")]) == 0
-    with takes_late_pasts(Ledger.open(path)) as ledger:
+    with takes_misfits(Ledger.open(path)) as ledger:
         ledger.append_many(
             [
                 PlayerChanged(player=4, effective_at="2005-02-01", standing=Standing.GUEST, declared_rating=1500),

@@ -27,7 +27,15 @@ from ledger.facts.events import (
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.ledger import Ledger
-from tests.kit.games import bye, game_recorded, run_closed, scheme_adopted, source_game, tournament_closed
+from tests.kit.games import (
+    bye,
+    game_recorded,
+    run_closed,
+    scheme_adopted,
+    source_game,
+    tournament_closed,
+    tournament_opened,
+)
 from tests.kit.tokens import issued
 
 
@@ -39,6 +47,11 @@ def adoption(**changes: Any) -> SchemeAdopted:
 def later(**changes: Any) -> SchemeAdopted:
     """A change of scheme of the pool that the club has."""
     return adoption(**{"pool": "standard", "effective_from": "2026-11-01", **changes})
+
+
+def changed(since: str, standing: Standing) -> PlayerChanged:
+    """Another standing of Ann."""
+    return PlayerChanged(player=1, effective_at=since, standing=standing)
 
 
 CONVERSION = (ConversionRange(factor="0.6", offset="800"),)
@@ -58,6 +71,7 @@ class Case(NamedTuple):
     imported: SourceGame | None = None  # the same fact for an import, where imports know the rule
     clock: timedelta = timedelta()  # how far the clock moves before
     four_eyes: bool = False  # whether they are on
+    before: tuple[Event, ...] = ()  # what was recorded before
 
 
 CASES: dict[str, tuple[Case, ...]] = {
@@ -181,16 +195,6 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(adoption(carry=Carry.CONVERT, conversion=CONVERSION), "nothing is carried into a pool's first scheme"),
         Case(adoption(conversion=CONVERSION), "nothing is carried into a pool's first scheme: leave both out"),
     ),
-    "needs-a-proposal": (
-        Case(
-            later(effective_from="2026-11-20", settings={}),
-            "four eyes are on, and this reaches back to 2026-11-20; propose it with 'correct DB adopt', for "
-            "somebody else to approve",
-            four_eyes=True,
-        ),
-        Case(run_closed(as_of="2026-10"), "this reaches back to 2026-10; propose it", four_eyes=True),
-        Case(tournament_closed(ended_at="2026-11-20T23:59:59Z"), "this reaches back to 2026-11-20T2", four_eyes=True),
-    ),
     "not-the-last-entry": (
         Case(ClockAccepted(entry=3), "entry 3 is not the last one, which is entry 4; name that one"),
         Case(ClockAccepted(entry=5), "entry 5 is not the last one, which is entry 4; name that one"),
@@ -241,11 +245,74 @@ CASES: dict[str, tuple[Case, ...]] = {
             "this declared rating holds from 2026-12, after the player's first rated game in pool 'standard', of",
         ),
     ),
+    "same-instant": (
+        Case(
+            later(effective_from="2026-11", settings={}),
+            "'scheme:standard@2026-11': 2026-11 is the instant of 2026-11-01, from which a scheme was adopted already; "
+            "correct that one",
+            before=(later(settings={}),),
+        ),
+        Case(
+            changed("2026-10-01T00:00:00Z", Standing.WELCOMER),
+            "2026-10-01T00:00:00Z is the instant of 2026-10, from which the player has another standing or declared",
+            before=(changed("2026-10", Standing.GUEST),),
+        ),
+        Case(
+            RatingSeeded(player=1, pool="standard", rating="1600", effective_at="2026-10-01"),
+            "2026-10-01 is the instant of 2026-10, from which another rating of a list holds for the player already",
+            before=(RatingSeeded(player=1, pool="standard", rating="1500", effective_at="2026-10"),),
+        ),
+    ),
+    "overlapping-editions": (
+        Case(
+            tournament_opened("2026-11-09", "2026-11-20"),
+            "tournament 'Club cup' lasts from 2026-11-01 to 2026-11-09, and 2026-11-09 to 2026-11-20 overlaps that: "
+            "let its next edition begin after 2026-11-09; where both are one tournament, 'close-tournament' with its "
+            "last day once it is over",
+            before=(tournament_opened("2026-11-01", "2026-11-09"),),
+        ),
+        Case(
+            tournament_opened("2026-11-01", "2026-11-20"),
+            "lasts from 2026-11-01 to 2026-11-09, and 2026-11-01 to 2026-11-20 overlaps that",
+            before=(tournament_opened("2026-11", "2026-11-09"),),
+        ),
+    ),
+    "edition-closed": (
+        Case(
+            tournament_closed("2026-11-08"),
+            "tournament 'Club cup', which began on 2026-11-01, was closed on 2026-11-09 already, not on 2026-11-08, "
+            "and what is recorded stays: where that was wrong, propose to correct it by 'correct'",
+            before=(tournament_opened("2026-11-01", "2026-11-09"), tournament_closed("2026-11-09")),
+        ),
+    ),
+    "played-after-closing": (
+        Case(
+            tournament_closed("2026-11-19"),
+            "games of tournament 'Club cup' ended after 2026-11-19, the last one of this edition on 2026-11-20: close "
+            "it on 2026-11-20 or later; where they belong to its next edition, announce that one first with "
+            "'open-tournament'",
+            before=tuple(
+                game_recorded(f"c{day}", tournament="Club cup", ended_at=f"2026-11-{day}") for day in (18, 20)
+            ),
+        ),
+    ),
+    "needs-a-proposal": (
+        Case(
+            later(effective_from="2026-11-20", settings={}),
+            "four eyes are on, and this reaches back to 2026-11-20; propose it with 'scheme adopt --propose', "
+            "for somebody else to approve",
+            four_eyes=True,
+        ),
+        Case(run_closed(as_of="2026-10"), "this reaches back to 2026-10; propose it", four_eyes=True),
+        Case(tournament_closed(ended_at="2026-11-20T23:59:59Z"), "this reaches back to 2026-11-20T2", four_eyes=True),
+    ),
 }
 
 
 def prepared(ledger: Ledger, case: Case) -> None:
     """Bring the club to where the case is refused."""
+    if case.before:
+        ledger.append_many(case.before)
     if case.four_eyes:
         ledger.policies.set("four-eyes", {"on": True}, actor="admin")
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from pathlib import Path
 
 from ledger.facts.events import Event, Role, TokenIssued
 from ledger.journal.tokens import PREFIX
 from ledger.ledger import Ledger
+from tests.kit.commands import Run
 
 SEAL = "0" * 64
 
@@ -38,3 +40,10 @@ def team(ledger: Ledger, names: Sequence[str] = ("eve",), approver: str = "adam"
     first = ledger.tokens.add(approver, [Role.APPROVER])
     others = {name: ledger.tokens.add(name, [Role.CORRECTOR], token=first) for name in names}
     return {approver: first, **others}
+
+
+def token_of(run: Run, club: Path, name: str, *roles: str) -> str:
+    """The token of somebody, added by the command."""
+    done = run("token", "add", club, name, *(word for role in roles for word in ("--role", role)))
+    assert done.code == 0
+    return done.out.strip()

@@ -38,7 +38,7 @@ from ledger.ratings import building
 from ledger.runtime import sorted_runs, sqlite
 from ledger.schemes.scheme import Rhythm, Scheme
 from ledger.schemes.settings import EventSettings
-from tests.kit.clubs import NAME, NOW, takes_late_pasts
+from tests.kit.clubs import NAME, NOW, takes_misfits
 from tests.kit.corrections import approve
 
 Settings = Mapping[str, int | bool | str]
@@ -200,7 +200,7 @@ def assert_built_as_folded(ledger: Ledger) -> None:
 @pytest.fixture(name="unbuilt")
 def _club(tmp_path: Path) -> Iterator[Ledger]:
     Ledger.create(tmp_path / NAME, pool="unused", clock=lambda: NOW).close()
-    with takes_late_pasts(Ledger.open(tmp_path / NAME, clock=lambda: NOW)) as ledger:
+    with takes_misfits(Ledger.open(tmp_path / NAME, clock=lambda: NOW)) as ledger:
         yield ledger
 
 

@@ -17,7 +17,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import views
 from ledger.schemes import built_in_names, named
 from ledger.schemes.scheme import Newcomer, Seed
-from tests.kit.clubs import takes_late_pasts
+from tests.kit.clubs import takes_misfits
 from tests.kit.derived import all_rows
 from tests.kit.games import game_recorded, seeded, tournament_closed
 
@@ -31,7 +31,7 @@ def _make(tmp_path: Path) -> Iterator[Make]:
     made: list[Ledger] = []
 
     def make(scheme: str, events: Sequence[Event] = (), **settings: Any) -> Ledger:
-        ledger = takes_late_pasts(Ledger.create(tmp_path / f"{len(made)}.db", scheme=scheme, settings=settings))
+        ledger = takes_misfits(Ledger.create(tmp_path / f"{len(made)}.db", scheme=scheme, settings=settings))
         made.append(ledger)
         for number in range(1, PLAYERS + 1):
             ledger.register(f"id:{number}", f"Player {number}")

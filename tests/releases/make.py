@@ -35,7 +35,7 @@ from ledger.imports.reading import frames
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
-from tests.kit.clubs import takes_late_pasts
+from tests.kit.clubs import takes_misfits
 from tests.kit.places import SAMPLE
 from tools import cli
 
@@ -160,7 +160,7 @@ def runs_and_tournaments(path: Path) -> None:
 
 def people_and_pools(path: Path) -> None:
     """Guests, welcomers, standings that changed, a declared rating, somebody erased, pools cut by speed."""
-    with takes_late_pasts(Ledger.create(path, clock=_now)) as ledger:
+    with takes_misfits(Ledger.create(path, clock=_now)) as ledger:
         ledger.register("made:Ann", "Ann", declared_rating=1850, birth_year=1990)
         guest = ledger.register("made:李雷", "李雷", standing=Standing.GUEST)
         welcomer = ledger.register("made:Bob", "Bob", standing=Standing.WELCOMER)

@@ -16,7 +16,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
 from tests.kit.harmless import ALLOWED, EVERYTHING, raw_in
-from tests.kit.tokens import of_an_earlier_release
+from tests.kit.tokens import of_an_earlier_release, token_of
 from tools import cli
 from tools.commands import REFUSED, USAGE
 from tools.commands.identifying import VARIABLE
@@ -25,12 +25,6 @@ from tools.commands.identifying import VARIABLE
 @pytest.fixture(autouse=True)
 def _no_token_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
-
-
-def token_of(run: Run, club: Path, name: str, *roles: str) -> str:
-    done = run("token", "add", club, name, *(word for role in roles for word in ("--role", role)))
-    assert done.code == 0
-    return done.out.strip()
 
 
 def proposed(run: Run, club: Path, *words: str | Path) -> tuple[int, str]:

@@ -6,7 +6,6 @@ What a verb means, and whether it may be, is the library's business: the verbs a
 from __future__ import annotations
 
 from collections.abc import Callable
-from shlex import quote
 from typing import Any, TypeVar
 
 import click
@@ -26,13 +25,15 @@ from .. import limits, output
 from ..groups import Suggesting
 from ..wording import counted
 from . import DB, REFUSED, bring_level, confirmed, level
+from .identifying import WHY as WHY_PROPOSED
 from .identifying import identifying, token_given
 from .previewing import check_seen, preview
+from .proposing import tell_proposed
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FAULTS_SHOWN = 20
 ROWS_IN_A_TABLE = 20
-REASON = click.option("--reason", default="", metavar="TEXT", help="Why: kept beside the journal, and can be erased.")
+REASON = click.option("--reason", default="", metavar="TEXT", help=WHY_PROPOSED)
 SEEN = click.option(
     "--seen", type=click.IntRange(1), metavar="POSITION", help="The entries for which the impact was looked at."
 )
@@ -43,7 +44,9 @@ _HELP = {
     "into": "The player who stays.", "which": "'all', or 'losses': only games that the opponents lost.",
     "field": "Name of the field.", "pool": "Pool; the ledger's first one by default.", "ended": "When it ended.",
     "started": "When it began.", "half_moves": "Moves of both sides together.", "termination": "How it ended.",
-    "settings": "Settings of the scheme, as JSON.", "carry": "What players bring along: 'keep', or 'restart'.",
+    "settings": "Settings of the scheme, as JSON.", "carry": "What players bring along: keep, restart or convert.",
+    "map": "For carry convert: [FROM:]FACTOR:OFFSET, several with blanks between them.",
+    "format": "How it is paired.", "entrants": "How many players enter.", "rounds": "How many rounds are planned.",
     "games": "Games behind the rating.", "deviation": "Its RD.", "volatility": "Its volatility, as Glicko-2 has it.",
     "highest": "Highest rating up to then.", "k": "K-factor on that list.", "list": "Name of the list.",
     "tournament": "Name of its tournament.", "round": "Its round.", "key": "Its own key; one is made by default.",
@@ -52,7 +55,19 @@ _HELP = {
 }  # fmt: skip
 
 
-@click.group(cls=Suggesting)
+class _Correcting(Suggesting):
+    """Each verb is a command, made when it is asked for: a call needs one of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *VERBS})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in VERBS and cmd_name not in self.commands:
+            self.add_command(_verb(cmd_name, VERBS[cmd_name]))
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=_Correcting)
 @DB
 @click.pass_context
 def correct(context: click.Context, db_path: str) -> None:
@@ -78,8 +93,7 @@ def _verb(name: str, taken: VerbWords) -> click.Command:
         given = {name: word for name, word in words.items() if word is not None}
         with Ledger.open(db_path) as ledger:
             change = ledger.corrections.verbs.change(name, {word.removesuffix("_"): given[word] for word in given})
-            proposed = ledger.propose([change], reason=reason, by=by, token=token_given(ledger, token_file))
-            _tell_proposed(ledger, proposed.proposal, proposed.alike)
+            tell_proposed(ledger, ledger.propose([change], reason=reason, by=by, token=token_given(ledger, token_file)))
 
     made: Callable[..., Any] = REASON(identifying(click.pass_obj(propose)))
     for word in reversed((*taken.options, *taken.allowed)):
@@ -95,24 +109,6 @@ def _verb(name: str, taken: VerbWords) -> click.Command:
 def _short(words: str) -> str:
     """The first sentence, up to a list of what it speaks of."""
     return words.split(". ", maxsplit=1)[0].split(":", maxsplit=1)[0].rstrip(".") + "."
-
-
-for _name, _taken in VERBS.items():
-    correct.add_command(_verb(_name, _taken))
-
-
-def _tell_proposed(ledger: Ledger, number: int, alike: tuple[int, ...] = ()) -> None:
-    shown = ledger.corrections.proposal(number)
-    for words in corrections.described(ledger, shown.changes[:FAULTS_SHOWN]):
-        output.remark(f"proposal {number}: {words}")
-    if len(shown.changes) > FAULTS_SHOWN:
-        output.remark(f"proposal {number}: and {counted(len(shown.changes) - FAULTS_SHOWN, 'more change')}")
-    for doubt in corrections.doubts(ledger, shown.changes)[:FAULTS_SHOWN]:
-        output.remark(f"note: {doubt}")
-    if alike:
-        output.remark(f"note: open proposals speak of the same facts: {', '.join(map(str, alike))}")
-    preview = f"correct {quote(str(ledger.path))} preview {number}"
-    output.answer(f"proposal {number} is open: '{preview}' shows what it would move")
 
 
 @correct.command()
@@ -143,8 +139,7 @@ def batch(db_path: str, file: str, *, each: bool, reason: str, by: str | None, t
             _tell_faults(name, faults, reason)
         token = token_given(ledger, token_file)
         for changed in [[change] for change in changes] if each else [changes]:
-            proposed = ledger.propose(changed, reason=reason, by=by, token=token)
-            _tell_proposed(ledger, proposed.proposal, proposed.alike)
+            tell_proposed(ledger, ledger.propose(changed, reason=reason, by=by, token=token))
 
 
 def _tell_faults(name: str, faults: list[Fault], reason: str) -> None:

@@ -23,6 +23,8 @@ from .. import output
 Command = TypeVar("Command", bound=Callable[..., Any])
 VARIABLE = "RATING_LEDGER_TOKEN"
 _KEPT = "tools.commands.identifying.token"  # under this name a command's context keeps the token of its file
+BY = f"Who does this; by default whom the token names, without one '{UNNAMED}'."
+WHY = "Why: kept beside the journal, and can be erased."
 _OTHERS = stat.S_IRGRP | stat.S_IROTH
 _LARGEST = 4_096  # bytes of a file with a token
 
@@ -40,9 +42,7 @@ def _token_file(**more: Any) -> Callable[[Command], Command]:
 def identifying(command: Command) -> Command:
     """The options that say who acts, in the arguments *by* and *token_file*."""
     command = _token_file()(command)
-    return click.option(
-        "--by", metavar="WHO", help=f"Who does this; by default whom the token names, without one '{UNNAMED}'."
-    )(command)
+    return click.option("--by", metavar="WHO", help=BY)(command)
 
 
 def acting(default: str) -> Callable[[Command], Command]:

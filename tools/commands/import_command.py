@@ -18,7 +18,7 @@ from ledger.imports.csv.header import headings_given
 from ledger.imports.files import FORMATS, text_encoding
 from ledger.imports.formats import SaidOfFile
 from ledger.imports.times import ORDERS
-from ledger.journal.past_reach import are_four_eyes_on
+from ledger.journal import past_reach
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import refuse_own_files
@@ -138,12 +138,12 @@ def import_(
         ledger.views.refuse_foreign()
         for name in named:
             check_pool(ledger, name, is_new=new_pool)
-        if open_tournaments and not dry_run and are_four_eyes_on(ledger.journal.find):
+        if open_tournaments and not dry_run and past_reach.are_four_eyes_on(ledger.journal.find):
             raise RejectedError(  # before the first game: half of what was asked for would be recorded
-                "needs-a-proposal",
+                past_reach.RULE,
                 "--open-tournaments",
-                "four eyes are on, and openings of reported tournaments reach into the past; import without it, then "
-                "propose each with 'correct DB open-tournament', for somebody else to approve. Nothing was recorded",
+                "four eyes are on, and openings of reported tournaments reach into the past; import without it, which "
+                "names the line that proposes each, for somebody else to approve. Nothing was recorded",
             )
         check_files(files, fmt=fmt, encoding=written_in)
         if differences is not None:

@@ -27,6 +27,7 @@ from . import DB, REFUSED
 from .alike_players import alike
 from .identifying import acting, recorded_by
 from .importing import FAULTS_SHOWN, kept_names, note_namesakes, tell_namesakes
+from .proposing import proposing, record
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ACTOR = acting("registry")
@@ -136,6 +137,7 @@ def add(
 @click.option("--standing", type=_STANDINGS, help="Standing with the site, from --since on.")
 @click.option("--since", metavar="INSTANT", help="From when it holds: today by default, --rating from the beginning.")
 @_player_options
+@proposing
 def set_(
     db_path: str,
     player: str,
@@ -156,6 +158,7 @@ def set_(
       rating-ledger player set club.db ann --born 2010
       rating-ledger player set club.db ann --standing welcomer --since 2024-01-01
       rating-ledger player set club.db bob --rating 1850 --games 120 --list 'national list, May 2004'
+      rating-ledger player set club.db ann --born 2010 --propose --reason 'her passport' --by eve
     """
     past = _past(given, since)
     if standing is None and birth_year is None and declared_rating is None and past is None:
@@ -163,15 +166,18 @@ def set_(
     with Ledger.open(db_path) as ledger:
         person = ledger.player(player)
         with _usage():
-            learnt = ledger.registry.learn(
+            news = ledger.registry.news(
                 person.player,
                 standing=None if standing is None else Standing(standing),
                 birth_year=birth_year,
                 declared_rating=declared_rating,
                 past=past,
                 since=since,
-                **recorded_by(ledger, actor),
             )
+        receipts = record(ledger, news, actor)
+        if receipts is None:
+            return
+        learnt = ledger.registry.learnt(person.player, news, receipts)
         _rate(ledger)
         word = "recorded" if learnt.recorded else "was known already"
         where = f"; it acts in pool {', '.join(learnt.acts_in)}" if learnt.passed_by else ""

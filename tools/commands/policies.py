@@ -17,6 +17,7 @@ from .. import output
 from ..groups import Suggesting
 from . import DB, VERIFY, level, settings_given
 from .identifying import identifying, token_given
+from .proposing import PROPOSE, REASON, naming_the_line, propose, wish
 
 
 @click.group(cls=Suggesting)
@@ -63,6 +64,8 @@ def list_(db_path: str, at: str | None, fmt: str | None, verify: bool) -> None:
 @click.argument("settings", metavar="SETTING=VALUE...", nargs=-1, required=True)
 @click.option("--from", "since", metavar="INSTANT", help="First instant at which it holds; the beginning by default.")
 @identifying
+@PROPOSE
+@REASON
 def set_(
     db_path: str, name: str, settings: Sequence[str], since: str | None, by: str | None, token_file: str | None
 ) -> None:
@@ -76,12 +79,18 @@ def set_(
       rating-ledger policy set club.db four-eyes on=true --by eve
       rating-ledger policy set club.db publishing largest_jump=150
       rating-ledger policy set club.db upsets margin=250 --from 2024-01-01
+      rating-ledger policy set club.db four-eyes on=false --propose --reason 'decided by the board' --by eve
     """
+    asked = wish(by)
     with Ledger.open(db_path) as ledger:
         try:
             given = {word: _whole(value) for word, value in settings_given(settings, "setting").items()}
+            if asked is not None:
+                propose(ledger, [ledger.policies.proposed(name, given, effective_from=since)], asked, token_file)
+                return
             token = token_given(ledger, token_file)
-            receipt = ledger.policies.set(name, given, effective_from=since, actor=by, token=token)
+            with naming_the_line(ledger):
+                receipt = ledger.policies.set(name, given, effective_from=since, actor=by, token=token)
         except MalformedError as error:
             raise click.UsageError("; ".join(error.problems)) from None
         ledger.catch_up()

@@ -11,7 +11,10 @@ from ledger.answers.recorded_games import games_of_day, recorded_game
 from ledger.answers.rows import as_row
 from ledger.answers.wording import shown
 from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.events import GameRecorded
 from ledger.facts.instants import Precision, instant_text
+from ledger.facts.source_games import SourceGame
+from ledger.facts.words import Outcome, Termination
 from ledger.imports.by_hand import Told, game_by_hand
 from ledger.imports.csv import values
 from ledger.imports.csv.values import MAX_NAME
@@ -26,6 +29,7 @@ from ..wording import counted
 from . import DB, POOL, REFUSED, bring_level, check_pool
 from .identifying import acting, recorder, recording_token
 from .importing import note_namesakes
+from .proposing import propose, proposing, wish
 
 _TOLD = ("result", "ended", "termination", "half_moves", "tournament", "round", "moves", "key", "rated", "dates")
 
@@ -48,6 +52,7 @@ _TOLD = ("result", "ended", "termination", "half_moves", "tournament", "round", 
 @click.option("--new", is_flag=True, help="Register a player who is not known yet; without it a new name is refused.")
 @click.option("--record-alike", is_flag=True, help="Record it though it looks like a game under another key.")
 @acting("by-hand")
+@proposing
 @output.format_options
 def record(
     db_path: str, pool: str | None, new: bool, record_alike: bool, actor: str, fmt: str | None, **given: Any
@@ -56,22 +61,30 @@ def record(
 
     What is known already is told so and not recorded again, as 'import' does; what is said in addition is added. A
     second game of two players on one day needs a --key of its own and --record-alike, or moves that differ. Moves are
-    played through: one that cannot be played is refused.
+    played through: one that cannot be played is refused. A proposal takes registered players, and the moves not along:
+    tell the game again with them once it is approved.
 
     \b
     Example:
       rating-ledger record club.db --white Ann --black Bob --result 1-0 --ended 2024-05-03 -t
       rating-ledger record club.db --white Ann --black 'Zoe Falk' --new --result 1/2-1/2 --moves @game.txt
+      rating-ledger record club.db --white Ann --black Bob --result 1-0 --propose --reason forgotten --by eve
     """
+    asked = wish()
+    if asked is not None and new:
+        raise click.UsageError("a proposal registers nobody: 'player add' who is new, then propose the game")
     with Ledger.open(db_path) as ledger:
         ledger.views.refuse_foreign()
         chosen = pool or ledger.first_scheme().pool
         check_pool(ledger, chosen, is_new=False)
-        who = recorder(ledger, actor)
+        who = recorder(ledger, actor) if asked is None else actor
         bring_level(ledger)
         words = _told(ledger, given)
         players = _players(ledger, given, is_new=new)
         game = game_by_hand(words, *players)
+        if asked is not None:
+            propose(ledger, [_event(ledger, game, chosen)], asked)
+            return
         report = ledger.import_games(
             frames([game]),
             choice=PoolChoice(pool=chosen),
@@ -94,6 +107,24 @@ def record(
         key = made if made in keys and not report.recorded else next(iter(keys), made)
         output.write_one({"status": _status(report), **as_row(recorded_game(ledger, key))}, fmt)
         _remark(ledger, report, key)
+
+
+def _event(ledger: Ledger, game: SourceGame, pool: str) -> GameRecorded:
+    """A game under the key that it would be recorded with, but its moves, which no proposal keeps."""
+    white, black = (ledger.player_as_told(identity).player for identity in (game.white_id, game.black_id))
+    return GameRecorded(
+        game=ledger.made_keys.key_of(game),
+        pool=pool,
+        white=white,
+        black=black,
+        outcome=Outcome(game.outcome),
+        termination=Termination(game.termination),
+        half_moves=game.half_moves,
+        ended_at=game.ended_at,
+        tournament=game.tournament,
+        round=game.round,
+        rated=game.rated,
+    )
 
 
 def _told(ledger: Ledger, given: dict[str, Any]) -> Told:

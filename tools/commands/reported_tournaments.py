@@ -7,6 +7,7 @@ import shlex
 from ledger.answers.reported_tournaments import openings
 from ledger.facts.events import TournamentOpened
 from ledger.imports.reading import Reading
+from ledger.journal import past_reach
 from ledger.ledger import Ledger
 
 from .. import output
@@ -28,7 +29,11 @@ def open_reported(ledger: Ledger, reading: Reading, pool: str, actor: str | None
             output.remark(f"{where}: tournament {event.tournament!r}, {event.starts_at} to {event.ends_at}: opened")
         else:
             command = _command(str(ledger.path), opening.event)
-            output.remark(f"{where}: note: its days are not recorded; --open-tournaments does that, or: {command}")
+            if past_reach.are_four_eyes_on(ledger.journal.find):
+                way = f"four eyes are on, so propose them: {command} --propose --reason ... --by NAME"
+            else:
+                way = f"--open-tournaments does that, or: {command}"
+            output.remark(f"{where}: note: its days are not recorded; {way}")
     if len(found) > SHOWN and not actor:
         output.remark(f"{reading.name}: and {len(found) - SHOWN:,} more tournaments")
 

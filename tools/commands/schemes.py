@@ -12,10 +12,11 @@ from ledger import schemes as known
 from ledger.answers import pools, rating_lists
 from ledger.answers.rows import as_rows
 from ledger.book.timeline import Era
-from ledger.facts.events import ConversionRange, Event, RatingRunClosed, SchemeAdopted
+from ledger.correcting.verbs import conversion_in
+from ledger.facts.events import Event, RatingRunClosed, SchemeAdopted, TournamentClosed, TournamentOpened
 from ledger.facts.instants import instant_ms
-from ledger.facts.words import Carry
-from ledger.journal import adoptions
+from ledger.facts.words import Carry, Receipt
+from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.schemes.scheme import POOL_SETTINGS, Rhythm, Scheme
 
@@ -24,7 +25,8 @@ from ..choices import scheme_names
 from ..groups import Suggesting
 from ..progress import Bars
 from . import DB, KNOWN_AT, NEW_POOL, POOL, VERIFY, bring_level, check_pool, level, settings_given, tell_package
-from .identifying import acting, recorder, recording_token
+from .identifying import acting
+from .proposing import proposing, record
 
 E = TypeVar("E", bound=Event)
 ROWS_IN_A_TABLE = 20  # runs, or players of a list, where the reader does not say how many
@@ -171,6 +173,7 @@ def eras(db_path: str, fmt: str | None, verify: bool) -> None:
 )
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting; repeatable.")
 @ACTOR
+@proposing
 def adopt(
     db_path: str,
     pool: str | None,
@@ -193,6 +196,7 @@ def adopt(
       rating-ledger scheme adopt club.db --pool standard --scheme chessworld --from 2006-01-01 --carry keep
       rating-ledger scheme adopt club.db --scheme fide --from 2024-03 --carry convert --map 0.6:800 --map 2000:1:0
       rating-ledger scheme adopt club.db --pool rapid --new-pool --scheme lichess --set regulator=1.015
+      rating-ledger scheme adopt club.db --scheme elo --from 2024-01-01 --propose --reason 'AGM, item 4' --by eve
     """
     if bool(maps) != (carry == Carry.CONVERT.value):
         missing = "--carry convert needs --map [FROM:]FACTOR:OFFSET, such as --map 1:100 for 100 points more"
@@ -207,15 +211,17 @@ def adopt(
                 settings=settings_given(settings),
                 effective_from=since,
                 carry=None if carry is None else Carry(carry),
-                conversion=tuple(_range(word) for word in maps) or None,
+                conversion=conversion_in(maps),
             )
         except ValueError as error:
             raise click.UsageError(str(error)) from None
         _check_adoption(ledger, event)
-        receipt = ledger.append(event, actor=recorder(ledger, actor), token=recording_token(ledger))
+        receipts = record(ledger, [event], actor)
+        if receipts is None:
+            return
         with Bars() as bars:
             ledger.catch_up(bars)
-        word = "was adopted already" if receipt.duplicate else "adopted"
+        word = "was adopted already" if receipts[0].duplicate else "adopted"
         when = f"from {since}" if since else "from the beginning"
         output.remark(f"{event.pool}: {name!r} {word} {when}; head {ledger.head()}")
         tell_package(name)
@@ -228,14 +234,13 @@ def adopt(
 def _says_again(event: SchemeAdopted, first: Era) -> bool:
     """Whether an adoption without a date is what the pool begins with."""
     stored = {"scheme": first.scheme.name, "settings": first.settings}
-    return adoptions.are_same(stored, {"scheme": event.scheme, "settings": event.settings})
+    return rules.are_same_adoption(stored, {"scheme": event.scheme, "settings": event.settings})
 
 
 def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
     """Say what is surely meant otherwise, before anything is recorded, and what may be."""
     bring_level(ledger)
     eras = next((pool.eras for pool in ledger.pools() if pool.name == event.pool), ())
-    same = [era for era in eras if era.since == (event.effective_from or "")]
     if event.effective_from is None:
         if eras and not _says_again(event, eras[0]):
             raise click.UsageError(
@@ -243,8 +248,6 @@ def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
             )
         return
     ms = instant_ms(event.effective_from)
-    if not same and (there := next((era.since for era in eras[1:] if era.since_ms == ms), None)):
-        raise click.UsageError(f"--from {event.effective_from} is the instant of {there}, when a scheme was adopted")
     if not eras or event.carry in {Carry.RESTART, Carry.CONVERT} or event.scheme not in known.available():
         return
     before = max((era for era in eras if era.since_ms <= ms), key=lambda era: era.since_ms)
@@ -254,13 +257,6 @@ def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
             f"note: {old.name} counts in {old.scale}, {new.name} in {new.scale}; keep takes the number as it is, "
             "--carry convert would map it"
         )
-
-
-def _range(word: str) -> ConversionRange:
-    parts = word.split(":")
-    if len(parts) not in {2, 3}:
-        raise ValueError(f"--map takes [FROM:]FACTOR:OFFSET, got {word!r}")
-    return ConversionRange(from_rating=parts[0] if len(parts) == 3 else None, factor=parts[-2], offset=parts[-1])
 
 
 @click.command()
@@ -318,16 +314,20 @@ def _without_originals(rows: Sequence[output.Row]) -> Sequence[output.Row]:
 @POOL
 @click.option("--as-of", required=True, metavar="INSTANT", help="The last day (month, instant) whose games it rates.")
 @ACTOR
+@proposing
 def close_run(db_path: str, pool: str | None, as_of: str, actor: str) -> None:
     """Close a rating run, for schemes that are set to work by runs (by_runs=true).
 
     \b
     Example:
       rating-ledger close-run club.db --as-of 2024-02-29
+      rating-ledger close-run club.db --as-of 2024-02-29 --propose --reason 'February was forgotten' --by eve
     """
     with Ledger.open(db_path) as ledger:
         name = pool or ledger.first_scheme().pool
-        close(ledger, name, f"run as of {as_of}", lambda: RatingRunClosed(pool=name, as_of=as_of), actor)
+        event = made(lambda: RatingRunClosed(pool=name, as_of=as_of))
+        if close(ledger, event, f"run as of {as_of}", actor) is None:
+            return
         era = ledger.pool(name).eras[-1]
         if era.scheme.rhythm is Rhythm.PERIOD and not ledger.pool(name).by_runs:
             output.remark(f"note: {era.scheme.name!r} goes by its calendar: no rating depends on this")
@@ -341,14 +341,19 @@ def made(make: Callable[[], E]) -> E:
         raise click.UsageError(str(error)) from None
 
 
-def close(ledger: Ledger, pool: str, what: str, make: Callable[[], Event], actor: str, word: str = "closed") -> bool:
-    """Record what ends or begins something that is rated together, and say so; False where it was known already."""
-    receipt = ledger.append(made(make), actor=recorder(ledger, actor), token=recording_token(ledger))
+def close(
+    ledger: Ledger, event: RatingRunClosed | TournamentOpened | TournamentClosed, what: str, actor: str
+) -> Receipt | None:
+    """Record what ends or begins something that is rated together, and say so; None where it is proposed instead."""
+    receipts = record(ledger, [event], actor)
+    if receipts is None:
+        return None
     with Bars() as bars:
         ledger.catch_up(bars)
-    word = f"was {word} already" if receipt.duplicate else word
-    rated = ledger.pool(pool).scheme
-    output.remark(f"{pool}: {what} {word}; head {ledger.head()}")
+    word = "opened" if isinstance(event, TournamentOpened) else "closed"
+    word = f"was {word} already" if receipts[0].duplicate else word
+    rated = ledger.pool(event.pool).scheme
+    output.remark(f"{event.pool}: {what} {word}; head {ledger.head()}")
     if rated.rhythm is Rhythm.GAME:
         output.remark(f"note: scheme {rated.name!r} rates each game when it ends; no rating depends on this")
-    return not receipt.duplicate
+    return receipts[0]

@@ -10,8 +10,7 @@ from ledger.answers import announcements
 from ledger.answers.crosstables.editions import edition_day
 from ledger.answers.crosstables.layout import BYES
 from ledger.answers.wording import shown
-from ledger.book.tournaments import NOTHING, Announced
-from ledger.errors import MalformedError, UnknownNameError
+from ledger.errors import UnknownNameError
 from ledger.facts.event_fields import MAX_ROUND
 from ledger.facts.events import RoundWithoutGame, TournamentClosed, TournamentOpened
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
@@ -24,7 +23,7 @@ from .. import output
 from ..progress import Bars
 from ..wording import counted
 from . import DB, POOL, bring_level
-from .identifying import recorder, recording_token
+from .proposing import proposing, record
 from .schemes import ACTOR, close, made
 
 
@@ -38,6 +37,7 @@ from .schemes import ACTOR, close, made
 @click.option("--entrants", type=int, metavar="N", help="How many players enter.")
 @click.option("--rounds", type=int, metavar="N", help="How many rounds are planned.")
 @ACTOR
+@proposing
 def open_tournament(
     db_path: str,
     tournament: str,
@@ -59,6 +59,7 @@ def open_tournament(
     Example:
       rating-ledger open-tournament club.db 'Autumn open' --start 2025-08-27 --end 2025-09-06
       rating-ledger open-tournament club.db Cup --start 2025-09-01 --end 2025-09-09 --format swiss --rounds 9
+      rating-ledger open-tournament club.db Cup --start 2025-09-01 --end 2025-09-09 --propose --reason late --by eve
     """
     with Ledger.open(db_path) as ledger:
         name = pool or ledger.first_scheme().pool
@@ -76,8 +77,8 @@ def open_tournament(
             )
 
         event = made(make)
-        _refuse(announcements.opening_problem(event, _told(ledger, name, tournament)))
-        close(ledger, name, what, make, actor, "opened")
+        if close(ledger, event, what, actor) is None:
+            return
         if why := announcements.why_not_whole(ledger.pool(name), event, ()):
             output.remark(f"note: its games are not rated together: {why}")
 
@@ -88,6 +89,7 @@ def open_tournament(
 @POOL
 @click.option("--ended", required=True, metavar="INSTANT", help="When it was over.")
 @ACTOR
+@proposing
 def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str, actor: str) -> None:
     """Close a tournament: its games are rated together, as of that day, or in the period of that day.
 
@@ -99,21 +101,16 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
     \b
     Example:
       rating-ledger close-tournament club.db 'Club championship 1999' --ended 1999-06-30
+      rating-ledger close-tournament club.db Cup --ended 2025-09-09 --propose --reason 'one day less' --by eve
     """
     with Ledger.open(db_path) as ledger:
         name = pool or ledger.first_scheme().pool
         bring_level(ledger)
         _check_known(ledger, name, tournament)
-        what = f"tournament {tournament!r}, ended {ended}"
-
-        def make() -> TournamentClosed:
-            return TournamentClosed(pool=name, tournament=tournament, ended_at=ended)
-
-        event, ends = made(make), _ends(ledger, name, tournament)
-        gap = ledger.pool(name).gap_before
-        _refuse(announcements.closing_problem(event, _told(ledger, name, tournament), ends, gap))
+        event = made(lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended))
         before = _places(ledger, name, tournament)
-        if close(ledger, name, what, make, actor):
+        receipt = close(ledger, event, f"tournament {tournament!r}, ended {ended}", actor)
+        if receipt is not None and not receipt.duplicate:
             _tell_effect(ledger, event, before)
 
 
@@ -158,6 +155,7 @@ def _tell_effect(ledger: Ledger, event: TournamentClosed, before: Mapping[int, t
 )
 @click.option("--edition", metavar="INSTANT", help="A day, month or year of it; the last edition by default.")
 @ACTOR
+@proposing
 def bye(
     db_path: str,
     tournament: str,
@@ -180,6 +178,7 @@ def bye(
     Example:
       rating-ledger bye club.db 'Autumn open' Ann --round 5
       rating-ledger bye club.db 'Autumn open' Bob --round 1 --brings allotted --edition 2025
+      rating-ledger bye club.db 'Autumn open' Ann --round 5 --propose --reason 'letter of the arbiter' --by eve
     """
     with Ledger.open(db_path) as ledger:
         name = pool or ledger.first_scheme().pool
@@ -198,33 +197,22 @@ def bye(
                 half_points=half_points,
             )
 
-        receipt = ledger.append(made(make), actor=recorder(ledger, actor), token=recording_token(ledger))
+        receipts = record(ledger, [made(make)], actor)
+        if receipts is None:
+            return
         with Bars() as bars:
             ledger.catch_up(bars)
+        (receipt,) = receipts
         where = f"{tournament!r}, edition of {day}" + (f", round {number}" if number else "")
         word = "was recorded already at" if receipt.duplicate else "recorded at"
         output.remark(f"{shown(person)}, {where}: {BYES[brings]} {word} entry {receipt.position}")
         output.remark(f"its key is {receipt.key}")
 
 
-def _told(ledger: Ledger, pool: str, tournament: str) -> Announced:
-    return announcements.announced_in(ledger.journal, pool).get(tournament, NOTHING)
-
-
 def _ends(ledger: Ledger, pool: str, tournament: str) -> list[int]:
     """When the games of a tournament ended, ascending."""
     where = "tournament = ? AND pool = ? ORDER BY ended_ms"
     return [row["ended_ms"] for row in ledger.rows("games", where, (tournament, ledger.pool(pool).pool))]
-
-
-def _refuse(problem: str | None) -> None:
-    """Refuse what contradicts what was told before.
-
-    Raises:
-        MalformedError: there is such a problem.
-    """
-    if problem is not None:
-        raise MalformedError([f"{problem}; nothing was recorded"])
 
 
 def _check_known(ledger: Ledger, pool: str, tournament: str) -> None:

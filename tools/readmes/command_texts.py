@@ -24,8 +24,8 @@ _SHARED: Mapping[str, str] = {
     "--as-if PROPOSAL": "",
     "--verify": "",
     "--actor WHO": "commands that record facts",
-    "--by WHO": "what officers do: `policy`, `token`, `correct`, `publish`",
-    "--reason TEXT": "the verbs of `correct`, which need it",
+    "--by WHO": "what officers do: `policy`, `token`, `correct`, `publish`, `--propose`",
+    "--reason TEXT": "the verbs of `correct` and `--propose`, which need it",
     "--token-file FILE": "commands that record, correct, publish, set policies, issue tokens or erase",
 }
 _EXAMPLES = "\b\nExample:\n"
@@ -43,6 +43,9 @@ def _with_inner(name: str) -> Iterator[tuple[str, click.Command]]:
     command = getattr(importlib.import_module(f"tools.commands.{module}"), function)
     yield name, command
     if isinstance(command, click.Group):
+        context = click.Context(command)
+        for word in command.list_commands(context):
+            command.get_command(context, word)  # verbs of 'correct' are made when they are asked for
         yield from ((f"{name} {word}", inner) for word, inner in command.commands.items())
 
 
@@ -94,11 +97,11 @@ def commands() -> str:
 def verbs() -> str:
     """The verbs that propose corrections: what each does and takes."""
     lines = ["| verb | what it corrects |", "|---|---|"]
-    for name, command in every_command().items():
-        if is_verb(name):
-            own, _ = _options(name, command)
-            taken = "".join(f"<br>`{_in_cell(names)}`: {_in_cell(text)}" for names, text in own)
-            lines.append(f"| `{_synopsis(name, command)}` | {_in_cell(_text(command))}{taken} |")
+    for verb in VERBS:
+        name, command = f"correct {verb}", every_command()[f"correct {verb}"]
+        own, _ = _options(name, command)
+        taken = "".join(f"<br>`{_in_cell(names)}`: {_in_cell(text)}" for names, text in own)
+        lines.append(f"| `{_synopsis(name, command)}` | {_in_cell(_text(command))}{taken} |")
     return "\n".join(lines)
 
 

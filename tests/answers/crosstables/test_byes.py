@@ -16,6 +16,7 @@ from ledger.answers.rows import as_rows
 from ledger.errors import ConflictError, ProposalError
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision, GameRecorded, RoundWithoutGame, TournamentOpened
+from ledger.facts.source_games import SourceRound
 from ledger.facts.words import Brings, Format, Outcome
 from ledger.facts.words import Standing as Membership
 from ledger.ledger import Ledger
@@ -354,3 +355,17 @@ def test_a_change_keeps_the_words_in_which_it_was_proposed(open_with_byes: Ledge
     assert change.fact == "round:standard:Autumn%20open%20%26%20friends:4:4@2026-03-02"
     approve(open_with_byes, change)
     assert points(open_with_byes)["Di"] == 1
+
+
+def test_a_bye_that_was_moved_is_known_where_it_stands_by_now(open_with_byes: Ledger) -> None:
+    drafts = open_with_byes.corrections.drafts
+    approve(open_with_byes, drafts.replace(bye(ANN, 3, Brings.ZERO).key, {"round": 5}))
+    assert open_with_byes.append(bye(ANN, 5, Brings.ZERO)).duplicate, "told as it stands by now"
+    with pytest.raises(ConflictError, match="stands there since it was corrected"):
+        open_with_byes.append(bye(ANN, 5, Brings.HALF))
+    told = SourceRound(7, "name:ann", "Ann", OPEN, "2026-03-02", 5, Brings.ZERO.value)
+    for brings, repeated, faults in ((Brings.ZERO, 1, 0), (Brings.HALF, 0, 1)):
+        tellings = [told._replace(brings=brings.value)]
+        report = open_with_byes.import_games([], rounds=lambda tellings=tellings: tellings)  # type: ignore[misc]
+        assert (report.rounds, report.rounds_repeated, len(report.faults)) == (0, repeated, faults)
+    assert points(open_with_byes)["Ann"] == 1.5

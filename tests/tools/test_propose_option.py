@@ -1,0 +1,163 @@
+"""``--propose`` of the recording commands: what four eyes refuse is proposed as the refusal says.
+
+What is approved then is what one person would have recorded where four eyes are off.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.ledger import Ledger
+from tests.kit.commands import Run
+from tests.kit.corrections import made
+from tests.kit.tokens import token_of
+from tools.commands import REFUSED, USAGE
+from tools.commands.identifying import VARIABLE
+
+EVE = ("--propose", "--reason", "the minutes", "--by", "eve")
+# Command lines; DB stands for the ledger.
+REFUSED_TO_ONE = {
+    "a scheme": (
+        "scheme adopt DB --scheme elo --from 2026-11-03 --carry convert --map 0.6:800 --map 2000:1:0 --set k=40"
+    ),
+    "a run": "close-run DB --as-of 2026-11-04",
+    "an opening": (
+        "open-tournament DB Open --start 2026-11-01 --end 2026-11-04 --format swiss --entrants 4 --rounds 2"
+    ),
+    "a closing": "close-tournament DB Open --ended 2026-11-04",
+    "a player": "player set DB Ann --standing welcomer --declared 1700 --born 2001 --since 2026-11-01",
+    "a past": "player set DB Bob --rating 1850 --games 120 --list \"list of 'May'\"",
+    "four eyes": "policy set DB four-eyes on=false",
+}
+TAKEN_FROM_ONE = {
+    "a game": "record DB --white Ann --black Bob --result 1-0 --ended 2026-11-09",
+    "a bye": "bye DB Open Ann --round 7 --brings allotted --half-points 1",
+    "a margin": "policy set DB upsets margin=250 --from 2024",
+}
+# The verbs of 'correct' for the same.
+VERBS = {
+    "a scheme": (
+        "correct DB adopt elo --from 2026-11-03 --settings '{\"k\": \"40\"}' --carry convert --map '0.6:800 2000:1:0'"
+    ),
+    "a run": "correct DB close-run --ended 2026-11-04",
+    "an opening": (
+        "correct DB open-tournament Open --started 2026-11-01 --ended 2026-11-04 --format swiss --entrants 4 --rounds 2"
+    ),
+    "a closing": "correct DB close-tournament Open --ended 2026-11-04",
+    "a past": "correct DB rating Bob --to 1850 --games 120 --list \"list of 'May'\"",
+}
+
+
+def words(line: str, path: Path) -> list[str]:
+    return [str(path) if word == "DB" else word for word in shlex.split(line)]
+
+
+@pytest.fixture(name="four_eyed")
+def _four_eyed(tmp_path: Path, run: Run) -> Path:
+    made(tmp_path / "club.db").close()
+    assert run("policy", "set", tmp_path / "club.db", "four-eyes", "on=true", "--by", "adam").code == 0
+    return tmp_path / "club.db"
+
+
+def facts(path: Path) -> list[tuple[str, str, Any]]:
+    """What the journal holds, but proposals and decisions."""
+    with Ledger.open(path) as ledger:
+        entries = [entry for entry in ledger.entries() if not entry["kind"].startswith("correction-")]
+        return [(entry["kind"], entry["key"], entry["facts"]) for entry in entries]
+
+
+def approved(club: Path, run: Run) -> None:
+    done = run("correct", club, "approve", "1", "--by", "adam")
+    assert done.code == 0, done.err
+    assert run("audit", club).out.startswith("TRUE")
+
+
+@pytest.mark.parametrize("what", REFUSED_TO_ONE)
+def test_the_refusal_names_the_line_that_proposes_it(what: str, four_eyed: Path, run: Run) -> None:
+    there = facts(four_eyed)
+    done = run(*words(REFUSED_TO_ONE[what], four_eyed))
+    assert (done.code, done.out) == (REFUSED, "")
+    assert done.err.startswith("error: needs-a-proposal: four eyes are on")
+    line = shlex.split(done.err[done.err.index("rating-ledger ") :])
+    assert line[-5:] == ["--propose", "--reason", "...", "--by", "NAME"]
+    assert facts(four_eyed) == there
+    done = run(*line[1:])
+    assert (done.code, done.out.startswith("proposal 1 is open: 'correct ")) == (0, True), done.err
+    assert facts(four_eyed) == there
+    approved(four_eyed, run)
+    alone = four_eyed.with_name("alone.db")
+    made(alone).close()
+    assert run(*words(REFUSED_TO_ONE[what], alone)).code == 0
+    if what != "four eyes":
+        assert facts(four_eyed)[len(there) :] == facts(alone)[len(there) - 1 :]
+    else:
+        assert facts(four_eyed)[-1][2]["settings"] == {"on": False, "tokens": False}
+
+
+@pytest.mark.parametrize("what", TAKEN_FROM_ONE)
+def test_what_one_may_record_can_be_proposed_too(what: str, four_eyed: Path, run: Run) -> None:
+    there = facts(four_eyed)
+    done = run(*words(TAKEN_FROM_ONE[what], four_eyed), *EVE)
+    assert (done.code, done.out.startswith("proposal 1 is open: 'correct ")) == (0, True), done.err
+    assert facts(four_eyed) == there
+    approved(four_eyed, run)
+    with Ledger.open(four_eyed) as ledger:
+        assert ledger.corrections.proposal(1).reason == "the minutes"
+        assert ledger.corrections.proposal(1).proposal.proposed_by == "eve"
+    proposed = facts(four_eyed)[len(there) :]
+    (_, key, _) = proposed[0]
+    done = run(*words(TAKEN_FROM_ONE[what], four_eyed))
+    assert done.code == 0, done.err
+    assert facts(four_eyed)[len(there) :] == proposed, f"{key} is known already"
+
+
+@pytest.mark.parametrize("what", VERBS)
+def test_the_verbs_of_correct_are_names_for_the_same(what: str, four_eyed: Path, run: Run) -> None:
+    assert run(*words(REFUSED_TO_ONE[what], four_eyed), *EVE).code == 0
+    assert run(*words(VERBS[what], four_eyed), *EVE[1:]).code == 0
+    with Ledger.open(four_eyed) as ledger:
+        one, other = (known.changes for known in ledger.corrections.proposals())
+        assert one == other
+
+
+def test_a_reason_goes_with_a_proposal(four_eyed: Path, run: Run) -> None:
+    done = run("close-run", four_eyed, "--as-of", "2026-11-04", "--reason", "late")
+    assert (done.code, "--reason tell of a proposal: give --propose" in done.err) == (USAGE, True)
+    done = run("close-run", four_eyed, "--as-of", "2026-11-04", "--propose", "--by", "eve")
+    assert (done.code, done.err.startswith("error: no-reason: a reason is missing")) == (REFUSED, True)
+
+
+def test_a_proposal_registers_nobody(four_eyed: Path, run: Run) -> None:
+    zoe = ("record", four_eyed, "--white", "Ann", "--black", "Zoe", "--result", "1-0", *EVE)
+    done = run(*zoe, "--new")
+    assert (done.code, "a proposal registers nobody" in done.err) == (USAGE, True)
+    done = run(*zoe)
+    assert (done.code, "no player 'Zoe'" in done.err) == (REFUSED, True)
+
+
+def test_every_fault_of_what_is_proposed_is_named_at_once(four_eyed: Path, run: Run) -> None:
+    late = "player set DB Ann --standing guest --declared 1700 --rating 1500 --since 2026-11-20"
+    done = run(*words(late, four_eyed), *EVE)
+    assert (done.code, done.err.count("after-the-first-game: ")) == (REFUSED, 2)
+
+
+def test_where_tokens_are_set_up_the_token_names_who_proposes(
+    four_eyed: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    eve, adam = token_of(run, four_eyed, "eve", "corrector"), token_of(run, four_eyed, "adam", "approver")
+    done = run("close-run", four_eyed, "--as-of", "2026-11-04")
+    line = shlex.split(done.err[done.err.index("rating-ledger ") :])
+    assert line[-3:] == ["--propose", "--reason", "..."]
+    assert "needs-a-token" in run(*line[1:]).err
+    monkeypatch.setenv(VARIABLE, eve)
+    assert run(*line[1:]).code == 0
+    assert "not-this-role" in run("correct", four_eyed, "approve", "1").err
+    monkeypatch.setenv(VARIABLE, adam)
+    approved(four_eyed, run)
+    with Ledger.open(four_eyed) as ledger:
+        shown = ledger.corrections.proposal(1).proposal
+        assert (shown.proposed_by, bool(shown.proposed_proven), shown.decided_by) == ("eve", True, "adam")
