@@ -95,6 +95,22 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     golden_views.check(item)
 
 
+# Whose single tests take longest: begun last, one of them would keep one job busy when the others have ended.
+BEGUN_FIRST = (
+    "test_packaging.py",
+    "test_power_cuts.py",
+    "test_memory.py",
+    "test_one_road.py",
+    "test_bench_sections.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest tests come first."""
+    order = {name: place for place, name in enumerate(BEGUN_FIRST)}
+    items.sort(key=lambda item: order.get(item.path.name, len(order)))
+
+
 def pytest_collection_finish() -> None:
     """What was collected stays until the end: the collector need not look through it again and again.
 

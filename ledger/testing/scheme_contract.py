@@ -35,6 +35,7 @@ from ledger.schemes.scheme import (
     as_it_stands,
     brought,
 )
+from ledger.schemes.settings import as_written
 from ledger.testing.comparing import bits, refused
 
 _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
@@ -152,8 +153,7 @@ class SchemeContract:
     def test_whole_numbers_decimals_and_switches_are_taken_exactly(self) -> None:
         scheme = self.make()
         for field in attrs.fields(scheme.settings):
-            value = field.default if isinstance(field.default, bool) else _as_text(field.default)
-            assert scheme.numbers_from({field.name: value}) == scheme.numbers_from({})
+            assert scheme.numbers_from({field.name: as_written(field.default)}) == scheme.numbers_from({})
 
     # -- who counts ------------------------------------------------------------------------------------------------
 
@@ -439,10 +439,6 @@ def _problems(scheme: Scheme, settings: Mapping[str, Any]) -> tuple[str, ...]:
             problems = error.problems
             raise
     return problems
-
-
-def _as_text(value: float) -> int | str:
-    return int(value) if value == int(value) else format(value, "f").rstrip("0")
 
 
 def _games(seed: int) -> tuple[list[int], list[int], list[float]]:

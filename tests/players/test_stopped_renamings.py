@@ -118,7 +118,7 @@ def test_killed_at_any_statement_it_is_the_old_name_or_the_new(pair_club: Path, 
 
 
 def test_a_name_that_was_never_sealed_is_dropped(pair_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop(pair_club, monkeypatch, renaming, "_seal")
+    stop(pair_club, monkeypatch, renaming, "body_of")
     assert waiting(pair_club) == [(1, 1, NEW_NAME)]
     verdict = audit(pair_club)
     assert (verdict.falsehoods, left_out(verdict)) == ((), [WAITING])

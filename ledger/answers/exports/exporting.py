@@ -36,6 +36,11 @@ from ledger.runtime.ledger_files import refuse_own_files
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.table_reader import OwnConnection, Scan, TableReader, table_reader
 
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+    from ledger.answers.exports.columns import Lookup
+
 
 class Document(NamedTuple):
     """A text that can be exported.
@@ -63,11 +68,6 @@ DOCUMENTS: Mapping[tuple[str, str], Document] = {
     ),
 }
 
-
-if TYPE_CHECKING:
-    from polars import DataFrame
-
-    from ledger.answers.exports.columns import Lookup
 
 FEW_ENTRIES = 20_000  # of a journal: up to here this process reads and writes alone; starting others takes longer
 _TRIES = 3  # of meeting the same moment in two processes, before one of them reads alone
