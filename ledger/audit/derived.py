@@ -39,6 +39,9 @@ from ledger.ratings.views import Views
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import Progress
 
+if TYPE_CHECKING:
+    import sqlite3
+
 
 class SealedJournal(SqliteJournal):
     """A journal that ends at its proven head; it takes no entries, and who holds the snapshot closes it."""
@@ -74,9 +77,6 @@ class SealedPeople(People):
     def close(self) -> None:
         """Nothing to release."""
 
-
-if TYPE_CHECKING:
-    import sqlite3
 
 BLOCK = 5_000
 REMEDY = "the journal is right: 'rebuild' the views"

@@ -36,9 +36,6 @@ def numbers_of(connection: sqlite3.Connection, player: int) -> list[int]:
     return sorted(below(merges, root(merges, player)))
 
 
-if TYPE_CHECKING:
-    import sqlite3
-
 _ADD_PROPOSAL = (
     "INSERT INTO proposals(proposal, position, proposed_by, proposed_proven, reason, parts, effective) "
     "VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING"

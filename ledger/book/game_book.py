@@ -27,6 +27,10 @@ from ledger.journal import Journal
 from ledger.journal.issued_tokens import IssuedTokens
 from ledger.schemes import named
 
+if TYPE_CHECKING:
+    import sqlite3
+
+
 _GAME = "game:"
 _OF_PERSON = (
     "SELECT position FROM games WHERE white = ?1 AND ended_ms BETWEEN ?2 AND ?3 "
@@ -167,10 +171,6 @@ class Correcting:
 
     def _positions(self, query: str, arguments: tuple[Any, ...]) -> set[int]:
         return {position for (position,) in self._connection.execute(query, arguments)}
-
-
-if TYPE_CHECKING:
-    import sqlite3
 
 
 # Each number that SQLite hands over becomes an object, which costs more than to find it: two share one.

@@ -22,6 +22,11 @@ from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np, pl
 from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, STANDING_GUEST, Scheme
 
+if TYPE_CHECKING:
+    import sqlite3
+
+    from polars import DataFrame, Series
+
 
 class Placed(NamedTuple):
     """An event and its position in the journal: what the game book needs of an entry."""
@@ -69,9 +74,6 @@ class Fresh:
         self.start_ms[pool] = min(rated_ms, self.start_ms.get(pool, rated_ms))
         self.touched.setdefault(pool, set()).update(players)
 
-
-if TYPE_CHECKING:
-    from polars import DataFrame, Series
 
 refuse: Callable[..., int]  # a name that ``bound`` gives to the loop below
 
@@ -169,9 +171,6 @@ def refusal_loop(scheme: Scheme) -> Callable[..., None]:
 
 assert STANDING_CODE["full"] == STANDING_FULL
 
-
-if TYPE_CHECKING:
-    import sqlite3
 
 BLOCK = 100_000  # games that are Python objects at one time: some 35 MB
 FEW_JUDGED = 2_000  # games up to which each is judged by itself, without loading Polars

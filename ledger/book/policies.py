@@ -22,6 +22,10 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.person_names import same_person
 from ledger.runtime.nearest import choice_of, did_you_mean
 
+if TYPE_CHECKING:
+    import sqlite3
+
+
 PUBLISHING = "publishing"
 SANDBAGGER = "sandbagger"
 UPSETS = "upsets"
@@ -307,10 +311,6 @@ def breach(policy: FourEyes, decision: Decision, proposed: Party, decided: Party
         word, token = (proposed, decided) if decided.proven else (decided, proposed)
         return f"{token.name!r} is proven by a token and {word.name!r} is a word alone, which may be the same person's"
     return None
-
-
-if TYPE_CHECKING:
-    import sqlite3
 
 
 def broken_by(

@@ -26,6 +26,9 @@ from ledger.runtime.lazy import pl
 if TYPE_CHECKING:
     import sqlite3
 
+    from polars import DataFrame
+
+
 GAME_COLUMNS = (
     "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
     "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", "rated", "reason", "white_rating",
@@ -134,9 +137,6 @@ def index_tournaments(connection: sqlite3.Connection) -> None:
     """Make the games of a tournament quick to find before the other indexes are made: for a build, which looks."""
     connection.execute(_BY_TOURNAMENT.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
 
-
-if TYPE_CHECKING:
-    from polars import DataFrame
 
 FACTS = (
     "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "rated",

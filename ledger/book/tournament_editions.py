@@ -29,6 +29,7 @@ from ledger.facts.periods import DAY_MS
 if TYPE_CHECKING:
     import sqlite3
 
+
 _OF_NAMES = (
     "SELECT tournament, edition_ms, edition, round, player, brings, half_points, position FROM rounds_without_game "
     "WHERE pool = ?1 AND tournament IN (SELECT value FROM json_each(?2)) ORDER BY tournament, edition_ms, position"
@@ -129,9 +130,6 @@ def _is_voided(decided: Decided, pool: str, stored: StoredRound) -> bool:
 def _reaches(first: int, last: int, stored: StoredRound) -> bool:
     return first <= stored.last_ms and stored.edition_ms <= last
 
-
-if TYPE_CHECKING:
-    import sqlite3
 
 _ENDS = (  # read where a round is told again under another day, which is seldom: no index is kept for it
     "SELECT ended_ms, min(ended_at) FROM games WHERE pool = ? AND tournament = ? AND voided_by IS NULL "

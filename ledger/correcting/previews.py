@@ -255,10 +255,10 @@ class Previews:
             message = "nobody holds the token of an approver any more, so that nobody can approve; see 'token reset'"
             raise ProposalError(f"decision:{number}", [Refusal(0, "four-eyes", message)])
         by, by_token = ("", None) if issuer is None else (issuer.event.person, issuer.position)
-        first = MAX_WHOLE - len(persons)
+        first = MAX_WHOLE - len(persons)  # far from the numbers of tokens that somebody holds
         return [
             (
-                by or person,
+                by or person,  # before there is an approver everybody issues their own
                 TokenIssued(
                     number=first + place,
                     person=person,

@@ -21,6 +21,7 @@ from ledger.runtime.lazy import pl
 if TYPE_CHECKING:
     from polars import DataFrame, Expr, Series
 
+
 _FIELDS = {field.name: field for field in attrs.fields(GameRecorded)}
 _QUOTED = {"ended_at", "outcome", "pool", "round", "started_at", "termination", "text", "tournament"}
 # Free text, by field with its limit, may need escapes.
@@ -138,9 +139,6 @@ def bodies(frame: DataFrame, first: int, recorded_at: str, actor: str) -> list[b
 
 assert MAX_HALF_MOVES < 2**31
 
-
-if TYPE_CHECKING:
-    from polars import DataFrame, Expr, Series
 
 _NUMBERS = {"birth_year", "games", "player"}
 _KEYS: Mapping[type[Event], str] = {

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 from ledger.errors import MalformedError
 from ledger.runtime.lazy import pl
 
+if TYPE_CHECKING:
+    from polars import Series
+
 
 class Precision(StrEnum):
     """How much of an instant is known."""
@@ -111,9 +114,6 @@ def is_before(ended: str, started: str) -> bool:
     shared = min(len(ended), len(started), 19)
     return ended[:shared] < started[:shared]
 
-
-if TYPE_CHECKING:
-    from polars import Series
 
 # What completes a text of this many characters to its first millisecond.
 _REST = {4: "-01-01T00:00:00.000", 7: "-01T00:00:00.000", 10: "T00:00:00.000"}

@@ -117,8 +117,9 @@ def told_otherwise(
     """
     moves = telling.get("text")
     same_moves = moves is not None and moves == known.get("text") and telling.get("half_moves", 0) >= LONG
-    if any(_differs(telling, known, name) for name in ("half_moves", "text", "pool")):
-        return ""
+    for name in ("half_moves", "text", "pool"):  # a blank contradicts nothing
+        if None not in {telling.get(name), known.get(name)} and telling.get(name) != known.get(name):
+            return ""
     same_event = telling.get("tournament") is not None and telling.get("tournament") == known.get("tournament")
     same_round = same_event and telling.get("round") is not None and telling.get("round") == known.get("round")
     days = telling["ended_at"][:_DAY], known["ended_at"][:_DAY]
@@ -136,10 +137,6 @@ def told_otherwise(
         other = names()[int(sides.white)]
         return "with another name" if nearest(other[0], [other[1]]) else ""
     return ""
-
-
-def _differs(telling: Mapping[str, Any], known: Mapping[str, Any], name: str) -> bool:
-    return None not in {telling.get(name), known.get(name)} and telling.get(name) != known.get(name)
 
 
 def _apart(day: str, other: str) -> int | None:

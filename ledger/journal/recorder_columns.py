@@ -38,6 +38,7 @@ from ledger.runtime.long_work import ahead, collector_paused
 if TYPE_CHECKING:
     from polars import DataFrame, Series
 
+
 _TO_THE_SECOND = 19  # characters of an instant before its fraction and its Z
 _LAST_MS = instant_ms("9999-12-31T23:59:59Z")
 
@@ -62,9 +63,6 @@ def suspects(games: DataFrame, now_ms: int) -> Series:
         doubts += [ended_known < started_known, in_one_second]
     return games.select(pl.any_horizontal(doubts).fill_null(value=False).alias("suspect"))["suspect"]
 
-
-if TYPE_CHECKING:
-    from polars import DataFrame
 
 BY_SPEED = "by-speed"
 MAX_DIFFERENCES = 50_000  # of one import that are kept: one batch of corrections has 100,000 rows
@@ -529,10 +527,6 @@ def _frames(texts: list[str]) -> list[tuple[bytes, bytes]]:
     compressor = zstandard.ZstdCompressor(level=_TEXT_LEVEL)
     raw = [text.encode() for text in texts]
     return [(sha256(data).digest(), compressor.compress(data)) for data in raw]
-
-
-if TYPE_CHECKING:
-    from polars import DataFrame
 
 
 def take_frames(

@@ -24,6 +24,7 @@ from ledger.runtime import sqlite
 if TYPE_CHECKING:
     import sqlite3
 
+
 _LEAVES = "SELECT leaf FROM journal WHERE position > ? AND position <= ? ORDER BY position"
 _NODES = "SELECT hash FROM nodes WHERE level = ? AND number >= ? AND number < ? ORDER BY number"
 
@@ -52,9 +53,6 @@ def edge_hashes(connection: sqlite3.Connection, path: str, size: int, first: int
         levels.append(hashes)
     return levels
 
-
-if TYPE_CHECKING:
-    import sqlite3
 
 APPLICATION_ID = sqlite.JOURNAL_ID
 LAYOUT = 1

@@ -21,6 +21,7 @@ from ledger.runtime import sqlite
 if TYPE_CHECKING:
     import sqlite3
 
+
 _PATIENCE = 1.0  # seconds to wait for another writer
 _CHUNK = 100_000  # names that enter the index in one transaction
 _FEW = 2_000  # names that are read each time rather than brought into the index
@@ -114,9 +115,6 @@ class NameIndex(ABC):
                     self._connection.executemany(self._insert(), ((player, self.form(name)) for player, name in rows))
 
 
-if TYPE_CHECKING:
-    import sqlite3
-
 _ALL = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL AND player > ? ORDER BY player"
 _INDEXED = f"SELECT player FROM main.{FOLDS} WHERE name IN (SELECT value FROM json_each(?))"
 _SOME = (
@@ -188,9 +186,6 @@ def _by_name(rows: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
         bearers.setdefault(fold(name), []).append(player)
     return bearers
 
-
-if TYPE_CHECKING:
-    import sqlite3
 
 SHORTEST = 3  # letters of a part that is searched by the index
 SECURE_DELETE_SINCE = (3, 42, 0)  # the SQLite that takes deleted words out of the index at once

@@ -18,7 +18,8 @@ from ledger.players.people import People, Person
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:
-    from polars import Expr
+    from polars import Expr, Series
+
 
 _FEW = 20  # newcomers who are looked up by the index of names; for more of them all names are read once
 _LETTERS = {"ß": "ss", **PLAIN_LETTERS}
@@ -94,9 +95,6 @@ def _letters() -> Expr:
     text = pl.col("name").str.to_lowercase().str.normalize("NFKD").str.replace_many(_LETTERS)
     return text.str.replace_all(r"[^\p{L}\p{N}]", "").str.split("").list.sort().list.join("").alias("letters")
 
-
-if TYPE_CHECKING:
-    from polars import Series
 
 NOBODY = -1
 

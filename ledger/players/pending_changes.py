@@ -24,6 +24,7 @@ from ledger.runtime import sqlite
 if TYPE_CHECKING:
     import sqlite3
 
+
 _NAMES_PENDING = "SELECT player, number, name, salt FROM renaming ORDER BY player"
 _BEGIN_NAME = "INSERT OR REPLACE INTO renaming(player, number, name, salt) VALUES (?, ?, ?, ?)"
 _GIVE = (
@@ -97,9 +98,6 @@ class PendingNames:
         with sqlite.storage_errors(self._path):
             people_layouts.show(self._connection, sealed=[pending.salt for pending in sealed])
 
-
-if TYPE_CHECKING:
-    import sqlite3
 
 _KNOWN = "(identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
 _ERASE = f"UPDATE main.people SET identity = NULL, name = NULL, salt = NULL WHERE player = ? AND {_KNOWN}"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import sqlite3
 
+
 LAYOUT = 5
 OLDEST_LAYOUT = 1
 SALT_BYTES, SECRET_BYTES = 16, 32
@@ -103,9 +104,6 @@ def secret_of(connection: sqlite3.Connection) -> bytes | None:
     row = connection.execute("SELECT secret FROM main.secret").fetchone()
     return None if row is None else bytes(row[0])
 
-
-if TYPE_CHECKING:
-    import sqlite3
 
 _SEALED = "CREATE TEMP TABLE IF NOT EXISTS sealed_salts(salt BLOB PRIMARY KEY)"
 _HIDDEN = "CREATE TEMP TABLE IF NOT EXISTS hidden_players(player INTEGER PRIMARY KEY)"

@@ -215,8 +215,9 @@ class Publications:
 
     def all(self, pool: str | None = None) -> list[Publication]:
         """The published lists of a pool, or of all, by pool, instant, and order of publishing."""
+        # a pool's name ends with '@' in a key, and 'A' follows that
         first, after = (_FIRST, _AFTER) if pool is None else (f"{_FIRST}{pool}@", f"{_FIRST}{pool}A")
-        return sorted(self._between(first, after), key=lambda found: (found.event.pool, found.at_ms, found.position))
+        return sorted(self._between(first, after), key=lambda each: (each.event.pool, each.at_ms, each.position))
 
     def last_editions(self) -> list[AskedList]:
         """The last edition of the list of each pool and instant, as a preview asks about it."""
@@ -224,8 +225,8 @@ class Publications:
         return [AskedList(publication.name, pool, at_ms) for (pool, at_ms), publication in last.items()]
 
     def _editions(self, pool: str, as_of: str) -> list[Publication]:
-        first = f"{_FIRST}{pool}@{as_of}/"
-        return sorted(self._between(first, f"{first}:"), key=lambda found: found.event.edition)
+        first = f"{_FIRST}{pool}@{as_of}/"  # what follows is a number, and ':' follows '9'
+        return sorted(self._between(first, f"{first}:"), key=lambda each: each.event.edition)
 
     def _last_edition(self, pool: str, as_of: str) -> Publication | None:
         return next(reversed(self._editions(pool, as_of)), None)

@@ -25,7 +25,7 @@ from ledger.book.timeline import Held, Pool
 from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
-from ledger.ratings import distribution, engine, keeping, side_rows, views_file
+from ledger.ratings import engine, keeping, side_rows, views_file
 from ledger.ratings.fact_projector import ReadModel, of_facts
 from ledger.ratings.listing import listed_flags
 from ledger.ratings.player_rows import CURRENT, WRITE_CURRENT
@@ -53,7 +53,10 @@ from ledger.runtime.sorted_runs import SortedRuns
 from ledger.runtime.table_writer import MESSAGE, OwnConnection, OwnProcess, TableWriter, table_writer, wait_for_writer
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from polars import DataFrame
+
 
 SIDES_A_RUN = 1_000_000  # sides that are sorted in memory at one time, about 100 bytes each
 SIDES_A_BLOCK = 250_000  # sides that are folded, written and committed together
@@ -279,11 +282,6 @@ def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> Games:
     return Games(**columns, begins=begins, fresh=np.ones(len(frame), np.int32), facts=further)
 
 
-if TYPE_CHECKING:
-    import sqlite3
-
-    from polars import DataFrame
-
 OWN_PROCESS_FROM = 100_000  # entries from which starting a process to write their rows (about 0.3 s) pays
 ENTRIES_A_COMMIT = 200_000  # entries that are folded between two commits: each waits for the disk
 GAMES_A_RUN = 500_000  # games that are sorted in memory at one time, about 100 bytes each
@@ -344,7 +342,7 @@ class Build:
                 views_file.create_indexes(connection, self._projectors)
                 if listeners := of_facts(self._projectors):
                     tell_all(book, listeners, target, progress)
-                distribution.begin(connection)
+                views_file.count_distribution(connection)
                 views_file.set_checkpoint(connection, target, self._journal.root_at(target))
                 keeping.remember(connection, missing)
                 connection.execute("DROP TABLE build")

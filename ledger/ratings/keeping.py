@@ -18,13 +18,13 @@ from ledger.errors import ProjectionError
 from ledger.facts.codec import decode
 from ledger.facts.events import PolicySet
 from ledger.journal import Journal
+from ledger.journal.past_reach import policy_entries
 from ledger.ratings import views_file
 from ledger.ratings.fact_projector import ReadModel, is_of_facts
 
 if TYPE_CHECKING:
     import sqlite3
 
-_KEYS_LOOKED_UP = 64  # at one time, to find what was set last
 _LEFT = "SELECT DISTINCT name FROM left_behind ORDER BY name"
 _SET_AT = "SELECT coalesce(max(position), 0) FROM policies WHERE policy = ?"
 _WHERE = "SELECT pool, since_ms FROM left_behind WHERE name = ?"
@@ -177,18 +177,9 @@ def rule_position(connection: sqlite3.Connection) -> int:
 
 def rule_of(journal: Journal) -> Rule:
     """The rule as a journal tells it, for views that are to be made."""
-    first, last = 1, 0
-    said: Given = {}
-    while True:
-        keys = [f"policy:{READ_MODELS}@{number}" for number in range(first, first + _KEYS_LOOKED_UP)]
-        stored = journal.find(keys)
-        for entry in stored.values():
-            event = decode(entry.body).event
-            if isinstance(event, PolicySet) and entry.position > last:
-                last, said = entry.position, event.settings
-        if len(stored) < len(keys):
-            return _rule(said)
-        first += _KEYS_LOOKED_UP
+    last = max(policy_entries(journal.find, READ_MODELS), key=lambda entry: entry.position, default=None)
+    event = None if last is None else decode(last.body).event
+    return _rule(event.settings if isinstance(event, PolicySet) else {})
 
 
 # -- what was left behind --------------------------------------------------------------------------------------------

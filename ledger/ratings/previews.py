@@ -25,6 +25,10 @@ from ledger.ratings.standings import Standings
 from ledger.ratings.trials import Folded, RatedAgain
 from ledger.ratings.views import Views
 
+if TYPE_CHECKING:
+    import sqlite3
+
+
 Said = tuple[float, int, str | None]  # what a list says of a player: rating, games, day of the last one
 
 
@@ -69,9 +73,6 @@ def compared(asked: AskedList, before: Mapping[int, Said], after: Mapping[int, S
         return ListMove(asked.name, asked.pool, len(differing), None, None, None)
     return ListMove(asked.name, asked.pool, len(differing), largest, before[largest][0], after[largest][0])
 
-
-if TYPE_CHECKING:
-    import sqlite3
 
 LAST_ROWS = """
 SELECT c.player, c.rating, c.n, c.listed, h.time_losses, h.hera, games.key

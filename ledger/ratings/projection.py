@@ -44,6 +44,10 @@ from ledger.runtime.kernels import compiled
 from ledger.runtime.long_work import collector_paused
 from ledger.schemes.scheme import Newcomer
 
+if TYPE_CHECKING:
+    import sqlite3
+
+
 REMEMBERED = 20_000  # players; some 2 KB each
 
 
@@ -152,9 +156,6 @@ class LiveGames:
             {**found, **unknown},
         )
 
-
-if TYPE_CHECKING:
-    import sqlite3
 
 MakeRows = Callable[["sqlite3.Connection", Pool, Sequence[SideTable]], PlayerRows]
 

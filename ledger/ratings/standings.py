@@ -21,12 +21,13 @@ from ledger.book.timeline import BEGINNING, Pool
 from ledger.facts.instants import Precision, instant_text
 from ledger.journal.kept_lists import ListRow, shared_places
 from ledger.ratings import queries, views_file
-from ledger.ratings.distribution import band, highest
 from ledger.ratings.player_states import PlayerState, PlayerStates
+from ledger.ratings.views_file import band, highest
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
     import sqlite3
+
 
 Point = tuple[float, int]  # a place in a ranking: the rating below zero, points, and the player's number
 
@@ -119,9 +120,6 @@ def points_of_closed(connection: sqlite3.Connection, pool: int, closed: Set[int]
     """The points of closed accounts among all whom the views list, in order."""
     return sorted(connection.execute(OF_CLOSED, (pool, orjson.dumps(sorted(closed)).decode())).fetchall())
 
-
-if TYPE_CHECKING:
-    import sqlite3
 
 EVERYBODY = 2**62  # a limit that is none, as SQLite takes it; as a player's number above all
 FEW_PLAYERS = 1_000  # are looked up one by one; for more of them everybody is read

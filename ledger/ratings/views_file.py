@@ -22,6 +22,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from math import inf, nextafter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,7 +30,7 @@ from ledger import schemes
 from ledger.book import tables
 from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameError, one_line
 from ledger.journal.merkle import EMPTY_ROOT
-from ledger.ratings import distribution, tournament_performance
+from ledger.ratings import tournament_performance
 from ledger.ratings.fact_projector import ReadModel, of_facts
 from ledger.ratings.side_tables import HISTORY, side_tables
 from ledger.runtime import arith, sqlite
@@ -37,6 +38,67 @@ from ledger.schemes.scheme import Scheme
 
 if TYPE_CHECKING:
     import sqlite3
+
+
+# How the distribution is kept: counted once, when a build has written ``current``, and from then on by triggers, so
+# that no writer of ``current`` can forget it. The points of a rating are cut towards zero: 1400 is 1400.0 to 1400.9,
+# 0 is -0.9 to 0.9; they never descend where ratings ascend. Wider bands would spare a live game a page or two, but
+# among half a million players a place within a band would then be found among thousands.
+_MOST = 2**63 - 1  # of SQLite's whole numbers
+DISTRIBUTION = """CREATE TABLE distribution(
+      pool INTEGER NOT NULL, points INTEGER NOT NULL, players INTEGER NOT NULL CHECK(players > 0),
+      PRIMARY KEY(pool, points)) STRICT, WITHOUT ROWID"""
+
+
+def _band(rating: str) -> str:
+    return f"CAST({rating} AS INTEGER)"
+
+
+_OLD, _NEW = _band("old.rating"), _band("new.rating")
+_COMES = f"INSERT INTO distribution VALUES (new.pool, {_NEW}, 1) ON CONFLICT DO UPDATE SET players = players + 1;"
+_GOES = (  # there is no row of nobody
+    f"DELETE FROM distribution WHERE pool = old.pool AND points = {_OLD} AND players = 1; "
+    f"UPDATE distribution SET players = players - 1 WHERE pool = old.pool AND points = {_OLD};"
+)
+_CHANGED = "AFTER UPDATE OF rating, listed ON current"
+_STAYS = f"(old.listed AND new.listed AND {_OLD} = {_NEW})"
+COUNTING_TRIGGERS = (
+    f"CREATE TRIGGER current_comes AFTER INSERT ON current WHEN new.listed BEGIN {_COMES} END",
+    f"CREATE TRIGGER current_goes AFTER DELETE ON current WHEN old.listed BEGIN {_GOES} END",
+    f"CREATE TRIGGER current_leaves {_CHANGED} WHEN old.listed AND NOT {_STAYS} BEGIN {_GOES} END",
+    f"CREATE TRIGGER current_joins {_CHANGED} WHEN new.listed AND NOT {_STAYS} BEGIN {_COMES} END",
+)
+_COUNT = f"""
+INSERT INTO distribution
+SELECT pool, {_band("rating")}, count(*) FROM current WHERE listed = 1 GROUP BY 1, 2
+"""
+
+
+def count_distribution(connection: sqlite3.Connection) -> None:
+    """Count who is listed, and have the counts kept from now on; in the caller's transaction.
+
+    Args:
+        connection: new views, whose ``current`` is written and whose ``distribution`` is empty.
+    """
+    connection.execute(_COUNT)
+    for statement in COUNTING_TRIGGERS:
+        connection.execute(statement)
+
+
+def band(rating: float) -> int:
+    """The points of a rating, as SQLite cuts them, which takes 2**63 - 1 for what is above."""
+    return -_MOST - 1 if rating < -_MOST else _MOST if rating >= _MOST else int(rating)
+
+
+def highest(points: int) -> float:
+    """The highest rating of these points."""
+    if points == _MOST:
+        return inf
+    if points < 0:
+        return float(points)
+    above = float(points + 1)
+    return above if above < points + 1 else nextafter(above, 0.0)
+
 
 APPLICATION_ID = sqlite.VIEWS_ID
 LAYOUT = 9
@@ -58,7 +120,7 @@ _SCHEMA = (
       pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating REAL NOT NULL,
       game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
       listed INTEGER NOT NULL CHECK(listed IN (0, 1)), PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
-    distribution.TABLE,
+    DISTRIBUTION,
     tournament_performance.VIEW,
 )
 _INDEXES = (
@@ -69,7 +131,7 @@ _INDEXES = (
 
 _OBJECTS: Mapping[tuple[str, str], str] = {
     (statement.split()[1].lower(), statement.split("(")[0].split()[2]): statement
-    for statement in (*_SCHEMA, *_INDEXES, *distribution.TRIGGERS)
+    for statement in (*_SCHEMA, *_INDEXES, *COUNTING_TRIGGERS)
 }  # by kind (table, view, index or trigger) and name, the statement that makes it
 OWN_TABLES = frozenset(statement.split("(")[0].split()[2] for statement in _SCHEMA) | {HISTORY.name, "build"}
 

@@ -17,7 +17,7 @@ from ledger.answers.rows import as_row, as_rows
 from ledger.facts.events import PlayerChanged
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
-from ledger.ratings import distribution, standings, views_file
+from ledger.ratings import standings, views_file
 from ledger.ratings.player_rows import WRITE_CURRENT
 from ledger.ratings.standings import EVERYBODY
 from ledger.runtime import sqlite
@@ -43,7 +43,7 @@ def _views(tmp_path: Path) -> Iterator[Any]:
     with closing(views_file.create(tmp_path / "views.db", ())) as connection:
         connection.execute("BEGIN")
         views_file.create_indexes(connection, ())
-        distribution.begin(connection)
+        views_file.count_distribution(connection)
         yield connection
 
 
@@ -91,7 +91,7 @@ def test_a_build_counts_what_the_triggers_would_have_kept(tmp_path: Path) -> Non
     with closing(views_file.create(tmp_path / "views.db", ())) as connection:
         connection.execute("BEGIN")
         connection.executemany(WRITE_CURRENT, [row(random, player) for player in range(200)])
-        distribution.begin(connection)
+        views_file.count_distribution(connection)
         assert distribution_of(connection) == connection.execute(COUNTED).fetchall() != []
 
 
@@ -99,9 +99,9 @@ def test_a_build_counts_what_the_triggers_would_have_kept(tmp_path: Path) -> Non
 def test_a_rating_is_in_the_band_that_sqlite_works_out_up_to_the_highest_of_it(rating: float) -> None:
     with closing(sqlite.sqlite3.connect(":memory:")) as connection:
         question = f"SELECT {BAND.format('?')}"
-        points = distribution.band(rating)
+        points = views_file.band(rating)
         assert connection.execute(question, (rating,)).fetchone() == (points,)
-        highest = distribution.highest(points)
+        highest = views_file.highest(points)
         assert connection.execute(question, (highest,)).fetchone() == (points,)
         assert highest == inf or connection.execute(question, (nextafter(highest, inf),)).fetchone() > (points,)
 

@@ -17,7 +17,7 @@ from ledger.runtime.ledger_files import beside
 
 from .. import output
 from . import DB, confirmed
-from .identifying import acting, recorder, recording_token
+from .identifying import acting, recorded_by
 
 
 @click.command("accept-lost-names")
@@ -72,5 +72,5 @@ def accept_clock(db_path: str, yes: bool, actor: str) -> None:
             output.remark(f"entry {position} was recorded at {recorded_at} by {entry['actor']!r}")
             output.remark(f"this machine's clock says {recorded_text(now)}")
             confirmed("Is this machine's clock right, and was the clock wrong that recorded this entry?", yes=yes)
-            receipt = ledger.append(event, actor=recorder(ledger, actor), token=recording_token(ledger))
+            receipt = ledger.append(event, **recorded_by(ledger, actor))
             output.remark(f"{db_path}: accepted by entry {receipt.position}; head {ledger.head()}")

@@ -24,7 +24,7 @@ from ledger.ledger import Ledger
 from .. import output
 from ..wording import counted
 from . import identifying
-from .identifying import recorder, recording_token, token_given
+from .identifying import recorded_by, token_given
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 CHANGES_SHOWN = 20
@@ -89,7 +89,7 @@ def record(ledger: Ledger, events: Sequence[Event], actor: str) -> list[Receipt]
         propose(ledger, events, asked)
         return None
     with naming_the_line(ledger):
-        return ledger.append_many(events, actor=recorder(ledger, actor), token=recording_token(ledger))
+        return ledger.append_many(events, **recorded_by(ledger, actor))
 
 
 def propose(ledger: Ledger, events: Sequence[Event], asked: Wish, token_file: str | None = None) -> None:

@@ -15,7 +15,7 @@ from ..choices import scheme_names
 from ..progress import Bars
 from ..wording import counted
 from . import DB, check_words, confirmed, settings_given, tell_package
-from .identifying import acting, recorder, recording_token
+from .identifying import acting, recorded_by
 
 
 @click.command()
@@ -85,7 +85,7 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
         known = [f"{row.name} ({row.identity}), player {row.player}," for row in rows if row and not row.is_erased]
         if known:
             confirmed(f"Erase {' merged with '.join(known)} for good?", yes=yes)
-        erased = ledger.erase(person.player, actor=recorder(ledger, actor), token=recording_token(ledger))
+        erased = ledger.erase(person.player, **recorded_by(ledger, actor))
         remaining = _keys_to_try(ledger, person.player)
     called = f"players {', '.join(map(str, numbers))} were" if numbers[1:] else f"player {person.player} was"
     outcome = f"who {called} {'is forgotten' if erased else 'was forgotten before'}"

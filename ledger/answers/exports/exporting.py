@@ -3,6 +3,8 @@
 While others record games and bring the views level, everything is read in one transaction, also by the process that
 reads beside this one. The file is made under another name and takes the place of an older export; the files of a ledger
 are never written over.
+
+What is a text of its own and no rows (``DOCUMENTS``) is made by a function of the ledger and of what was asked for.
 """
 
 from __future__ import annotations
@@ -34,6 +36,11 @@ from ledger.runtime.ledger_files import refuse_own_files
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.table_reader import OwnConnection, Scan, TableReader, table_reader
 
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+    from ledger.answers.exports.columns import Lookup
+
 
 class Document(NamedTuple):
     """A text that can be exported.
@@ -61,11 +68,6 @@ DOCUMENTS: Mapping[tuple[str, str], Document] = {
     ),
 }
 
-
-if TYPE_CHECKING:
-    from polars import DataFrame
-
-    from ledger.answers.exports.columns import Lookup
 
 FEW_ENTRIES = 20_000  # of a journal: up to here this process reads and writes alone; starting others takes longer
 _TRIES = 3  # of meeting the same moment in two processes, before one of them reads alone

@@ -35,6 +35,10 @@ from ledger.audit.reader.tree import TILE, leaf_of_anything, leaves_of, root_of,
 from ledger.errors import CorruptError, one_line
 from ledger.facts.words import TreeHead
 
+if TYPE_CHECKING:
+    import sqlite3
+
+
 BLOCK = TILE  # rows that are judged together: few enough to stay in the processor's cache
 CLOCK_ACCEPTED = "clock-accepted/1"
 
@@ -270,9 +274,6 @@ def _row_faults(row: Row) -> Iterator[str]:
         f"it ends {shown(body[-40:])}; {RESTORE}"
     ]
 
-
-if TYPE_CHECKING:
-    import sqlite3
 
 _COLUMNS = ("position", "kind", "key", "body", "leaf")
 _ROWS = f"SELECT {', '.join(_COLUMNS)} FROM journal"

@@ -28,6 +28,7 @@ from ledger.runtime.lazy import pl
 if TYPE_CHECKING:
     from polars import DataFrame
 
+
 KINDS = ("standard", "rapid", "blitz")
 LABELS: Mapping[str, str] = {
     "fide_id": "the FIDE number",
@@ -53,9 +54,6 @@ def without_strangers(cells: DataFrame) -> DataFrame:
     unrated = pl.col("rating").fill_null("").str.strip_chars().is_in(["", "0"])
     return cells.with_columns(k_factor=pl.when(unrated).then(None).otherwise(pl.col("k_factor")))
 
-
-if TYPE_CHECKING:
-    from polars import DataFrame
 
 ROWS = 20_000  # players a frame
 _WORD = re.compile(r"ID\s[Nn]umber|\S+")
@@ -158,9 +156,6 @@ NO_DAY = "the list does not tell from when it holds: say it, by --since 2026-09-
 def _field(name: str, start: int, end: int | None) -> pl.Expr:
     return pl.col("text").str.slice(start, None if end is None else end - start).str.strip_chars().alias(name)
 
-
-if TYPE_CHECKING:
-    from polars import DataFrame
 
 MAX_TEXT = 1_000  # characters of a field
 MAX_DEEP = 8  # elements in each other; a list has three

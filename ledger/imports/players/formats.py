@@ -18,6 +18,7 @@ from ledger.imports.reading import Reading
 if TYPE_CHECKING:
     from polars import DataFrame
 
+
 # Our name -> the other names of the same thing. Case, blanks and hyphens do not matter.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "identity": ("id", "player", "player_id"),
@@ -51,9 +52,6 @@ def csv_frames(stream: BinaryIO, reading: Reading, size: int = BATCH_CSV) -> Ite
         if frame.height:
             yield frame
 
-
-if TYPE_CHECKING:
-    from polars import DataFrame
 
 FORMATS = ("csv", "fide-text", "fide-xml")
 
