@@ -126,7 +126,7 @@ def test_the_verbs_of_correct_are_names_for_the_same(what: str, four_eyed: Path,
 
 def test_a_reason_goes_with_a_proposal(four_eyed: Path, run: Run) -> None:
     done = run("close-run", four_eyed, "--as-of", "2026-11-04", "--reason", "late")
-    assert (done.code, "--reason tell of a proposal: give --propose" in done.err) == (USAGE, True)
+    assert (done.code, "--reason: for --propose alone" in done.err) == (USAGE, True)
     done = run("close-run", four_eyed, "--as-of", "2026-11-04", "--propose", "--by", "eve")
     assert (done.code, done.err.startswith("error: no-reason: a reason is missing")) == (REFUSED, True)
 

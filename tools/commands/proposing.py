@@ -73,7 +73,7 @@ def wish(by: str | None = None) -> Wish | None:
         return Wish(reason or "", by or proposer)
     stray = [f"--{name}" for name, word in (("reason", reason), ("by", proposer)) if word is not None]
     if stray:
-        raise click.UsageError(f"{' and '.join(stray)} tell of a proposal: give --propose, too, or leave them out")
+        raise click.UsageError(f"{' and '.join(stray)}: for --propose alone; give that, too, or leave them out")
     return None
 
 
