@@ -36,16 +36,16 @@ KEPT = 10  # games whose lines are named
 
 def announced_in(journal: Journal, pool: str) -> dict[str, Announced]:
     """By name of a tournament, what was told of its editions in a pool."""
-    found: dict[str, Announced] = {}
+    tellings: dict[str, Announced] = {}
     for event in _entries(journal, f"opening:{pool}:", f"opening:{pool};"):
         if isinstance(event, TournamentOpened):
-            known = found.get(event.tournament, NOTHING)
-            found[event.tournament] = known.opened_for(instant_ms(event.starts_at), _end(event))
+            telling = tellings.get(event.tournament, NOTHING)
+            tellings[event.tournament] = telling.opened_for(instant_ms(event.starts_at), _end(event))
     for event in _entries(journal, f"tournament:{pool}:", f"tournament:{pool};"):
         if isinstance(event, TournamentClosed):
-            known = found.get(event.tournament, NOTHING)
-            found[event.tournament] = known.closed_at(instant_end_ms(event.ended_at))
-    return found
+            telling = tellings.get(event.tournament, NOTHING)
+            tellings[event.tournament] = telling.closed_at(instant_end_ms(event.ended_at))
+    return tellings
 
 
 def _entries(journal: Journal, first: str, last: str) -> Iterator[object]:

@@ -207,11 +207,11 @@ def _details(
 ) -> list[RankingDetails]:
     limits = _class_limits(ledger, ms)
     states = _states_of(ledger, standings.states, choice, ms, [player.player for player in best])
-    found = []
+    details = []
     for player, share in zip(best, _percentiles(standings, best, choice.limit), strict=True):
         state = states[player.player]
         fields = dict(zip(state.era.scheme.state, state.state, strict=True))
-        found.append(
+        details.append(
             RankingDetails(
                 percentile=share,
                 class_=class_of(player.rating, limits),
@@ -220,7 +220,7 @@ def _details(
                 rd=fields.get("rd"),
             )
         )
-    return found
+    return details
 
 
 @of_one_moment
