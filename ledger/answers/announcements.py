@@ -1,22 +1,28 @@
 """What is told of tournaments beside their games: whether it makes games rated together, and which games lie outside.
 
-What may be told at all, ``book.conflicts`` says. Read from the journal; nothing is recorded here.
+Also which tournaments that a file reports with their days the ledger was not told of yet. What may be told at all,
+``book.conflicts`` says. Read from the journal; nothing is recorded here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
 from ledger.book.timeline import Pool
 from ledger.book.tournaments import NOTHING, Announced, Edition, first_from
+from ledger.errors import RejectedError
+from ledger.facts import codec
 from ledger.facts.codec import decode
 from ledger.facts.events import TournamentClosed, TournamentOpened
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_ms_column, instant_text
 from ledger.facts.periods import DAY_MS
-from ledger.journal import Journal
+from ledger.facts.words import Format
+from ledger.imports.reading import ReportedTournament
+from ledger.journal import Journal, rules
+from ledger.journal.recorder_columns import BY_SPEED
 from ledger.ledger import Ledger
 from ledger.runtime.lazy import pl
 from ledger.schemes.scheme import Rhythm
@@ -30,16 +36,16 @@ KEPT = 10  # games whose lines are named
 
 def announced_in(journal: Journal, pool: str) -> dict[str, Announced]:
     """By name of a tournament, what was told of its editions in a pool."""
-    found: dict[str, Announced] = {}
+    tellings: dict[str, Announced] = {}
     for event in _entries(journal, f"opening:{pool}:", f"opening:{pool};"):
         if isinstance(event, TournamentOpened):
-            known = found.get(event.tournament, NOTHING)
-            found[event.tournament] = known.opened_for(instant_ms(event.starts_at), _end(event))
+            telling = tellings.get(event.tournament, NOTHING)
+            tellings[event.tournament] = telling.opened_for(instant_ms(event.starts_at), _end(event))
     for event in _entries(journal, f"tournament:{pool}:", f"tournament:{pool};"):
         if isinstance(event, TournamentClosed):
-            known = found.get(event.tournament, NOTHING)
-            found[event.tournament] = known.closed_at(instant_end_ms(event.ended_at))
-    return found
+            telling = tellings.get(event.tournament, NOTHING)
+            tellings[event.tournament] = telling.closed_at(instant_end_ms(event.ended_at))
+    return tellings
 
 
 def _entries(journal: Journal, first: str, last: str) -> Iterator[object]:
@@ -115,17 +121,17 @@ class OutsideGames:
         """The frames as they are, looked at on their way."""
         for frame in frames:
             if self.known:
-                self._look(frame)
+                of_these = frame.select("line", "tournament", "ended_at").filter(
+                    pl.col("tournament").is_in(list(self.known))
+                )
+                ends = instant_ms_column(of_these["ended_at"]).to_list()
+                rows = of_these.iter_rows()
+                for (line, name, ended_at), end in zip(rows, ends, strict=True):
+                    if end is not None and is_outside(end, self.known[name]):
+                        self.count += 1
+                        if len(self.games) < KEPT:
+                            self.games.append((line, f"ended on {ended_at[:10]}, outside what is told of {name!r}"))
             yield frame
-
-    def _look(self, frame: DataFrame) -> None:
-        of_told = frame.select("line", "tournament", "ended_at").filter(pl.col("tournament").is_in(list(self.known)))
-        ends = instant_ms_column(of_told["ended_at"]).to_list()
-        for (line, name, ended_at), end in zip(of_told.iter_rows(), ends, strict=True):
-            if end is not None and is_outside(end, self.known[name]):
-                self.count += 1
-                if len(self.games) < KEPT:
-                    self.games.append((line, f"ended on {ended_at[:10]}, outside what is told of {name!r}"))
 
 
 def outside_games(ledger: Ledger, pool: str) -> OutsideGames:
@@ -135,3 +141,50 @@ def outside_games(ledger: Ledger, pool: str) -> OutsideGames:
 
 def _day(ms: int) -> str:
     return instant_text(ms, Precision.DAY)
+
+
+class Opening(NamedTuple):
+    """A tournament to announce: line of the file, the event, and why that is refused, None where it is not."""
+
+    line: int
+    event: TournamentOpened
+    problem: str | None
+
+
+def openings(ledger: Ledger, reported: Iterable[ReportedTournament], pool: str) -> Iterator[Opening]:
+    """The tournaments of a file that the ledger was not told of with these days.
+
+    Args:
+        ledger: where they would be announced.
+        reported: what the file says of them.
+        pool: the pool of its games, or ``by-speed``: then one whose speed is unknown is left out.
+    """
+    for tournament in reported:
+        name = tournament.speed if pool == BY_SPEED else pool
+        if name is None:
+            continue
+        event = TournamentOpened(
+            pool=name,
+            tournament=tournament.name,
+            starts_at=tournament.starts_at,
+            ends_at=tournament.ends_at,
+            format=None if tournament.format is None else Format(tournament.format),
+            entrants=tournament.entrants,
+            rounds=tournament.rounds,
+        )
+        known = announced_in(ledger.journal, name).get(event.tournament, NOTHING)
+        if (instant_ms(event.starts_at), instant_end_ms(event.ends_at)) not in known.opened:
+            yield Opening(tournament.line, event, _refusal(ledger, event))
+
+
+def _refusal(ledger: Ledger, event: TournamentOpened) -> str | None:
+    """Why an announcement would be refused; None where it would be recorded, or where its pool is none yet."""
+    stored = ledger.journal.find([event.key]).get(event.key)
+    try:
+        if stored is None:
+            ledger.standing.judge(event)
+        else:
+            rules.check_repeat(TournamentOpened, event.key, rules.facts_of(stored), codec.facts_mapping(event))
+    except RejectedError as error:
+        return str(error).removeprefix(f"{error.rule}: ")
+    return None

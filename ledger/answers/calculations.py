@@ -333,13 +333,13 @@ def _games(
     scores: Sequence[float],
     parts: Sequence[tuple[Side, list[Meeting]]],
 ) -> list[CalculatedGame]:
-    found = []
+    rows = []
     for place, (other, score) in enumerate(zip(others, scores, strict=True)):
         side = parts[place][0] if len(parts) == len(others) else parts[0][0]
         by_itself = calculator.scheme.rhythm is Rhythm.GAME
         before, after = side.before[0], _listed(calculator, side.after)
         expected = engine.expected(calculator.scheme, calculator.numbers, side.before, other, calculator.when)
-        found.append(
+        rows.append(
             CalculatedGame(
                 game=place + 1,
                 opponent=other[0],
@@ -350,7 +350,7 @@ def _games(
                 change=_change(before, after) if by_itself else None,
             )
         )
-    return found
+    return rows
 
 
 def explained(explanation: Explanation) -> ExplainedRating:

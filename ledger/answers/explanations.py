@@ -223,6 +223,11 @@ def _of_batch(
     roster = {player: i for i, player in enumerate(first)}
     state = [value for player, ms in first.items() for value in states.into_batch(player, *place, number, ms)]
     when = pool.when(number, row["rated_ms"], last_ms)
+    began: Sequence[float] = ()
+    if _by_event(era):  # days since 1970
+        ends = [game["ended_ms"] for game in games]
+        began_ms = [OWN_DAY if game["began_ms"] is None else game["began_ms"] for game in games]
+        began = beginnings(ends, began_ms, [game["tournament"] for game in games], [0] * len(games))
     rateable = Rateable(
         [roster[game["white"]] for game in games],
         [roster[game["black"]] for game in games],
@@ -231,7 +236,7 @@ def _of_batch(
         [0, len(games)],
         [when.period],
         [when.day],
-        _beginnings(games) if _by_event(era) else (),
+        began,
     )
     return _meetings(era, rateable, state, list(first), roster[side_row["player"]], when)
 
@@ -239,16 +244,6 @@ def _of_batch(
 def _by_event(era: Era) -> bool:
     """Whether tournaments are rated whole, from the ratings in force when they began."""
     return era.scheme.in_force is not None and era.scheme.calendar(era.numbers).by_event
-
-
-def _beginnings(games: list[dict[str, Any]]) -> list[float]:
-    """When the tournament of each game of a batch began, days since 1970."""
-    return beginnings(
-        [game["ended_ms"] for game in games],
-        [OWN_DAY if game["began_ms"] is None else game["began_ms"] for game in games],
-        [game["tournament"] for game in games],
-        [0] * len(games),
-    )
 
 
 def _meetings(era: Era, games: Rateable, state: list[float], numbers: list[int], player: int, when: When) -> _Explained:

@@ -1,6 +1,7 @@
 """The documents that answers are given away as, each with the class that it is made of and so its JSON Schema.
 
-A new document has its line here; ``python -m tools.schemas`` then writes its schema.
+Beside them stand the prepared datasets, each with the schema of a row as newline-delimited JSON. A new document has its
+line here; ``python -m tools.schemas`` then writes its schema.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ _STATE = {"description": "state of the pool's scheme after the game", "type": ["
 
 def row_documents() -> dict[str, str]:
     """Every schema as the text of a file, by file name: ``games-1.json``, ..."""
-    found = {}
+    texts = {}
     for name, make in PREPARED.items():
         item = make(())
         others = _STATE if name == "history" else None
         schema = row_schema(f"{name}/{VERSION}", item.doc, item.columns, others)
-        found[f"{name}-{VERSION}.json"] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-    return found
+        texts[f"{name}-{VERSION}.json"] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return texts
 
 
 EXPORTS: Mapping[str, type[Any]] = {

@@ -114,10 +114,10 @@ def _extremes(ledger: Ledger, made: _Made, person: Person, n: int) -> Iterator[A
     for place, row in enumerate(highest, 1):
         yield made.of_game("highest", place, row["highest_n"], rating=row["highest"])
     listed = _list_of(ledger, made.pool, person)
-    brought = None if listed is None else highest_of(listed.seed)
-    if listed is not None and brought is not None:
+    highest_before = None if listed is None else highest_of(listed.seed)
+    if listed is not None and highest_before is not None:
         scheme, since = listed.source or "seed", None if listed.seed.day is None else day(listed.ms)
-        reached = attrs.evolve(NO_GAME, rating=brought, in_force=since)
+        reached = attrs.evolve(NO_GAME, rating=highest_before, in_force=since)
         place, is_other = len(highest) + 1, scheme != made.present
         yield Achievement(what="highest", place=place, scheme=scheme, other_system=is_other, reached=reached)
     for place, row in enumerate((row for row in eras if row["lowest_n"]), 1):

@@ -56,20 +56,20 @@ def corrected_games(connection: sqlite3.Connection, keys: Sequence[str]) -> dict
     if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is None:
         return {}
     subjects = orjson.dumps([f"game:{key}" for key in keys]).decode()
-    found: dict[str, list[int]] = {}
+    proposals: dict[str, list[int]] = {}
     for row in queries.dictionaries(connection, queries.CORRECTED_GAMES, (subjects,)):
-        found.setdefault(row["subject"].removeprefix("game:"), []).append(row["proposal"])
-    return found
+        proposals.setdefault(row["subject"].removeprefix("game:"), []).append(row["proposal"])
+    return proposals
 
 
 def corrected_sides(connection: sqlite3.Connection, pool: Pool, player: int) -> dict[int, list[int]]:
     """By place of a player's rated game, the proposals that corrected it and act; only games that are corrected."""
     if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is None:
         return {}
-    found: dict[int, list[int]] = {}
+    proposals: dict[int, list[int]] = {}
     for row in queries.dictionaries(connection, queries.CORRECTED_SIDES, (pool.pool, player)):
-        found.setdefault(row["n"], []).append(row["proposal"])
-    return found
+        proposals.setdefault(row["n"], []).append(row["proposal"])
+    return proposals
 
 
 @of_one_moment
@@ -135,14 +135,14 @@ def published_after(ledger: Ledger, pool: Pool, player: int, since_ms: int = BEG
 
     Lists of instants before *since_ms*, milliseconds since 1970, are left out.
     """
-    found: dict[int, Original] = {}
+    lists: dict[int, Original] = {}
     for original in originals(ledger, pool, player, since_ms):
         if original.is_revised:
             arguments = (pool.pool, player, original.publication.at_ms)
             row = queries.first_row(ledger.views.connection, queries.ROW_AT, arguments)
             if row is not None:
-                found[row["n"]] = original
-    return found
+                lists[row["n"]] = original
+    return lists
 
 
 @of_one_moment

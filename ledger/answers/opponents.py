@@ -279,11 +279,11 @@ def _grouped(
     names: Iterable[str],
 ) -> list[StrengthNumbers]:
     """The numbers of each group of games that has a game, in the order of *names*."""
-    found: dict[str, list[PlayedGame]] = {name: [] for name in (*names, UNKNOWN)}
+    groups: dict[str, list[PlayedGame]] = {name: [] for name in (*names, UNKNOWN)}
     for game in played:
-        found[name_of(game)].append(game)
+        groups[name_of(game)].append(game)
     return [
-        StrengthNumbers(group=group, opponents=name, numbers=_numbers(games)) for name, games in found.items() if games
+        StrengthNumbers(group=group, opponents=name, numbers=_numbers(games)) for name, games in groups.items() if games
     ]
 
 

@@ -34,13 +34,13 @@ def in_force(ledger: Ledger, at: str | None = None) -> list[PolicySetting]:
         MalformedError: that is no instant.
     """
     instant = at or instant_text(ledger.now_ms())
-    found = []
+    rows = []
     for name, policy in POLICIES.items():
         row = ledger.policies.row_at(name, instant)
         for setting, value in settings_in(name, row).items():
             taken = policy.setting(setting)
             assert taken is not None
-            found.append(
+            rows.append(
                 PolicySetting(
                     policy=name,
                     setting=setting,
@@ -53,4 +53,4 @@ def in_force(ledger: Ledger, at: str | None = None) -> list[PolicySetting]:
                     meaning=taken.doc,
                 )
             )
-    return found
+    return rows

@@ -56,12 +56,12 @@ class EraRow:
 def pools(ledger: Ledger) -> list[PoolRow]:
     """Every pool of a ledger."""
     known = {pool.pool: pool for pool in ledger.pools()}
-    found = []
+    rows = []
     for row in queries.dictionaries(ledger.views.connection, queries.POOLS):
         pool = known[row["number"]]
         era = era_in_force(ledger, pool)
         following = next(iter(pool.eras[pool.eras.index(era) + 1 :]), None)
-        found.append(
+        rows.append(
             PoolRow(
                 pool=row["pool"],
                 scheme=era.scheme.name,
@@ -73,7 +73,7 @@ def pools(ledger: Ledger) -> list[PoolRow]:
                 rated_games=row["rated_games"],
             )
         )
-    return found
+    return rows
 
 
 @of_one_moment

@@ -177,23 +177,26 @@ def tables(ledger: Ledger) -> list[TableRow]:
     database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
     described = tables_described(ledger)
     counts = {name: database.table(name).count for name in described if name != tournament_performance.NAME}
-    found = [TableRow(table=name, rows=counts.get(name), says=table.doc) for name, table in described.items()]
+    rows_of_views = [TableRow(table=name, rows=counts.get(name), says=table.doc) for name, table in described.items()]
     beside = {"names": len(ledger.people.names()), "journal": ledger.journal_of_moment.size()}
-    return [*found, *(TableRow(table=name, rows=beside[name], says=table.doc) for name, table in BESIDE.items())]
+    return [
+        *rows_of_views,
+        *(TableRow(table=name, rows=beside[name], says=table.doc) for name, table in BESIDE.items()),
+    ]
 
 
 @of_one_moment
 def columns(ledger: Ledger) -> list[ColumnRow]:
     """The columns of these tables: type, unit, the column of another table whose values each has, its meaning."""
     database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
-    found = []
+    rows = []
     for name, table in {**tables_described(ledger), **BESIDE}.items():
         if name == tournament_performance.NAME:
             types = dict(tournament_performance.TYPES)
         else:
             types = {column.name: column.type for column in database.table(name).columns}
         for column, meaning in table.columns.items():
-            found.append(
+            rows.append(
                 ColumnRow(
                     table=name,
                     column=column,
@@ -203,4 +206,4 @@ def columns(ledger: Ledger) -> list[ColumnRow]:
                     says=meaning.doc,
                 )
             )
-    return found
+    return rows

@@ -1,6 +1,8 @@
 """Rankings: who stands where in a pool after its last game or at any instant, with names.
 
-Numbers come from the views; nothing is written.
+The classes of ratings are ChessWorld's by default: "A) less than 1400, B) 1400 - 1879, C) 1880 - 2199, D) 2200 and
+above"; "Beginner- up to 1600, Intermediate - 1601 - 2400, Advanced - 2401 and above". Numbers come from the views;
+nothing is written.
 """
 
 from __future__ import annotations
@@ -205,11 +207,11 @@ def _details(
 ) -> list[RankingDetails]:
     limits = _class_limits(ledger, ms)
     states = _states_of(ledger, standings.states, choice, ms, [player.player for player in best])
-    found = []
+    details = []
     for player, share in zip(best, _percentiles(standings, best, choice.limit), strict=True):
         state = states[player.player]
         fields = dict(zip(state.era.scheme.state, state.state, strict=True))
-        found.append(
+        details.append(
             RankingDetails(
                 percentile=share,
                 class_=class_of(player.rating, limits),
@@ -218,7 +220,7 @@ def _details(
                 rd=fields.get("rd"),
             )
         )
-    return found
+    return details
 
 
 @of_one_moment

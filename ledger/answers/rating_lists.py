@@ -81,7 +81,7 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
             "rating run of pool", rated_by.name, f"scheme {rated_by.scheme.name!r} rates each game when it ends"
         )
     now = ledger.now_ms()
-    found: list[RatingRun] = []
+    rows: list[RatingRun] = []
     closings: list[int] = []
     first = _first_of_last(ledger, rated_by, rows_up_to(last))
     for row in queries.dictionaries(ledger.views.connection, queries.RUNS, (rated_by.pool, first)):
@@ -89,7 +89,7 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
         if era.scheme.rhythm is not Rhythm.GAME:
             ms = row["rated_ms"]
             closings.append(ms)
-            found.append(
+            rows.append(
                 RatingRun(
                     as_of=None if ms == OPEN else day(ms),
                     event=row["batch"] or None,
@@ -105,8 +105,8 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
     for publication in ledger.publications.all(rated_by.name):  # of the last list, its last edition
         run = bisect_right(closings, publication.at_ms) - 1
         if run >= 0:
-            found[run] = attrs.evolve(found[run], published=publication.name)
-    return found[-rows_up_to(last) :]
+            rows[run] = attrs.evolve(rows[run], published=publication.name)
+    return rows[-rows_up_to(last) :]
 
 
 def _first_of_last(ledger: Ledger, pool: Pool, last: int) -> int:

@@ -67,8 +67,8 @@ class RecordedGame:
 @of_one_moment
 def games_of_day(ledger: Ledger, white: int, black: int, pool: str, ended_at: str) -> list[str]:
     """The keys of the games of two players in a pool on the day of an instant, those that were recorded last first."""
-    found = queries.dictionaries(ledger.views.connection, _SAME, (white, black, pool, ended_at))
-    return [row["key"] for row in found]
+    rows = queries.dictionaries(ledger.views.connection, _SAME, (white, black, pool, ended_at))
+    return [row["key"] for row in rows]
 
 
 @of_one_moment
@@ -153,9 +153,9 @@ def _ratings(connection: sqlite3.Connection, pool: Pool, row: dict[str, Any]) ->
     if row["reason"] is None:
         states = PlayerStates(connection, pool)
         for side in _SIDES:
-            found = queries.first_row(connection, queries.SIDE_OF_GAME, (pool.pool, row[side], row["position"]))
-            assert found is not None
-            placed = {**found, "rated_ms": row["rated_ms"], "batch": row["batch"]}
+            side_row = queries.first_row(connection, queries.SIDE_OF_GAME, (pool.pool, row[side], row["position"]))
+            assert side_row is not None
+            placed = {**side_row, "rated_ms": row["rated_ms"], "batch": row["batch"]}
             ratings[f"{side}_before"] = states.rating_before_game(placed)
             ratings[f"{side}_after"] = states.after_game(placed).rating
     return ratings

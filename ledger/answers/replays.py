@@ -100,9 +100,9 @@ class Step(NamedTuple):
 class Replay:
     """The views as they stood at an entry, which go forward step by step from there."""
 
-    def __init__(self, journal: Journal, begun: Views, held: ExitStack, progress: Progress) -> None:
+    def __init__(self, journal: Journal, begun: Views, closing: ExitStack, progress: Progress) -> None:
         self.begun = begun
-        self._journal, self._held, self._progress = journal, held, progress
+        self._journal, self._held, self._progress = journal, closing, progress
         self._past: Steps | None = None
 
     def after(self, step: Step) -> Views:
@@ -115,6 +115,6 @@ class Replay:
 @contextmanager
 def replay(ledger: Ledger, position: int, progress: Progress) -> Iterator[Replay]:
     """The views as they stood when so many entries were known, and after them, for the length of the block."""
-    with ExitStack() as held:
+    with ExitStack() as closing:
         kept = known_at(ledger.path, ledger.views.kept(), ledger.journal, position, progress)
-        yield Replay(ledger.journal, held.enter_context(kept), held, progress)
+        yield Replay(ledger.journal, closing.enter_context(kept), closing, progress)

@@ -190,28 +190,28 @@ def everybody(ledger: Ledger, pool: str | None = None, at: str | None = None) ->
     rated_by, policy = ledger.pool(pool), _policy(ledger, at)
     query = _EVERYBODY.format(last=_NOW if at is None else _THEN)
     arguments = [rated_by.pool, policy["games"], *([] if at is None else [instant_end_ms(at)])]
-    found: list[tuple[int, TimeLossMark]] = []
+    judgements: list[tuple[int, TimeLossMark]] = []
     for row in list(queries.dictionaries(ledger.views.connection, query, arguments)):
         judged, player = _judged(policy, row["last_n"], row["time_losses"], []), row["player"]
         if judged.look:
             lost = _lost(ledger, rated_by, player, row["last_n"] - policy["games"], row["last_n"])
             judged = attrs.evolve(judged, evidence=_keys(ledger, rated_by, player, lost))
-        found.append((player, judged))
-    found.sort(key=_suspects_first)
-    called = names(ledger, {player for player, _ in found})
-    return [attrs.evolve(judged, who=MarkedPlayer(player=player, name=called[player])) for player, judged in found]
+        judgements.append((player, judged))
+    judgements.sort(key=_suspects_first)
+    called = names(ledger, {player for player, _ in judgements})
+    return [attrs.evolve(judged, who=MarkedPlayer(player=player, name=called[player])) for player, judged in judgements]
 
 
-def _suspects_first(found: tuple[int, TimeLossMark]) -> tuple[bool, float, int, int]:
-    player, judged = found
+def _suspects_first(judgement: tuple[int, TimeLossMark]) -> tuple[bool, float, int, int]:
+    player, judged = judgement
     return not judged.look, -(judged.percent or 0.0), -judged.time_losses, player
 
 
 def _policy(ledger: Ledger, at: str | None) -> dict[str, int]:
     """The policy as it holds at the end of an instant, now by default; it looks at one game at least."""
     ms = ledger.now_ms() if at is None else instant_end_ms(at)
-    found = {name: int(value) for name, value in ledger.policies.at(SANDBAGGER, instant_text(ms)).items()}
-    return {**found, "games": max(1, found["games"])}
+    settings = {name: int(value) for name, value in ledger.policies.at(SANDBAGGER, instant_text(ms)).items()}
+    return {**settings, "games": max(1, settings["games"])}
 
 
 def _judged(policy: dict[str, int], last: int, lost: int, evidence: list[str]) -> TimeLossMark:

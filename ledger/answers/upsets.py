@@ -151,10 +151,10 @@ def _largest(ledger: Ledger, arguments: Sequence[int], in_force: Callable[[int],
     """The rows of the largest upsets of a pool: found by themselves, so that those alone are looked up in full."""
     connection, looked_at = ledger.views.connection, most
     while True:
-        found = queries.tuples(connection, _LARGEST, [*arguments, looked_at])
-        chosen = [(player, n) for player, n, surplus, ended_ms in found if surplus >= in_force(ended_ms)]
-        if len(chosen) >= most or len(found) < looked_at:
+        largest = queries.tuples(connection, _LARGEST, [*arguments, looked_at])
+        upsets_of_days = [(player, n) for player, n, surplus, ended_ms in largest if surplus >= in_force(ended_ms)]
+        if len(upsets_of_days) >= most or len(largest) < looked_at:
             break
         looked_at *= _MORE
-    for player, n in chosen[:most]:
+    for player, n in upsets_of_days[:most]:
         yield from queries.dictionaries(connection, _ONE, [*arguments, player, n])

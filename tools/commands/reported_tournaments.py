@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from ledger.answers.reported_tournaments import openings
+from ledger.answers.announcements import openings
 from ledger.facts.events import TournamentOpened
 from ledger.imports.reading import Reading
 from ledger.journal import past_reach

@@ -293,7 +293,11 @@ def _placed(connection: sqlite3.Connection, games: ComparedGames, pool: Pool) ->
     ends, end = np.unique(games.ended_ms, return_inverse=True)  # most games share event and day: asked once for all
     pairs, pair_of_game = np.unique(games.tournament * np.int64(len(ends)) + end, return_inverse=True)
     tournaments = [games.tournaments[code] for code in (pairs // len(ends)).tolist()]
-    editions = _editions(connection, pool, int(ends[-1]))
+    editions: dict[str, dict[int, Edition]] = {}
+    if pool.by_event:  # games that do not count tell of the days of a tournament, too
+        rows = connection.execute(_ENDS, (pool.pool, int(ends[-1])))
+        for name, of_name in groupby(rows, lambda row: str(row[0])):
+            editions[name] = pool.editions(name, [ended_ms for _, ended_ms in of_name])
     rated_ms, batch, began = pool.places(ends[pairs % len(ends)], tournaments, editions)
     rank = {name: place for place, name in enumerate(sorted(set(batch)))}
     batches = np.asarray([rank[name] for name in batch], np.int32)[pair_of_game]
@@ -301,17 +305,6 @@ def _placed(connection: sqlite3.Connection, games: ComparedGames, pool: Pool) ->
         return rated_ms[pair_of_game], batches, ()
     began_ms = np.asarray([OWN_DAY if ms is None else ms for ms in began], np.int64)
     return rated_ms[pair_of_game], batches, began_ms[pair_of_game]
-
-
-def _editions(connection: sqlite3.Connection, pool: Pool, until_ms: int) -> dict[str, dict[int, Edition]]:
-    """The editions of tournaments that are rated whole; games that do not count tell of their days too."""
-    if not pool.by_event:
-        return {}
-    rows = connection.execute(_ENDS, (pool.pool, until_ms))
-    return {
-        name: pool.editions(name, [ended_ms for _, ended_ms in ends])
-        for name, ends in groupby(rows, lambda row: str(row[0]))
-    }
 
 
 def _last_sides(owner: Any, ended_ms: Any, players: int) -> dict[int, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import fsum
-from typing import Any, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 import attrs
 
@@ -169,7 +169,10 @@ class EventTable:
         self.variant = choice.performance or usual
         unplayed = _unplayed(self.kind.format, telling.edition)
         self.results = results_of(games, self.byes, unplayed, self.kind.rounds)
-        self.ratings = _ratings(states or PlayerStates(ledger.views.connection, pool), ledger, pool, telling, choice)
+        connection, began_ms = ledger.views.connection, telling.edition.first_ms
+        self.ratings: EventRatings = ShownRatings(games)
+        if choice.ratings != SHOWN:
+            self.ratings = LedgerRatings(connection, pool, states or PlayerStates(connection, pool), games, began_ms)
         self.ordering = USUAL_TIE_BREAKS.get(self.kind.format, OF_SWISS)
         self.places = tie_breaks.places(self.results, choice.tie_breaks, self.ordering)
         self._ledger = ledger
@@ -205,19 +208,6 @@ class EventTable:
             UnevenPair(players=list(pair), names=[self.names[player] for player in pair], games=number)
             for pair, number in pairs.items()
         ]
-
-
-def _ratings(
-    states: PlayerStates, ledger: Ledger, pool: Pool, telling: EventFacts, choice: TableChoice
-) -> EventRatings:
-    if choice.ratings == SHOWN:
-        return ShownRatings(telling.games)
-    connection = ledger.views.connection
-
-    def sides_of(player: int, own: Sequence[EventGame]) -> Mapping[int, dict[str, Any]]:
-        return event_games.sides_of(connection, pool, player, own)
-
-    return LedgerRatings(states, telling.games, sides_of, telling.edition.first_ms)
 
 
 def _unplayed(format_: str, edition: Edition) -> Unplayed:

@@ -55,10 +55,10 @@ def announced_by_name(
     connection: sqlite3.Connection, pool: Pool, names: Iterable[str]
 ) -> dict[tuple[str, int], AnnouncedKind]:
     """By tournament and first millisecond, what announcements say of editions of the tournaments of these names."""
-    found: dict[tuple[str, int], AnnouncedKind] = {}
+    announced: dict[tuple[str, int], AnnouncedKind] = {}
     for row in queries.dictionaries(connection, _OPENINGS, (pool.pool, json.dumps(sorted(names)))):
-        found[row["tournament"], row["starts_ms"]] = AnnouncedKind(row["format"], row["entrants"], row["rounds"])
-    return found
+        announced[row["tournament"], row["starts_ms"]] = AnnouncedKind(row["format"], row["entrants"], row["rounds"])
+    return announced
 
 
 def choose(tournament: str, every: Sequence[Edition], word: str | None) -> Chosen:
@@ -77,8 +77,8 @@ def choose(tournament: str, every: Sequence[Edition], word: str | None) -> Chose
     meant = [number for number, edition in enumerate(every, 1) if edition.first_ms <= last and first <= edition.last_ms]
     if len(meant) != 1:
         spans = ", ".join(f"{day(edition.first_ms)} to {day(edition.last_ms)}" for edition in every)
-        found = f"{len(meant)} editions lie in it" if meant else "none lies in it"
-        raise UnknownNameError("edition", word, f"{found}; there are: {spans}", where=f"of {tournament!r}")
+        how_many = f"{len(meant)} editions lie in it" if meant else "none lies in it"
+        raise UnknownNameError("edition", word, f"{how_many}; there are: {spans}", where=f"of {tournament!r}")
     return Chosen(every[meant[0] - 1], meant[0], len(every))
 
 

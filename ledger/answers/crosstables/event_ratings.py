@@ -8,18 +8,20 @@ source of the games shows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ledger.answers.crosstables.event_games import EventGame
+from ledger.answers.crosstables.event_games import EventGame, sides_of
+from ledger.book.timeline import Pool
 from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.scheme import UNRATED
 
+if TYPE_CHECKING:
+    import sqlite3
+
 LEDGER, SHOWN = "ledger", "shown"
 WHOSE = (LEDGER, SHOWN)
-# Of a player and the games, by position of a game, the row of the history.
-SidesOf = Callable[[int, Sequence[EventGame]], Mapping[int, dict[str, Any]]]
 
 
 class EventRatings(Protocol):
@@ -44,8 +46,15 @@ class EventRatings(Protocol):
 class LedgerRatings:
     """The ledger's own ratings; of each player they are read when somebody asks."""
 
-    def __init__(self, states: PlayerStates, games: Sequence[EventGame], sides_of: SidesOf, began_ms: int) -> None:
-        self._states, self._sides_of, self._began_ms = states, sides_of, began_ms
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        pool: Pool,
+        states: PlayerStates,
+        games: Sequence[EventGame],
+        began_ms: int,
+    ) -> None:
+        self._connection, self._pool, self._states, self._began_ms = connection, pool, states, began_ms
         self._games: dict[int, list[EventGame]] = {}
         for game in games:
             self._games.setdefault(game.white, []).append(game)
@@ -56,7 +65,7 @@ class LedgerRatings:
 
     def _row(self, player: int, game: EventGame) -> dict[str, Any] | None:
         if player not in self._sides:
-            self._sides[player] = self._sides_of(player, self._games.get(player, ()))
+            self._sides[player] = sides_of(self._connection, self._pool, player, self._games.get(player, ()))
         return self._sides[player].get(game.position)
 
     def counts(self, game: EventGame) -> bool:

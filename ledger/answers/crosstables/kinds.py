@@ -101,17 +101,17 @@ def _missing_always(
     games: Sequence[EventGame], players: Sequence[int], announced: AnnouncedKind, numbered: int
 ) -> list[str]:
     """What is missing of a tournament of any kind."""
-    found = []
+    missing = []
     unfinished = sum(game.half_points is None for game in games)
     if unfinished:
-        found.append(f"{_counted(unfinished, 'game')} without a result")
+        missing.append(f"{_counted(unfinished, 'game')} without a result")
     if announced.entrants and announced.entrants > len(players):
         absent = announced.entrants - len(players)
-        found.append(f"{absent} of {announced.entrants} entrants {'has' if absent == 1 else 'have'} no game")
+        missing.append(f"{absent} of {announced.entrants} entrants {'has' if absent == 1 else 'have'} no game")
     if announced.rounds and numbered and numbered < announced.rounds:
         absent = announced.rounds - numbered
-        found.append(f"no game of the last {'round' if absent == 1 else f'{absent} rounds'}")
-    return found
+        missing.append(f"no game of the last {'round' if absent == 1 else f'{absent} rounds'}")
+    return missing
 
 
 def _missing_in_swiss(

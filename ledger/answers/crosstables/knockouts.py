@@ -47,15 +47,15 @@ def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]
     return sorted(found, key=lambda match: (match.round, match.third_place))
 
 
-def places(found: Sequence[Match], order: Sequence[SharedPlace]) -> list[SharedPlace]:
+def places(decided: Sequence[Match], order: Sequence[SharedPlace]) -> list[SharedPlace]:
     """The places of a knock-out: who got further is ahead, who lost in the same round shares a place.
 
     Args:
-        found: its matches.
+        decided: its matches.
         order: the players as points put them, which orders the rows of who shares a place.
     """
     reached: dict[int, tuple[int, int]] = {place.player: (0, 0) for place in order}
-    for match in found:
+    for match in decided:
         for player in match.players:
             won = 0 if match.winner is None else 1 if player == match.winner else -1
             # a match for the third place parts the losers of the semi-finals, who stay behind the finalists

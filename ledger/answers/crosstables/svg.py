@@ -113,15 +113,15 @@ def _rows(layout: TableLayout, widths: Sequence[float]) -> list[str]:
 
 
 def _heads(columns: Sequence[TableColumn], widths: Sequence[float]) -> str:
-    x, found = float(MARGIN), []
+    x, heads = float(MARGIN), []
     for column, width in zip(columns, widths, strict=True):
         at, anchor = _anchor(column, x, width)
-        found.append(
+        heads.append(
             f'<g role="columnheader"><title>{in_markup(column.title)}</title><text class="head" x="{at:.1f}" '
             f'y="{TOP + 15}" text-anchor="{anchor}">{in_markup(column.head) or "#"}</text></g>'
         )
         x += width
-    return "".join(found)
+    return "".join(heads)
 
 
 def _anchor(column: TableColumn, x: float, width: float) -> tuple[float, str]:

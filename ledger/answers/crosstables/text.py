@@ -1,4 +1,4 @@
-"""A cross-table in characters. Made from the page alone."""
+"""A cross-table in characters, and as rows for a spreadsheet: a row a player, numbers as numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def spreadsheet_rows(page: Crosstable) -> list[dict[str, Any]]:
     ``rating`` is the enrolment rating; that and all others are in points, unrounded. ``TPR_`` is followed by the name
     of the performance rating. Tie-breaks are called by their abbreviations.
     """
-    found = []
+    rows = []
     for standing in page.standings:
         met = {meeting.opponent_number: meeting.marks for meeting in standing.meetings}
         row: dict[str, Any] = {
@@ -57,5 +57,5 @@ def spreadsheet_rows(page: Crosstable) -> list[dict[str, Any]]:
             "upsets": standing.upsets,
         }
         row |= {f"vs_{other.number}": met.get(other.number) for other in page.standings}
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows

@@ -1,4 +1,7 @@
-"""Tie-breaks by their names and sections in FIDE's Play-Off and Tie-Break Regulations (C.07). Pure.
+"""Who stands where in a tournament, by points and FIDE's tie-breaks (Play-Off and Tie-Break Regulations, C.07). Pure.
+
+Which tie-breaks decide is the organiser's to say, and no journal has it. Where nobody says, points alone make the
+places, players who are level share them, and the usual tie-breaks only put the rows of a table in order.
 
 Rounds without a game count as the regulations in force on the tournament's first day say (``Unplayed``): in a Swiss
 tournament (C.07 16) a forfeit, a bye or an absence is a game against a dummy, and what opponents did not play is

@@ -10,5 +10,5 @@ A format or a dataset joins here:
 * **Rows of something else** (as a cross-table would be): a function that makes a ``Dataset`` and a line in
   ``datasets.PREPARED``: either scans of tables, or ``rows``, a function that gives frames.
 * **A text of its own** (as TRF16 of a tournament is): a function ``(ledger, asked) -> Iterator[bytes]`` and a line in
-  ``documents.DOCUMENTS`` under the name of what is exported and the name of the format.
+  ``exporting.DOCUMENTS`` under the name of what is exported and the name of the format.
 """

@@ -3,6 +3,8 @@
 While others record games and bring the views level, everything is read in one transaction, also by the process that
 reads beside this one. The file is made under another name and takes the place of an older export; the files of a ledger
 are never written over.
+
+What is a text of its own and no rows (``DOCUMENTS``) is made by a function of the ledger and of what was asked for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""A page of a rating graph as JSON, as its schema ``rating-graph/1`` says, and as rows for CSV."""
+"""A page of a rating graph as JSON, as its schema ``rating-graph/1`` says, as rows for CSV, and as Lichess has it.
+
+Lichess gives a player's rating history (``GET /api/user/{username}/rating-history``, lichess-org/api) as a list of
+pools, each with ``points``: ``[year, month from 0 to 11, day, rating]``, oldest first, one a day: the last rating that
+came into force on it, to the nearest point.
+"""
 
 from __future__ import annotations
 
