@@ -28,7 +28,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry, Standing
 from ledger.ledger import Ledger
-from ledger.schemes.scheme import Newcomer, Rhythm, Seed, brought
+from ledger.schemes.scheme import Newcomer, Rhythm, Seed, at_time
 from tests.kit.clubs import takes_misfits
 from tests.kit.drawn_clubs import (
     CHESSWORLD,
@@ -109,7 +109,7 @@ class Rule:
         else:
             state, newcomer = self._carried(player, last, number)
         if last is None or last["rated_ms"] < ms:
-            state = brought(era.scheme, era.numbers, state, self.pool.when(number, ms, ms))
+            state = at_time(era.scheme, era.numbers, state, self.pool.when(number, ms, ms))
         listed = state[0] if era.scheme.listed(state, 0, era.numbers) else None
         begins = newcomer is None or newcomer.seed is not None or (newcomer.has_rating and player in self.rows)
         return listed, listed if begins else None
@@ -120,7 +120,7 @@ class Rule:
         for to in range(first + 1, number + 1):
             old, new = self.pool.eras[to - 1], self.pool.eras[to]
             end = new.since_ms - 1
-            until = brought(old.scheme, old.numbers, state, self.pool.when(to - 1, end, end))
+            until = at_time(old.scheme, old.numbers, state, self.pool.when(to - 1, end, end))
             state = self.pool.carried(Held(to - 1, state, last["n"]), to, lambda ms: self.who(player, ms))
             same = new.carry is Carry.KEEP and old.scheme.name == new.scheme.name
             if same and old.scheme.rhythm is Rhythm.PERIOD:  # periods that are cut otherwise are another scheme

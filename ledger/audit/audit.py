@@ -305,7 +305,7 @@ class _Audit:
                     later = "the views have not folded them in; the next command that reads does"
                     self.leave_out(f"derived rows of entries {until + 1:,} to {size:,}", later)
             # The digests are of all entries, so that two sites compare one line wherever their views are.
-            unfit = unfit or derived.go_on(made, self._progress)
+            unfit = unfit or derived.catch_up(made, self._progress)
             self._found["journal"] += unfit
             self._digests = {} if unfit else table_digests(made.connection)
             for part, reason in () if unfit else not_reproducible(made):

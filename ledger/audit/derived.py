@@ -184,7 +184,7 @@ def build(made: Views, until: int, progress: Progress) -> list[Falsehood]:
     return _folded(made.journal, 0, until, lambda: made.build_until(until, progress))
 
 
-def go_on(made: Views, progress: Progress) -> list[Falsehood]:
+def catch_up(made: Views, progress: Progress) -> list[Falsehood]:
     """Bring views that were built aside level with the journal; where that cannot be done, what is false in it."""
     return _folded(made.journal, made.position(), made.journal.size(), lambda: made.catch_up(progress))
 

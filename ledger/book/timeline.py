@@ -397,7 +397,7 @@ class Pool:
         old, new = self.eras[to - 1], self.eras[to]
         if new.carry is Carry.KEEP and same_terms(old, new):
             return state, None
-        state = scheme.brought(old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1))
+        state = scheme.at_time(old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1))
         newcomer = who(new.since_ms)
         if new.carry is Carry.RESTART or not old.scheme.listed(state, 0, old.numbers):
             return new.scheme.begin(newcomer, new.numbers), newcomer
@@ -413,7 +413,7 @@ class Pool:
     def brought(self, era: int, state: Sequence[float], ms: int) -> tuple[float, ...]:
         """A state of *era* as it stands at an instant, milliseconds."""
         rated_by = self.eras[era]
-        return scheme.brought(rated_by.scheme, rated_by.numbers, state, self.when(era, ms, ms))
+        return scheme.at_time(rated_by.scheme, rated_by.numbers, state, self.when(era, ms, ms))
 
 
 def _over(last_ms: int, calendar: Calendar) -> int:

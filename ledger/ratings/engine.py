@@ -27,7 +27,7 @@ from ledger.ratings.loops import (
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np
-from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When, as_it_stands, brought
+from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When, as_it_stands, at_time
 
 __all__ = [
     "COMPILE_FROM", "Rateable", "SideRatings", "Workspace", "expected", "gather", "newcomers", "predict", "rate",
@@ -162,7 +162,7 @@ def rate_one_batch(
 
 def expected(scheme: Scheme, numbers: Any, own: Sequence[float], opponent: Sequence[float], when: When) -> float:
     """The score, 0 to 1, that the scheme expects of the first player against the second at a time."""
-    both = [*brought(scheme, numbers, own, when), *brought(scheme, numbers, opponent, when)]
+    both = [*at_time(scheme, numbers, own, when), *at_time(scheme, numbers, opponent, when)]
     return scheme.expected_score(both, 0, len(own), numbers)
 
 

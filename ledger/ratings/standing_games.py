@@ -52,7 +52,7 @@ def _needs_views(event: Event) -> bool:
 
 @attrs.frozen
 class StandingGames:
-    """The games of one ledger.
+    """How the facts of one ledger stand by now, its games above all, and what judges new ones by that.
 
     Attributes:
         journal: where they stand as they were recorded.

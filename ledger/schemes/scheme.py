@@ -407,7 +407,7 @@ class Scheme:
         raise MalformedError(problems)
 
 
-def brought(scheme: Scheme, numbers: Any, state: Sequence[float], when: When) -> tuple[float, ...]:
+def at_time(scheme: Scheme, numbers: Any, state: Sequence[float], when: When) -> tuple[float, ...]:
     """A player's state as it stands at a time."""
     later = list(state)
     scheme.at(later, 0, when.period, when.day, numbers)

@@ -33,7 +33,7 @@ from ledger.schemes.scheme import (
     Side,
     When,
     as_it_stands,
-    brought,
+    at_time,
 )
 from ledger.schemes.settings import as_written
 from ledger.testing.comparing import bits, refused
@@ -236,7 +236,7 @@ class SchemeContract:
             for case in itertools.islice(self._cases(numbers), 60):
                 when = When(case.when.period + later // 30.0, case.when.day + later)
                 if _stands(scheme, case.when.day, when.day, numbers):
-                    state = brought(scheme, numbers, case.side.after, when)
+                    state = at_time(scheme, numbers, case.side.after, when)
                     assert bits([state[0]]) == bits([case.side.after[0]])
                     assert scheme.listed(state, 0, numbers) == scheme.listed(case.side.after, 0, numbers)
 

@@ -203,7 +203,7 @@ def test_a_pool_may_change_its_scheme_from_any_instant_and_close_any_run_in_any_
     facts: list[Event] = [
         later(effective_from="2030", carry=Carry.RESTART),
         later(effective_from="1999", carry=Carry.KEEP),
-        later(effective_from="1999-01-01"),
+        later(effective_from="1999-01-02"),
         later(effective_from="0001", carry=Carry.CONVERT, conversion=CONVERSION),
         run_closed("2026-10"),
         run_closed("1900"),

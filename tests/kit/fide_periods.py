@@ -47,8 +47,8 @@ def whole(
     )
 
 
-def brought(state: Sequence[float], on: str, numbers: Any = DEFAULT) -> dict[str, float]:
-    return dict(zip(STATE, scheme.brought(SCHEME, numbers, state, When(9.0, day(on))), strict=True))
+def at_day(state: Sequence[float], on: str, numbers: Any = DEFAULT) -> dict[str, float]:
+    return dict(zip(STATE, scheme.at_time(SCHEME, numbers, state, When(9.0, day(on))), strict=True))
 
 
 def play_state(after: dict[str, float]) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME
 from ledger.schemes.formulas.fide_rules import compressed, initial, initial_2024, initial_before_2024, nearest
 from ledger.schemes.scheme import COUNTS, TOO_SHORT, Newcomer
 from ledger.schemes.settings import with_settings
-from tests.kit.fide_periods import brought, day, explained, play, play_state, player
+from tests.kit.fide_periods import at_day, day, explained, play, play_state, player
 from tools.vectors.published import time_control_class
 
 # --- initial ratings --------------------------------------------------------------------------------------------
@@ -61,8 +61,8 @@ def test_a_first_event_without_a_point_is_disregarded_and_a_later_one_is_not() -
 def test_a_pool_lapses_after_26_months() -> None:
     rated = player(1800, 100)
     first = play_state(play(player(), [(rated, 1.0)], "2024-03-31"))
-    assert brought(first, "2026-05-31")["pool_games"] == 1
-    assert brought(first, "2026-06-01")["pool_games"] == 0
+    assert at_day(first, "2026-05-31")["pool_games"] == 1
+    assert at_day(first, "2026-06-01")["pool_games"] == 0
 
 
 def test_an_initial_rating_below_the_floor_is_not_published_and_the_pool_goes_on() -> None:
@@ -89,12 +89,12 @@ def test_who_falls_below_the_floor_is_a_newcomer_again() -> None:
 
 def test_the_rise_of_march_2024_comes_once() -> None:
     own = player(1600, 100, on="2023-01-01")
-    assert brought(own, "2024-02-29")["rating"] == 1600
-    risen = brought(own, "2024-03-01")
+    assert at_day(own, "2024-02-29")["rating"] == 1600
+    risen = at_day(own, "2024-03-01")
     assert risen["rating"] == 1760
-    assert brought(play_state(risen), "2024-04-01")["rating"] == 1760
-    assert brought(play_state(brought(own, "2024-02-29")), "2030-01-01")["rating"] == 1760
-    assert brought(player(1600, 100, on="2024-03-01"), "2024-04-01")["rating"] == 1600
+    assert at_day(play_state(risen), "2024-04-01")["rating"] == 1760
+    assert at_day(play_state(at_day(own, "2024-02-29")), "2030-01-01")["rating"] == 1760
+    assert at_day(player(1600, 100, on="2024-03-01"), "2024-04-01")["rating"] == 1600
     assert [compressed(r) for r in (1000.0, 1001.0, 1999.0, 2000.0, 2500.0)] == [1400, 1401, 1999, 2000, 2500]
 
 
@@ -106,12 +106,12 @@ def test_games_of_march_2024_are_rated_from_the_risen_ratings() -> None:
 
 def test_without_the_rise_the_new_floor_takes_the_rating() -> None:
     numbers = with_settings(DEFAULT, compress=False)
-    assert brought(player(1399, 100, on="2023-01-01"), "2024-03-01", numbers)["rating"] == 0
-    assert brought(player(1400, 100, on="2023-01-01"), "2024-03-01", numbers)["rating"] == 1400
+    assert at_day(player(1399, 100, on="2023-01-01"), "2024-03-01", numbers)["rating"] == 0
+    assert at_day(player(1400, 100, on="2023-01-01"), "2024-03-01", numbers)["rating"] == 1400
 
 
 def test_ratings_do_not_decay() -> None:
-    assert brought(player(2000, 100), "2060-01-01")["rating"] == 2000
+    assert at_day(player(2000, 100), "2060-01-01")["rating"] == 2000
 
 
 def test_declared_ratings_are_in_force_from_the_floor_on() -> None:
@@ -126,7 +126,7 @@ def test_the_rules_of_one_day_can_hold_for_all_games() -> None:
     numbers = SCHEME.numbers_from({"rules_day": int(day("2025-10-01"))})
     old = SCHEME.carried(1500.0, 100.0, Newcomer(None, None, day("2010-01-01")), numbers)
     assert play(old, [(old, 1.0)], "2010-01-31", numbers)["rating"] == 1510
-    assert brought(old, "2026-01-01", numbers)["rating"] == 1500, "and nobody's rating rises in March 2024"
+    assert at_day(old, "2026-01-01", numbers)["rating"] == 1500, "and nobody's rating rises in March 2024"
 
 
 def test_expected_scores_cap_the_difference_and_take_the_unrated_as_1800() -> None:

@@ -81,18 +81,18 @@ def test_rd_grows_for_every_player_of_a_batch_by_the_periods_since() -> None:
 
 def test_growth_in_two_steps_is_growth_in_one_and_nothing_is_added_twice() -> None:
     state = (1500.0, 60.0, 10.0)
-    once = scheme.brought(SCHEME, DEFAULT, state, When(15.0))
-    twice = scheme.brought(SCHEME, DEFAULT, scheme.brought(SCHEME, DEFAULT, state, When(12.0)), When(15.0))
+    once = scheme.at_time(SCHEME, DEFAULT, state, When(15.0))
+    twice = scheme.at_time(SCHEME, DEFAULT, scheme.at_time(SCHEME, DEFAULT, state, When(12.0)), When(15.0))
     assert once == pytest.approx(twice, rel=1e-15)
-    assert scheme.brought(SCHEME, DEFAULT, once, When(15.0)) == once
-    assert scheme.brought(SCHEME, DEFAULT, once, When(14.0)) == once, "time does not run backwards"
+    assert scheme.at_time(SCHEME, DEFAULT, once, When(15.0)) == once
+    assert scheme.at_time(SCHEME, DEFAULT, once, When(14.0)) == once, "time does not run backwards"
 
 
 def test_a_newcomers_rd_does_not_grow_before_the_first_game() -> None:
     numbers = SCHEME.numbers_from({"initial_rd": 150})
     state = enter(Newcomer(1800.0), numbers)
     assert state == (1800.0, 150.0, NEVER)
-    assert scheme.brought(SCHEME, numbers, state, When(24_000.0)) == state
+    assert scheme.at_time(SCHEME, numbers, state, When(24_000.0)) == state
 
 
 def test_rd_does_not_fall_below_its_floor() -> None:

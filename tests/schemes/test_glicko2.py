@@ -142,18 +142,18 @@ def test_periods_missed_grow_rd_by_the_old_volatility_before_the_batch() -> None
 
 def test_growth_in_two_steps_is_growth_in_one_and_nothing_is_added_twice() -> None:
     state = (1500.0, 60.0, 0.06, 10.0)
-    once = scheme.brought(SCHEME, DEFAULT, state, When(15.0))
-    twice = scheme.brought(SCHEME, DEFAULT, scheme.brought(SCHEME, DEFAULT, state, When(12.0)), When(15.0))
+    once = scheme.at_time(SCHEME, DEFAULT, state, When(15.0))
+    twice = scheme.at_time(SCHEME, DEFAULT, scheme.at_time(SCHEME, DEFAULT, state, When(12.0)), When(15.0))
     assert once == pytest.approx(twice, rel=1e-15)
     assert once[1] == pytest.approx(grown(60.0, 0.06, 4.0))
-    assert scheme.brought(SCHEME, DEFAULT, state, When(11.0)) == state, "the period after the last one is not missed"
-    assert scheme.brought(SCHEME, DEFAULT, once, When(15.0)) == once
+    assert scheme.at_time(SCHEME, DEFAULT, state, When(11.0)) == state, "the period after the last one is not missed"
+    assert scheme.at_time(SCHEME, DEFAULT, once, When(15.0)) == once
 
 
 def test_a_newcomers_rd_does_not_grow_before_the_first_game() -> None:
     state = enter(Newcomer(1800.0), DEFAULT)
     assert state == (1800.0, 350.0, 0.06, NEVER)
-    assert scheme.brought(SCHEME, DEFAULT, state, When(24_000.0)) == state
+    assert scheme.at_time(SCHEME, DEFAULT, state, When(24_000.0)) == state
 
 
 def test_players_too_far_apart_to_tell_anything_keep_their_ratings() -> None:

@@ -158,10 +158,10 @@ def test_reading_a_state_on_the_way_does_not_change_what_it_is_later(
 ) -> None:
     state = (1500.0, rd, volatility, 1000.0)
     later = When(0.0, 1000.0 + first + second)
-    once = scheme.brought(SCHEME, DEFAULT, state, later)
-    twice = scheme.brought(SCHEME, DEFAULT, scheme.brought(SCHEME, DEFAULT, state, When(0.0, 1000.0 + first)), later)
+    once = scheme.at_time(SCHEME, DEFAULT, state, later)
+    twice = scheme.at_time(SCHEME, DEFAULT, scheme.at_time(SCHEME, DEFAULT, state, When(0.0, 1000.0 + first)), later)
     assert once == pytest.approx(twice, rel=1e-12)
-    assert scheme.brought(SCHEME, DEFAULT, once, later) == once
+    assert scheme.at_time(SCHEME, DEFAULT, once, later) == once
 
 
 def test_both_sides_count_with_their_live_rd() -> None:
