@@ -112,7 +112,8 @@ class Ledger(OpenLedger):
         elif secret is not None:
             with closing(People(people)) as empty:
                 empty.take_secret(secret)
-        with (  # the journal appears last, with its scheme: before that there is no ledger
+        # the journal appears last, with its scheme: before that there is no ledger
+        with (
             sqlite.whole(path) as making,
             cls._over(making, SqliteJournal.create(making), People(people), (), clock) as made,
         ):
@@ -331,7 +332,8 @@ class Ledger(OpenLedger):
         self.refuse_other_threads()
         actor = self.recorder_named(token, actor, "import")
         if self.standing.any_corrected() or any(self.journal.keys("round:", "round;")):
-            self.level()  # games and byes may be told again as they stand after their corrections, or by another day
+            # games and byes may be told again as they stand after their corrections, or by another day
+            self.level()
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
         self.names.file.folds.bring_up()
         alike = None if record_alike else AlikeGames(self.journal, self.names.file, LikeGames(self.views))
@@ -360,7 +362,8 @@ class Ledger(OpenLedger):
     def erased_sides(self, keys: MadeKeys | None = None) -> ErasedSides:
         """What the games of a file are to known ones of who was erased, for which the views are levelled."""
         if self.names.file.has_nameless():
-            self.level()  # before the journal is written: views follow from what is committed
+            # before the journal is written: views follow from what is committed
+            self.level()
 
         def games_of(players: Iterable[int]) -> list[dict[str, Any]]:
             numbers = json.dumps(sorted(players))

@@ -101,7 +101,8 @@ def alike(ledger: Ledger) -> AlikePlayers:
 def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
     """The players by name: whoever shares a key with another bears the same name."""
     first: dict[str, int] = {}  # key -> the first player with it
-    leader: dict[int, int] = {}  # player -> an earlier one of the same name, or itself
+    # player -> an earlier one of the same name, or itself
+    leader: dict[int, int] = {}
 
     def lead(player: int) -> int:
         while leader[player] != player:

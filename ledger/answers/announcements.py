@@ -99,7 +99,8 @@ def is_outside(end: int, known: Announced) -> bool:
         return False
     closing = first_from(end, known.closed)
     if closing is not None and not any(end < edition.first_ms <= closing for edition in opened):
-        return False  # an edition that was told by its closing alone
+        # an edition that was told by its closing alone
+        return False
     return bool(opened) or any(over < end <= over + SOON * DAY_MS for over in known.closed)
 
 

@@ -212,11 +212,13 @@ def _of_batch(
     era, place = pool.eras[number], (row["rated_ms"], row["batch"])
     games = list(queries.dictionaries(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
     last_ms = games[-1]["ended_ms"]
-    first: dict[int, int] = {}  # by player, the end of the first game in the batch: a newcomer has declared by then
+    # by player, the end of the first game in the batch: a newcomer has declared by then
+    first: dict[int, int] = {}
     for game in games:
         first.setdefault(game["white"], game["ended_ms"])
         first.setdefault(game["black"], game["ended_ms"])
-    if era.scheme.steps == 1:  # opponents count as before the batch: the player's own games suffice
+    # opponents count as before the batch: the player's own games suffice
+    if era.scheme.steps == 1:
         games = [game for game in games if side_row["player"] in {game["white"], game["black"]}]
         concerned = {player for game in games for player in (game["white"], game["black"])}
         first = {player: ms for player, ms in first.items() if player in concerned}

@@ -79,7 +79,8 @@ def predict(
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
     both, ms = (person, opponent), ledger.now_ms() if at is None else instant_end_ms(at)
-    if at is None and states.recorded_until_ms is not None:  # a seed may be of a later day than the last game
+    # a seed may be of a later day than the last game
+    if at is None and states.recorded_until_ms is not None:
         ms = max(states.recorded_until_ms, *(states.listed_from(who.player, ms) for who in both))
     own, other = (states.at(who.player, ms) for who in both)
     era, number = own.era, rated_by.era_at(ms)

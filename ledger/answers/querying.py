@@ -75,7 +75,8 @@ def query(
         MalformedError: SQLite does not understand it, it would change something, or it takes more than it may.
         CorruptError: a file is damaged.
     """
-    ledger.level()  # one statement reads as of one moment by itself
+    # one statement reads as of one moment by itself
+    ledger.level()
 
     def filling(asked: set[str]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
         for table in sorted(asked):
@@ -92,7 +93,8 @@ def query(
         preparations = _preparations(ledger, journal=journal)
         rows = query_runner.rows_of(ledger.views.path, preparations, statement, given, filling, limits)
         names = next(rows)
-        if len(set(names)) < len(names):  # only then: sqlite-utils takes longer to load than a short statement to run
+        # only then: sqlite-utils takes longer to load than a short statement to run
+        if len(set(names)) < len(names):
             names = sqlite_utils.utils.dedupe_keys(names)
         for row in rows:
             yield dict(zip(names, row, strict=True))

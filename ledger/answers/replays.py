@@ -107,7 +107,8 @@ class Replay:
 
     def after(self, step: Step) -> Views:
         """The views after a step; steps are asked in their order."""
-        if self._past is None:  # a copy of them all, which who asks of no step need not wait for
+        # a copy of them all, which who asks of no step need not wait for
+        if self._past is None:
             self._past = self._held.enter_context(stepping(self._journal, self.begun))
         return self._past.go_to(step.until, self._progress)
 

@@ -146,7 +146,8 @@ class _Audit:
         self._not_compared: list[Omission] = []
         self._file: Snapshot | None = None  # of the journal
         self._proven = JournalVerdict(TreeHead(0, b""), 0, ())
-        self._follows = False  # whether the entries are true, so that names and numbers can follow from them
+        # whether the entries are true, so that names and numbers can follow from them
+        self._follows = False
         self._people = PeopleVerdict()
         self._digests: dict[str, str] = {}
         self._rows_until: int | None = None
@@ -190,7 +191,8 @@ class _Audit:
         """Hold the journal, and hash it anew."""
         sizes = () if standing is None or standing.position is None else (standing.position,)
         kept = None
-        try:  # first: a checkpoint that is made meanwhile covers entries that the snapshot has not
+        # first: a checkpoint that is made meanwhile covers entries that the snapshot has not
+        try:
             last = CheckpointFiles(self._path).last()
             kept = None if last is None else last.head
         except StorageError as error:

@@ -272,7 +272,8 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
     if why_not:
         return [], why_not, []
     strange = _not_installed(standing.connection, true)
-    grown = {HISTORY.name}  # a column for each field of the schemes in use, in the order in which they came into use
+    # a column for each field of the schemes in use, in the order in which they came into use
+    grown = {HISTORY.name}
     should = objects(true.connection, grown)
     false = object_falsehoods(standing.connection, should, "views", REMEDY, grown, left_out=strange)
     names = ", ".join(f"'{name}'" for name in strange)
@@ -352,7 +353,8 @@ def table_falsehoods(standing: Snapshot, true: sqlite3.Connection, table: str, w
 def _difference(standing: sqlite3.Connection, true: sqlite3.Connection, table: str, where: str) -> list[Falsehood]:
     key, names = _columns(true, table)
     if not set(names) <= set(_columns(standing, table)[1]):
-        return []  # its lack of a column, or of all, is named already
+        # its lack of a column, or of all, is named already
+        return []
     first = _first_difference(
         _rows(standing, table, key, names, where), _rows(true, table, key, names, where), table, key, names
     )

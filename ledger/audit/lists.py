@@ -130,7 +130,8 @@ def _differences(kept: Iterator[list[object]], rows: Mapping[int, ListRow]) -> I
         if true is None:
             yield f"player {player}", f"stands there with {row[3]!r}, and is on no such list by the entries"
         for name, value, follows in zip(COLUMNS, row, true or row, strict=True):
-            if repr(value) != repr(follows):  # 1500 and 1500.0 are equal, and are not the same bytes
+            # 1500 and 1500.0 are equal, and are not the same bytes
+            if repr(value) != repr(follows):
                 yield f"player {player}", f"{name} is {value!r}, the entries give {follows!r}"
     for player, true in remaining.items():
         yield f"player {player}", f"is missing, the entries give {true.rating!r}"

@@ -90,7 +90,8 @@ def recompute(
 def _recompute(
     path: Path, progress: Progress, projectors: Sequence[ReadModel], clock: Callable[[], datetime]
 ) -> Recomputed:
-    last = CheckpointFiles(path).last()  # first: one that is made meanwhile covers entries that the snapshot has not
+    # first: one that is made meanwhile covers entries that the snapshot has not
+    last = CheckpointFiles(path).last()
     head = None if last is None else last.head
     with ExitStack() as stack:
         file = stack.enter_context(reader.snapshot(str(path)))

@@ -222,7 +222,8 @@ def _judge_views(copies: Mapping[str, Path]) -> tuple[int | None, str]:
             closing(SqliteJournal(copies["journal"], read_only=True)) as journal,
             closing(Views(copy, (), journal)) as made,
         ):
-            reached = made.position()  # opening them compares the journal's root there
+            # opening them compares the journal's root there
+            reached = made.position()
             views_file.check_sound(made.connection, copy)
         if reached:
             return reached, ""
@@ -245,11 +246,13 @@ def _described(copies: Mapping[str, Path]) -> dict[str, disk.CopiedFile]:
     """What the manifest says of each file, after taking away what readers left beside them."""
     described = {}
     for role, copy in copies.items():
-        for litter in ("-wal", "-shm"):  # empty: nothing was written since the copies were closed
+        # empty: nothing was written since the copies were closed
+        for litter in ("-wal", "-shm"):
             copy.with_name(copy.name + litter).unlink(missing_ok=True)
         if copy.exists():
             size, digest = disk.digest_of(copy)
             with copy.open("rb") as file:
-                layout = int.from_bytes(file.read(64)[60:])  # user_version; no connection, which would leave litter
+                # user_version; no connection, which would leave litter
+                layout = int.from_bytes(file.read(64)[60:])
             described[role] = disk.CopiedFile(copy.name, size, digest, layout)
     return described

@@ -83,7 +83,8 @@ def _opened_alone(file: Path) -> sqlite3.Connection | None:
             connection.execute("PRAGMA locking_mode=EXCLUSIVE")
             # the locking mode alone takes no lock: it holds the one that the next transaction takes
             connection.execute("BEGIN EXCLUSIVE")
-            connection.execute("COMMIT")  # the lock stays until the connection is closed
+            # the lock stays until the connection is closed
+            connection.execute("COMMIT")
     except CorruptError:
         connection.close()
         return None
@@ -148,7 +149,8 @@ def replace(place: Path, path: Path, present: Present) -> Path:
     Raises:
         StorageError: a file cannot be moved; everything is as it was.
     """
-    number = 1  # of the first folder that is not there, or is empty
+    # of the first folder that is not there, or is empty
+    number = 1
     while (aside := path.with_name(f"{path.stem}.replaced-{number}")).exists():
         if aside.is_dir() and not any(aside.iterdir()):
             break
@@ -166,7 +168,8 @@ def replace(place: Path, path: Path, present: Present) -> Path:
                 disk.flush(aside)
                 disk.flush(path.parent)
         _release(present)
-        for file in standing(path):  # what SQLite keeps beside a file that is damaged
+        # what SQLite keeps beside a file that is damaged
+        for file in standing(path):
             disk.move(file, aside / file.name)
         disk.flush(aside)
         _put(place, path)
@@ -182,7 +185,8 @@ def _put(place: Path, path: Path) -> None:
     _clear_empty(path)
     if there := standing(path):
         raise StorageError(str(there[0]), "was made by another process meanwhile; nothing was restored")
-    for role in ("people", "views", "journal"):  # last what makes a ledger of them: nobody opens people without it
+    # last what makes a ledger of them: nobody opens people without it
+    for role in ("people", "views", "journal"):
         file = places(path)[role]
         if (place / SET / file.name).exists():
             disk.move(place / SET / file.name, file)

@@ -259,7 +259,8 @@ def restore(
         left_out = _leave_out_views(copy["views"])
         head, names = _prove(source, kept, copy["journal"], since, progress)
         with closing(SqliteJournal(copy["journal"], read_only=True)) as journal:
-            alarm = Checkpoints(target, journal).fault()  # whether it would be taken for another ledger in this place
+            # whether it would be taken for another ledger in this place
+            alarm = Checkpoints(target, journal).fault()
         restored = Restored(target, head, names, copy["views"].exists(), left_out, undone=undone, alarm=alarm)
         if not replace or not replacing.standing(target):
             _finish(copy)

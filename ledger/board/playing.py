@@ -89,7 +89,8 @@ def _play(position: Position, move: Written) -> None:
         position.kings[white] = target
         first = 0 if white else 2
         position.rooks[first] = position.rooks[first + 1] = NO_SQUARE
-    if origin in position.rooks or target in position.rooks:  # a rook that moves or is captured castles no more
+    # a rook that moves or is captured castles no more
+    if origin in position.rooks or target in position.rooks:
         position.rooks = [NO_SQUARE if rook in (origin, target) else rook for rook in position.rooks]
     position.last = (origin, target)
     doubled = move.piece == "P" and abs(target - origin) == 16  # two ranks of eight squares
@@ -155,7 +156,8 @@ def _pawns(position: Position, move: Written, pawn: str, captured: int) -> list[
     before = target + back
     if not 0 <= before < 64:
         return []
-    if squares[before] == pawn:  # the nearer pawn stands in the way of the one behind it
+    # the nearer pawn stands in the way of the one behind it
+    if squares[before] == pawn:
         return [before]
     doubled = squares[before] == EMPTY and target // 8 == (3 if white else 4) and squares[before + back] == pawn
     return [before + back] if doubled else []

@@ -113,7 +113,8 @@ class Decided:
         self._connection = connection
         self.merges: dict[int, int] = merges_in(connection)
         found = connection.execute(f"SELECT EXISTS(SELECT 1 FROM proposals WHERE {_APPROVED})")
-        self.any_approved = bool(found.fetchone()[0])  # held here: a build asks while another process writes the file
+        # held here: a build asks while another process writes the file
+        self.any_approved = bool(found.fetchone()[0])
         self.spans: list[Acting] = []
         self._by_player: dict[int, list[Acting]] = {}
         self._by_tournament: dict[tuple[str, str], list[Acting]] = {}
@@ -197,7 +198,8 @@ class Decided:
 
     def proposal(self, number: int) -> Proposal | None:
         """A proposal, or None."""
-        if not 0 < number <= MAX_WHOLE:  # above, no journal has one, and SQLite cannot be asked
+        # above, no journal has one, and SQLite cannot be asked
+        if not 0 < number <= MAX_WHOLE:
             return None
         row = self._connection.execute("SELECT * FROM proposals WHERE proposal = ?", (number,)).fetchone()
         return None if row is None else Proposal(*row)

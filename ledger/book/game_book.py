@@ -53,7 +53,8 @@ class Correcting:
         self._book = book
         self._connection, self._journal, self._decided = book.connection, book.journal, book.decided
         self._issued = IssuedTokens(book.journal)
-        self._toggled: list[int] = []  # proposals that act now and did not before, or do no longer
+        # proposals that act now and did not before, or do no longer
+        self._toggled: list[int] = []
 
     def take(self, entry: Entry) -> None:
         """Note a proposal or a decision; what follows waits for ``settle``."""
@@ -142,7 +143,8 @@ class Correcting:
         root = corrections.root
         moved = {player for player in concerned if root(before, player) != root(decided.merges, player)}
         games = self._positions(_GIVEN, (orjson.dumps(sorted(moved)).decode(),)) if moved else set()
-        for span in decided.spans:  # the games of a person who is somebody else now
+        # the games of a person who is somebody else now
+        for span in decided.spans:
             change = span.change
             if change.do is Verb.ANNUL_GAMES and change.player is not None:
                 for merges in (before, decided.merges):
@@ -214,7 +216,8 @@ class GameBook(Parts):
 
     def fold(self, entries: Iterable[codec.Entry | Placed], fresh: Fresh) -> None:
         """Fold some of many entries in: what was decided waits for ``settle``, until all that it concerns is there."""
-        tellings: list[Added] = []  # of games that may stand among these entries
+        # of games that may stand among these entries
+        tellings: list[Added] = []
         for entry in entries:
             match entry.event:
                 case CorrectionProposed() | CorrectionDecided():

@@ -198,7 +198,8 @@ def take_decoded(
     if block.players is not None:
         _take_players(book, block.players, insert)
     book.fold((decode(body) for body in block.others), fresh)
-    if of_a_build:  # before its games are there; they are judged by the runs that are closed by then
+    # before its games are there; they are judged by the runs that are closed by then
+    if of_a_build:
         book.place_runs(fresh)
     _take_pasts(book, block, None if of_a_build else fresh, insert)
     counting = pl.DataFrame(schema=columns_schema(columns))

@@ -89,11 +89,13 @@ class HypotheticalFacts:
         facts: Mapping[str, Any] = codec.facts_mapping(event)
         if isinstance(event, GameRecorded):
             rows = rows_at(self._connection, [stored.position])
-            if not rows:  # recorded in a transaction that the views cannot know yet
+            # recorded in a transaction that the views cannot know yet
+            if not rows:
                 return Fact(stored.position, type(event), {}, None, {})
             facts = recorded_facts(self._connection, rows, self._names)[0]
             if not self._further and stands.annulled is None:
-                annulled_by = rows[0]["voided_by"]  # all games of a player or tournament may be annulled
+                # all games of a player or tournament may be annulled
+                annulled_by = rows[0]["voided_by"]
         return Fact(stored.position, type(event), corrections.with_fields(facts, stands.fields), annulled_by, facts)
 
     def event(self, fact: Fact) -> Event:

@@ -114,7 +114,8 @@ def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, 
             here = places[eras == number]
             if len(here):
                 asked = [column[here] for column in columns]
-                white, black = asked[4:6]  # standings; some tournaments rate guests, and few games have one
+                # standings; some tournaments rate guests, and few games have one
+                white, black = asked[4:6]
                 for place in np.flatnonzero((white == STANDING_GUEST) | (black == STANDING_GUEST)):
                     sides = era.standings(int(white[place]), int(black[place]), frame["tournament"][int(here[place])])
                     white[place], black[place] = sides

@@ -219,10 +219,12 @@ class _Adoptions(Kind):
     def reach(self, book: Parts, stood: Stood) -> None:
         before = book.pools[stood.fact.pool]
         pool = book.reloaded(before.name)
-        if stood.is_new and len(pool.eras) == 1:  # no game was played before a pool's first scheme
+        # no game was played before a pool's first scheme
+        if stood.is_new and len(pool.eras) == 1:
             return
         if stood.rows:
-            cut = min(row["since_ms"] for row in stood.rows) - 1  # where a period stands that the change cuts short
+            # where a period stands that the change cuts short
+            cut = min(row["since_ms"] for row in stood.rows) - 1
             # what is left of a tournament before it may now be short enough
             since = max(cut - max(before.reach_ms, pool.reach_ms), BEFORE_ALL)
             where = "pool = ?1 AND (ended_ms >= ?2 OR rated_ms >= ?2)"
@@ -305,7 +307,8 @@ class _Players(Kind):
         return {"player": fact.player}
 
     def take_out(self, _book: Parts, _position: int, fact: PlayerRegistered | BirthYearLearnt) -> list[Row]:
-        return [{"player": fact.player}]  # what is put in takes its place; a year that is annulled, ``reach`` mends
+        # what is put in takes its place; a year that is annulled, ``reach`` mends
+        return [{"player": fact.player}]
 
     def reach(self, book: Parts, stood: Stood) -> None:
         player = stood.fact.player
@@ -356,7 +359,8 @@ class _Changes(Kind):
             declares = {row["declared_rating"] for row in rows} != {None}
             where = player, min(row["effective_ms"] for row in rows)
             book.judging.again(_OF_PLAYER, where, stood.fresh, player=player if declares else None)
-            if declares and not stood.is_new:  # such a rating acts at the first game, wherever that is by now
+            # such a rating acts at the first game, wherever that is by now
+            if declares and not stood.is_new:
                 begin_anew(book.connection, player, None, stood.fresh)
 
 

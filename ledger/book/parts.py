@@ -62,7 +62,8 @@ class Parts:
         self.decided = Decided(connection)
         self.played = PlayedTournaments()
         self.unsettled: set[int] = set()
-        self._runs_from: dict[str, int] = {}  # by pool, the earliest run closed since its games were placed
+        # by pool, the earliest run closed since its games were placed
+        self._runs_from: dict[str, int] = {}
 
     def pool_named(self, name: str, position: int) -> Pool:
         """The pool of an entry.

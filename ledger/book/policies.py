@@ -307,7 +307,8 @@ def breach(policy: FourEyes, decision: Decision, proposed: Party, decided: Party
     if policy.tokens and not (proposed.proven and decided.proven):
         unproven = decided if proposed.proven else proposed
         return f"no token proves that {unproven.name!r} is who they say, and the policy asks for one"
-    if proposed.proven != decided.proven:  # the word may be that of the person whom the token names
+    # the word may be that of the person whom the token names
+    if proposed.proven != decided.proven:
         word, token = (proposed, decided) if decided.proven else (decided, proposed)
         return f"{token.name!r} is proven by a token and {word.name!r} is a word alone, which may be the same person's"
     return None

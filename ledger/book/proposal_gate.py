@@ -160,7 +160,8 @@ class ProposalGate:
         if change.do is Verb.REPLACE:
             places = None if fact is None else PLACES.get(fact.cls)
             if places is None or places.isdisjoint(change.facts or {}):
-                return  # it stays where it stands, with whatever stands there in journals of old
+                # it stays where it stands, with whatever stands there in journals of old
+                return
         for event in coming.by_change.get(number, ()):
             try:
                 if change.do is Verb.ADD:
@@ -299,7 +300,8 @@ class ProposalGate:
         if isinstance(event, PolicySet):
             yield from _policy_faults(event)
             number = next_number(self._journal.find, event.policy)
-            if event.number != number:  # they are looked up as numbered without gaps
+            # they are looked up as numbered without gaps
+            if event.number != number:
                 yield "bad-value", f"{event.key!r}: the next setting of this policy has number {number}"
             return
         try:
@@ -412,7 +414,8 @@ class ProposalGate:
             if fact is None:
                 continue
             try:
-                event = after.event(fact)  # of a fact that is annulled, too: it may be put back
+                # of a fact that is annulled, too: it may be put back
+                event = after.event(fact)
                 if isinstance(event, PolicySet):
                     yield from (Refusal(number, rule, message) for rule, message in _policy_faults(event))
                 if fact.annulled_by is not None or type(event) in rules.OWN_DOORS:

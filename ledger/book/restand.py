@@ -94,7 +94,8 @@ def _after_all(book: Parts, before: Sequence[Row], more: Mapping[int, Mapping[st
     """The rows after all that is known, but for their verdicts."""
     names = {pool.pool: name for name, pool in book.pools.items()}
     recorded = recorded_facts(book.connection, before, names)
-    for table in ("originals", "given_sides"):  # what is still to stand there is put in again
+    # what is still to stand there is put in again
+    for table in ("originals", "given_sides"):
         book.connection.execute(f"DELETE FROM {table} WHERE {_AMONG}", (orjson.dumps(list(more)).decode(),))
     subjects = [f"game:{row['key']}" for row in before] if book.decided.any_approved else []
     acting = book.decided.acting(subjects) if subjects else {}
@@ -154,7 +155,8 @@ def _note(book: Parts, stood: Row, row: Row, fresh: Fresh) -> None:
     counted = [known for known in (stood, row) if known["reason"] is None]
     if not counted or (len(counted) > 1 and all(stood[n] == row[n] for n in _WRITTEN if n not in _UNRATED)):
         return
-    first = min(stood["rated_ms"], row["rated_ms"])  # in both pools: a row of the old one may bear the new place
+    # in both pools: a row of the old one may bear the new place
+    first = min(stood["rated_ms"], row["rated_ms"])
     for known in counted:
         fresh.note(known["pool"], first, (known["white"], known["black"]))
 

@@ -243,7 +243,8 @@ class Pool:
                 lie within ``reach_ms`` of the games that are asked for.
         """
         found: dict[int, Edition] = {}
-        begins: dict[int, int] = {}  # by last era of those on end that rate tournaments whole, when the first begins
+        # by last era of those on end that rate tournaments whole, when the first begins
+        begins: dict[int, int] = {}
         for era, until in enumerate(self._whole_until):
             if self._calendars[era].by_event:
                 begins.setdefault(until, self.eras[era].since_ms)
@@ -321,7 +322,8 @@ class Pool:
         for earlier in range(first, era):
             calendar, last = self._calendars[earlier], self._last_ms(earlier)
             begin = max(began_ms, self.eras[earlier].since_ms)
-            if calendar.by_event and begin <= last:  # what is open when the scheme changes is a list, too
+            # what is open when the scheme changes is a list, too
+            if calendar.by_event and begin <= last:
                 lists += 1 + periods.listed(last, calendar, self.runs) - periods.listed(begin, calendar, self.runs)
         begin = max(began_ms, self.eras[era].since_ms)
         return lists + number - periods.listed(begin, self._calendars[era], self.runs)

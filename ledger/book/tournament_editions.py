@@ -106,7 +106,8 @@ def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]
     """By name of a tournament its rounds without a game, of all editions; none of what was voided with its games."""
     found: dict[str, list[StoredRound]] = {}
     rows = connection.execute(_OF_NAMES, (pool.pool, json.dumps(sorted(names)))).fetchall()
-    if not rows:  # as nearly always: nothing else is asked then
+    # as nearly always: nothing else is asked then
+    if not rows:
         return found
     decided = Decided(connection)
     for row in rows:
@@ -219,7 +220,8 @@ def in_edition(
     if own is not None:
         return own
     pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
-    if pool is None or event.round is None:  # rounds without a number are told apart by their days alone
+    # rounds without a number are told apart by their days alone
+    if pool is None or event.round is None:
         return None
     byes = [as_stored(telling, position) for position, telling in enumerate((event, *known))]
     ends = dict(connection.execute(_ENDS, (pool.pool, event.tournament)).fetchall())

@@ -112,7 +112,8 @@ def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]
         if not fields.keys() <= {"outcome", *_BY_FIELD} or any(in_cell(value, "csv") != value for value in values):
             left.append(difference)
             continue
-        if "outcome" in fields:  # the verb of a result takes the ending with it, for the two must fit
+        # the verb of a result takes the ending with it, for the two must fit
+        if "outcome" in fields:
             ending = {"verb": "result", "game": difference.game, "to": _RESULTS[fields.pop("outcome")]}
             ending |= {name: str(fields.pop(name)) for name in ("termination", "half_moves") if name in fields}
             writer.writerow(ending)

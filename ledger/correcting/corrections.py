@@ -144,7 +144,8 @@ class Corrections:
             sealed = self.ledger.people.reasons.keep(writer, {key: reason})[key]
             return entries_of_proposal(number, changes, sealed, proven=who.proven, by_token=who.entry)
 
-        self.ledger.level()  # what is long is done before the lock; the gate takes in what came since
+        # what is long is done before the lock; the gate takes in what came since
+        self.ledger.level()
         with self.ledger.tokens.noting(who, tried):
             receipts = self.ledger.record_judged(gate, who.name)
         return Proposed(numbers[0], tuple(receipts), tuple(alike))

@@ -133,7 +133,8 @@ def _concerning(connection: sqlite3.Connection, key: str, position: int) -> list
         if any(first <= ms <= last for ms in ends) and _means(concern.change, white, black, facts):
             concerning.append(concern)
     waiting = {concern.proposal for concern in concerning}
-    while waiting:  # who undoes one of them, and who undoes that
+    # who undoes one of them, and who undoes that
+    while waiting:
         undoing = _concerns(connection, _ABOUT, [f"proposal:{number}" for number in sorted(waiting)])
         fresh = [concern for concern in undoing if concern not in concerning]
         concerning += fresh

@@ -229,7 +229,8 @@ class Previews:
         if refusals:
             raise ProposalError(f"proposal:{number}@1", refusals)
         issued = self._issued(number, seen, {_SOMEBODY: Role.CORRECTOR, _ANOTHER: Role.APPROVER})
-        last = seen + len(issued)  # of these entries: that of who approves, and before it that of who proposes
+        # of these entries: that of who approves, and before it that of who proposes
+        last = seen + len(issued)
         by_tokens = (last - 1, last) if issued else (None, None)
         proposed = entries_of_proposal(number, changes, _NO_REASON, proven=True, by_token=by_tokens[0])
         decided: list[Event] = [_approval(number, proven=True, by_token=by_tokens[1]), *facts_of_changes(changes)]
@@ -255,10 +256,12 @@ class Previews:
             message = "nobody holds the token of an approver any more, so that nobody can approve; see 'token reset'"
             raise ProposalError(f"decision:{number}", [Refusal(0, "four-eyes", message)])
         by, by_token = ("", None) if issuer is None else (issuer.event.person, issuer.position)
-        first = MAX_WHOLE - len(persons)  # far from the numbers of tokens that somebody holds
+        # far from the numbers of tokens that somebody holds
+        first = MAX_WHOLE - len(persons)
         return [
             (
-                by or person,  # before there is an approver everybody issues their own
+                # before there is an approver everybody issues their own
+                by or person,
                 TokenIssued(
                     number=first + place,
                     person=person,

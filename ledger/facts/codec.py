@@ -101,7 +101,8 @@ def _object(item: Any, cls: type) -> Any:
     for name, value in item.items():
         if value is None:
             raise ValueError(f"null is not written: leave {name} out")
-    attrs.resolve_types(cls)  # what is no word of an enumeration is taken as it is: the class's validators look at it
+    # what is no word of an enumeration is taken as it is: the class's validators look at it
+    attrs.resolve_types(cls)
     words = [name for name in item if "enum" in fields[name].metadata["schema"]]
     return cls(**{**item, **{name: _converter().structure(item[name], fields[name].type) for name in words}})  # type: ignore[arg-type]
 
@@ -381,7 +382,8 @@ def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
         elif not unicodedata.is_normalized("NFC", value):
             problems.append(f"text must be in Unicode form NFC, got {value!r} @ {path}")
     elif isinstance(value, int):
-        if abs(value) > MAX_WHOLE:  # beyond it readers that know floats alone round
+        # beyond it readers that know floats alone round
+        if abs(value) > MAX_WHOLE:
             problems.append(f"whole numbers must stay below 2^53, got {value} @ {path}")
     elif isinstance(value, Mapping):
         for key, item in value.items():

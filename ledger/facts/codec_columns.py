@@ -105,7 +105,8 @@ def facts(frame: DataFrame) -> Series:
 def _parts(frame: DataFrame, head: str, tail: str) -> list[Expr]:
     """What makes the facts when joined, with *head* and *tail* around the members."""
     parts: list[Expr] = []
-    written = head  # what stands between the values so far and the next
+    # what stands between the values so far and the next
+    written = head
     for name in sorted(set(_FIELDS) - {"game"}):
         missing = frame[name].null_count()
         if missing == len(frame) and missing:
@@ -113,7 +114,8 @@ def _parts(frame: DataFrame, head: str, tail: str) -> list[Expr]:
         comma = "," if parts else ""  # the first field of all is never missing
         quote = '"' if name in _QUOTED else ""
         value = pl.col(name).cast(pl.String)
-        if name in _FREE_TEXT:  # of what an event may hold, JSON escapes these two characters alone
+        # of what an event may hold, JSON escapes these two characters alone
+        if name in _FREE_TEXT:
             value = value.str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
         if missing:
             member = pl.concat_str(pl.lit(f'{comma}"{name}":{quote}'), value, pl.lit(quote)).fill_null("")

@@ -72,7 +72,8 @@ def fail(attribute: attrs.Attribute[Any], expected: str, value: object) -> None:
 
 def pattern_field(doc: str, pattern: str, *, optional: bool = False) -> Any:
     """A field of text that matches a pattern whole."""
-    compiled = re.compile(pattern, re.ASCII)  # without it \d takes the digits of every script
+    # without it \d takes the digits of every script
+    compiled = re.compile(pattern, re.ASCII)
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not str or compiled.fullmatch(value) is None:
@@ -83,7 +84,8 @@ def pattern_field(doc: str, pattern: str, *, optional: bool = False) -> Any:
 
 def is_plain_text(value: str, limit: int) -> bool:
     """True for 1 to *limit* characters in Unicode form NFC, no controls, no white space at either end."""
-    if value.isascii():  # the same in fewer steps: nearly all text is
+    # the same in fewer steps: nearly all text is
+    if value.isascii():
         return 0 < len(value) <= limit and value.isprintable() and value[0] != " " != value[-1]
     return (
         0 < len(value) <= limit

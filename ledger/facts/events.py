@@ -344,7 +344,8 @@ class RoundWithoutGame(_Fact):
     @property
     def place(self) -> str:
         """The key without its day: all facts of the player in rounds of this number and name begin so."""
-        name = quote(self.tournament, safe="")  # a spelling, no digest: nothing in this key is derived from anything
+        # a spelling, no digest: nothing in this key is derived from anything
+        name = quote(self.tournament, safe="")
         return f"round:{self.pool}:{name}:{self.player}:{self.round or '-'}@"
 
     @property

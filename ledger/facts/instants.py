@@ -109,7 +109,8 @@ def instant_text(ms: int, known: Precision = Precision.MILLISECOND) -> str:
 def is_before(ended: str, started: str) -> bool:
     """True when *ended* lies before *started* for certain, as far as both are known."""
     # Texts compare as instants do, for each form begins the finer ones: but
-    if len(ended) >= 20 and ended[:19] == started[:19]:  # within one second, 00Z sorts behind 00.001Z
+    # within one second, 00Z sorts behind 00.001Z
+    if len(ended) >= 20 and ended[:19] == started[:19]:
         return instant_ms(ended) < instant_ms(started)
     shared = min(len(ended), len(started), 19)
     return ended[:shared] < started[:shared]
@@ -121,7 +122,8 @@ _REST = {4: "-01-01T00:00:00.000", 7: "-01T00:00:00.000", 10: "T00:00:00.000"}
 
 def instant_ms_column(texts: Series) -> Series:
     """Milliseconds since 1970 of each well-formed instant (Int64); null for null and for days that do not exist."""
-    if texts.null_count() == len(texts):  # a column that a source leaves blank: spared as a whole
+    # a column that a source leaves blank: spared as a whole
+    if texts.null_count() == len(texts):
         return pl.Series("text", [None], pl.Int64).new_from_index(0, len(texts))
     text = pl.col("text")
     length = text.str.len_bytes()

@@ -85,7 +85,8 @@ def closing(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
     if calendar.days:
         return ((period + 1) * int(calendar.days) - _WEEK_SHIFT) * DAY_MS - 1
     month = (period + 1) * int(calendar.months) + int(calendar.first_month) - 1
-    if month >= 10_000 * 12:  # it ends with the last year that can be written, or would after it
+    # it ends with the last year that can be written, or would after it
+    if month >= 10_000 * 12:
         return OPEN
     return (datetime(max(month // 12, 1), month % 12 + 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1) - 1
 

@@ -76,14 +76,16 @@ def _joined(field: str, before: Any, now: Any) -> Any:
     if field == "started_at":
         return _finer(before, now) or _CONFLICT
     if field == "tournament" and tournament_key(before) == tournament_key(now):
-        return before  # two spellings of what is one tournament of Lichess
+        # two spellings of what is one tournament of Lichess
+        return before
     return _CONFLICT
 
 
 def _finer(first: str, second: str) -> str | None:
     """The more precise of two instants of which one lies within the other; None where neither does."""
     for coarse, fine in ((first, second), (second, first)):
-        if fine.startswith(coarse.removesuffix("Z")):  # 19:30:00Z says no more than 19:30:00.250Z, nor less
+        # 19:30:00Z says no more than 19:30:00.250Z, nor less
+        if fine.startswith(coarse.removesuffix("Z")):
             return fine
     return None
 

@@ -150,7 +150,8 @@ class Source:
             pieces.append(block)
             size += len(block)
             if b"\n" in block:
-                lines = io.BytesIO(b"".join(pieces)).readlines()  # parts at \n alone; ``splitlines`` parts at \x0b, too
+                # parts at \n alone; ``splitlines`` parts at \x0b, too
+                lines = io.BytesIO(b"".join(pieces)).readlines()
                 if len(lines[0]) > MAX_LINE:
                     break
                 pieces = [] if block.endswith(b"\n") else [lines.pop()]
@@ -261,7 +262,8 @@ def _opened(path: str) -> BinaryIO:
 
 def _stored(file: BinaryIO, reading: Reading) -> Iterator[bytes]:
     """The stored bytes, counted. A pipe is read as it fills."""
-    read: Callable[[int], bytes] = getattr(file, "read1", file.read)  # ``read`` would wait until a pipe gave all of it
+    # ``read`` would wait until a pipe gave all of it
+    read: Callable[[int], bytes] = getattr(file, "read1", file.read)
     while True:
         try:
             chunk = read(CHUNK)
@@ -321,7 +323,8 @@ def detect(first: bytes) -> str:
     line = text.partition(b"\n")[0]
     if is_chess_com(text):
         return "chess-com"
-    if text[:1] in b"0#X" and _TRF_LINE.search(text):  # what a report begins with: a record, a remark, an extension
+    # what a report begins with: a record, a remark, an extension
+    if text[:1] in b"0#X" and _TRF_LINE.search(text):
         return "trf"
     if text.startswith(b"{") and _is_object(line):
         return "lichess-ndjson" if b'"players"' in line else "ledger-jsonl"

@@ -51,10 +51,13 @@ class _Splitter:
     line: int = 1  # of the first byte of the rest
     rest: bytes = b""  # what is still needed of the bytes so far
     place: int = 0  # how far it was looked at
-    closing: list[bytes] = attrs.Factory(list)  # what closes each list and object that is open, outermost first
-    name: bytes = b""  # the text before the value that comes, within the outermost object
+    # what closes each list and object that is open, outermost first
+    closing: list[bytes] = attrs.Factory(list)
+    # the text before the value that comes, within the outermost object
+    name: bytes = b""
     name_ends: int = -1  # where it ended
-    games_at: int = 0  # how many are open within the list of games; 0 outside it
+    # how many are open within the list of games; 0 outside it
+    games_at: int = 0
     began: int = -1  # where the game that is open begins
     number: int = 0
     lists: int = 0  # lists of games met

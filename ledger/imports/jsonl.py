@@ -98,7 +98,8 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     thing, ending in its JSON path (``@ $.white.id``). Never raises for bad input.
     """
     for number, value in json_objects(lines, reading, "give one whole object a line @ $"):
-        problems = list(islice(_problems(value), _TOLD + 1))  # one more than are told says that there are more
+        # one more than are told says that there are more
+        problems = list(islice(_problems(value), _TOLD + 1))
         for problem in problems[:_TOLD]:
             reading.fault(number, problem)
         if len(problems) > _TOLD:

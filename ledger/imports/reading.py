@@ -93,7 +93,8 @@ class Reading(FaultsFound):
     def note(self, line: int, message: str) -> None:
         """Note what somebody should look at."""
         self.note_count += 1
-        if len(self.notes) < KEPT_FAULTS:  # a file of a million bad lines must not fill memory with words about them
+        # a file of a million bad lines must not fill memory with words about them
+        if len(self.notes) < KEPT_FAULTS:
             self.notes.append(Fault(line, bounded(message)))
 
     def report(self, tournament: ReportedTournament) -> None:

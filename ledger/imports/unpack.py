@@ -63,7 +63,8 @@ class _Gzip:
             data = self._inner.unconsumed_tail
             if piece:
                 yield piece
-            if self.eof or (not data and len(piece) < PIECE):  # a full piece may leave more inside the library
+            # a full piece may leave more inside the library
+            if self.eof or (not data and len(piece) < PIECE):
                 return
 
 
@@ -174,7 +175,8 @@ def _unpacked(stored: Iterator[bytes], kind: str, make: Callable[[], Unpacker], 
 
 
 def _damage(kind: str, error: str) -> str:
-    if "too much memory" in error:  # zstd's words for a window that is too large
+    # zstd's words for a window that is too large
+    if "too much memory" in error:
         return (
             f"a zstd frame that needs more than {MAX_WINDOW >> 20} MiB to unpack, the limit of the window: "
             "unpack the file by 'zstd -d --long=31' and import that"

@@ -73,7 +73,8 @@ class CheckpointFiles:
             StorageError: it cannot be read, or says something else than where files are.
         """
         path = self.settings_file
-        if not os.path.lexists(path):  # as it mostly is, and quicker told than by an error
+        # as it mostly is, and quicker told than by an error
+        if not os.path.lexists(path):
             return {}
         try:
             content = path.read_bytes()

@@ -69,7 +69,8 @@ def spans(known: Any, places: Any) -> tuple[Any, Any]:
     first = np.searchsorted(known, hashes, "left")
     found = (known[np.minimum(first, len(known) - 1)] == hashes) & places.is_not_null().to_numpy()
     last = first.copy()
-    last[found] = np.searchsorted(known, hashes[found], "right")  # few are found: nearly all are looked up once
+    # few are found: nearly all are looked up once
+    last[found] = np.searchsorted(known, hashes[found], "right")
     return first, last
 
 

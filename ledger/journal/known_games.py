@@ -87,7 +87,8 @@ class KnownGames:
         """
         self._people = people
         self._names = names
-        self._met: dict[str, tuple[int, int]] = {}  # by identity, the number of the player and of those alike
+        # by identity, the number of the player and of those alike
+        self._met: dict[str, tuple[int, int]] = {}
         try:
             games = [part for part in map(self._indexed, blocks) if len(part)]
         except (pl.exceptions.PolarsError, IndexError) as error:  # an entry was damaged since it was sealed

@@ -40,7 +40,8 @@ class Frontier:
 
     def __init__(self) -> None:
         self.size = 0
-        self._edge: list[bytes | None] = []  # by height: root of the complete subtree that waits for its sibling
+        # by height: root of the complete subtree that waits for its sibling
+        self._edge: list[bytes | None] = []
 
     def copy(self) -> Frontier:
         """An independent frontier at the same size."""
@@ -158,7 +159,8 @@ def consistency_path(older: int, size: int, root_of: RootOf) -> list[bytes]:
         else:
             path.append(root_of(first, middle))
             first = middle
-    if first:  # the verifier does not know the root of this part, as it would of the whole older tree
+    # the verifier does not know the root of this part, as it would of the whole older tree
+    if first:
         path.append(root_of(first, last))
     return path[::-1]
 

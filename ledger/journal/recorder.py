@@ -169,7 +169,8 @@ class _Batch:
         self._accepted = accepted  # the first event, judged already
         self._judged = judged  # kinds that are judged already
         self._stamp = rules.recorded_text(now_ms)
-        self._games: dict[str, KnownGame] = {}  # what is known of games that were told again, by their key
+        # what is known of games that were told again, by their key
+        self._games: dict[str, KnownGame] = {}
 
     def append(self, events: Sequence[Event]) -> Recorded:
         """Append what is new. Nearly always all is new: it is tried before the keys are looked up."""

@@ -61,7 +61,8 @@ def compared_adoptions(stored: Mapping[str, Any], telling: Mapping[str, Any]) ->
         except LedgerError:
             return plain[0], plain[1]
         before, now = scheme.meant(stored["settings"]), scheme.meant(telling["settings"])
-        if _differing(before, now):  # not the words of then: so what they would mean now
+        # not the words of then: so what they would mean now
+        if _differing(before, now):
             now = scheme.in_full(telling["settings"])
         differ = _differing(before, now)
         for facts, settings in zip(plain, (before, now), strict=True):

@@ -105,7 +105,8 @@ def _recorded_at(body: bytes) -> str:
 class SqliteJournal:
     """A journal in a SQLite file, shared by any number of reading and writing processes."""
 
-    refusal: str | None = None  # why nothing may be written, where whoever opened it found out
+    # why nothing may be written, where whoever opened it found out
+    refusal: str | None = None
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         """Open an existing journal.
@@ -124,8 +125,10 @@ class SqliteJournal:
             self._connection.execute("PRAGMA cache_size=-65536")
         self._guard = Guard(path, _SCHEMA + _GUARD)
         self._frontier = Frontier()
-        self._recorded_at: str | None = None  # of the last entry; None where it must be looked up
-        self._last_leaf: bytes | None = None  # of the last entry that this process knows of
+        # of the last entry; None where it must be looked up
+        self._recorded_at: str | None = None
+        # of the last entry that this process knows of
+        self._last_leaf: bytes | None = None
         self._log_pages = 0
 
     @classmethod
@@ -262,7 +265,8 @@ class SqliteJournal:
             self._let_log_grow(LONG_LOG if writer.added >= MANY else SHORT_LOG)
         self._frontier, self._recorded_at = writer.frontier, writer.last_recorded_at()
         self._last_leaf = writer.last_leaf
-        if writer.added > 1:  # a single entry is looked for when the next transaction begins
+        # a single entry is looked for when the next transaction begins
+        if writer.added > 1:
             with sqlite.storage_errors(self.path):
                 self._find_last()
 

@@ -180,7 +180,8 @@ class Tokens:
             events: list[Event] = list(self._taken_along(who, writer.size + 1))
             first = writer.size + 1 + len(events)
             by_token = who.entry
-            if events and who.proven:  # its own token was the first to be taken along
+            # its own token was the first to be taken along
+            if events and who.proven:
                 by_token = writer.size + 1
             elif not reset:
                 self.check_issuer(who, first, tried)
@@ -304,7 +305,8 @@ class Tokens:
     def log(self, last: int | None = None) -> tuple[RefusalRow, ...]:
         """The attempts that were refused, in order of time; only the *last* ones where a number is given."""
         rows = self.file.refusals(last) if self.file.exists() else []
-        return tuple(  # what an earlier release wrote may hold a token that was typed as a name
+        # what an earlier release wrote may hold a token that was typed as a name
+        return tuple(
             row._replace(claimed=row.claimed and without_tokens(row.claimed), reason=without_tokens(row.reason))
             for row in rows
         )

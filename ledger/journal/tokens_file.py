@@ -120,7 +120,8 @@ class TokensFile:
         Raises:
             StorageError: what a process that was stopped has left in it cannot be taken back.
         """
-        if self._size() and Path(f"{self.path}-journal").exists():  # somebody writes it, or was stopped while doing so
+        # somebody writes it, or was stopped while doing so
+        if self._size() and Path(f"{self.path}-journal").exists():
             with sqlite.storage_errors(self.path, REMEDY), closing(sqlite.connect(self.path)) as connection:
                 connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # takes back what was not committed
         return self._size() > 0

@@ -43,7 +43,8 @@ def erase_all(
         RejectedError: ``clock-behind``; nobody was forgotten.
         StorageError: a file refuses, or another process reads the people file and keeps the old bytes in its log.
     """
-    codec.seal_actor(actor)  # an actor who cannot be recorded is refused before anything is forgotten
+    # an actor who cannot be recorded is refused before anything is forgotten
+    codec.seal_actor(actor)
     count = None  # of how many something was known
     try:
         with journal.writing() as writer:
@@ -114,7 +115,8 @@ def settle_if_possible(journal: SqliteJournal, people: People, clock_ms: Callabl
 
     So it is where the files are open for reading only.
     """
-    with suppress(LedgerError):  # names that cannot be read are shown to nobody
+    # names that cannot be read are shown to nobody
+    with suppress(LedgerError):
         back = standing(journal, people)
         if back or people.erasures.rows():
             try:

@@ -265,7 +265,8 @@ class NameSearch(NameIndex):
         if reached:
             long = " AND ".join(f'"{word}"' for word in words if len(word) >= SHORTEST)
             matches = self._rows(_FOUND, long)
-            if min(map(len, words)) < SHORTEST:  # trigrams know nothing of a word of two letters
+            # trigrams know nothing of a word of two letters
+            if min(map(len, words)) < SHORTEST:
                 matches, rest = [], [*matches, *rest]
         return matches + [match for match in rest if all(word in in_words(match.name) for word in words)]
 

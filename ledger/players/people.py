@@ -103,7 +103,8 @@ def commitment(salt: bytes, identity: str, name: str) -> str:
 class People:
     """The people file of one ledger."""
 
-    refusal: str | None = None  # why nothing may be written, where whoever opened it found out
+    # why nothing may be written, where whoever opened it found out
+    refusal: str | None = None
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         """Open the file.
@@ -121,9 +122,11 @@ class People:
         self._older: Mapping[str, str] | None = None
         with sqlite.storage_errors(path):
             self._connection.execute("PRAGMA synchronous=FULL")
-            self._connection.execute("PRAGMA cache_size=-65536")  # newcomers of an import go anywhere in the index
+            # newcomers of an import go anywhere in the index
+            self._connection.execute("PRAGMA cache_size=-65536")
 
-    def _take_parts(self) -> None:  # by itself: the audit makes the same of a connection that it holds already
+    # by itself: the audit makes the same of a connection that it holds already
+    def _take_parts(self) -> None:
         self.pending = PendingNames(self.path, self._connection, self._writing)
         self.erasures = PendingErasures(self.path, self._connection, self._writing)
         self.reasons = Reasons(self.path, self._connection, self._writing, self.clean_whole)
@@ -290,7 +293,8 @@ class People:
         with sqlite.storage_errors(self.path):
             # secure_delete overwrites what goes within the file; the log keeps whole pages of before, and free pages
             # may hold names from before that pragma: the file is written anew, and the log emptied on both sides of it.
-            for statement in (_EMPTY_LOG, "VACUUM", _EMPTY_LOG):  # first: in vain it would make the log longer
+            # first: in vain it would make the log longer
+            for statement in (_EMPTY_LOG, "VACUUM", _EMPTY_LOG):
                 busy = self._connection.execute(statement).fetchone() or (0,)
                 if busy[0]:
                     return False
@@ -369,7 +373,8 @@ class People:
         """Everybody who was not erased, in order of the numbers, in growing blocks: most ask for the first one only."""
         query, last = (_HIGHEST, _ALL_NUMBERS) if highest_first else (_LOWEST, 0)
         size = 1
-        while persons := self._rows(query, (last, size)):  # page by page: others may write between two blocks
+        # page by page: others may write between two blocks
+        while persons := self._rows(query, (last, size)):
             yield persons
             last, size = persons[-1].player, min(size * 8, 4_096)
 
@@ -409,7 +414,8 @@ class People:
     def named(self, word: str) -> list[Person]:
         """Everybody whose identity or name is *word*, or failing that the same but for upper and lower case."""
         bearing, numbers = "name = ?1", list[int]()
-        if not self.folds.lacks_many():  # nobody else bears it, or one that is written much like it
+        # nobody else bears it, or one that is written much like it
+        if not self.folds.lacks_many():
             bearing = "player IN (SELECT value FROM json_each(?2)) AND name = ?1"
             numbers = self.folds.bearers([fold(word)]).get(fold(word), [])
         among = (word, json.dumps(numbers))
@@ -429,7 +435,8 @@ class People:
             rows = self._connection.execute(_SOME_NAMES, (_COMPARED + 1,)).fetchall()
             if len(rows) > _COMPARED:
                 rows = self._connection.execute(_NAMES_LIKE, (word[:1], word, _COMPARED)).fetchall()
-        called: dict[str, list[str]] = {}  # by a name, an identity, or a word of a name: the whole ones
+        # by a name, an identity, or a word of a name: the whole ones
+        called: dict[str, list[str]] = {}
         for identity, name in rows:
             for part in {identity} if ":" in word else {name, *name.replace(",", " ").split()}:
                 called.setdefault(part, []).append(identity if ":" in word else name)
@@ -445,6 +452,7 @@ def _connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection
     """Open the file so that whatever is written leaves no copy of a name behind."""
     connection = sqlite.connect(path, read_only=read_only)
     with sqlite.storage_errors(path):
-        connection.execute("PRAGMA secure_delete=ON")  # what moves within the file is overwritten where it was
+        # what moves within the file is overwritten where it was
+        connection.execute("PRAGMA secure_delete=ON")
         connection.execute("PRAGMA temp_store=MEMORY")  # names belong in no other file
     return connection

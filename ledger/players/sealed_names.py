@@ -76,8 +76,10 @@ class SealedNames:
         self._journal = journal
         self._highest_registered = highest_registered
         self.file = people  # as it stands, compared with nothing
-        self._version = -1  # of the people file, when its numbers were last found to be all there
-        self._highest = 0  # number that is known to have a row; 0 before the first look
+        # of the people file, when its numbers were last found to be all there
+        self._version = -1
+        # number that is known to have a row; 0 before the first look
+        self._highest = 0
         self._ends_compared = False
 
     def people(self) -> People:
@@ -305,7 +307,8 @@ def accept_lost_names(journal: Journal, path: str | Path) -> int:
         if Path(path).exists():
             return _fill_in(journal, path)
         _refuse_log_alone(path)
-        with sqlite.whole(path) as making:  # with some of the rows it would be taken for the true file
+        # with some of the rows it would be taken for the true file
+        with sqlite.whole(path) as making:
             People.create(making).close()
             return _fill_in(journal, making)
 
@@ -347,7 +350,8 @@ def _refuse_foreign(journal: Journal, people: People) -> None:
 
 def _refuse_log_alone(path: str | Path) -> None:
     """A new file would take the log of the missing one for its own."""
-    for ending in ("-wal", "-journal"):  # SQLite folds in whatever log bears the name of the file
+    # SQLite folds in whatever log bears the name of the file
+    for ending in ("-wal", "-journal"):
         log = Path(f"{path}{ending}")
         if log.exists() and log.stat().st_size:
             raise StorageError(
@@ -367,7 +371,8 @@ def player_found(journal: Journal, names: SealedNames, word: str) -> Person:
     people = names.people()
     persons = list(people.by_number([int(word)]).values()) if word.isdecimal() else []
     persons = persons or people.named(word)
-    if not persons and word.isdecimal():  # the journal registered it, and the people file as it stands knows nothing
+    # the journal registered it, and the people file as it stands knows nothing
+    if not persons and word.isdecimal():
         stored = journal.find([f"player:{word}"]).values()
         persons = [Person(int(word), None, None, None, rules.facts_of(entry)["joined_at"]) for entry in stored]
     if len(persons) == 1:

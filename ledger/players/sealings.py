@@ -29,7 +29,8 @@ def sealings(find: Find, players: Iterable[int]) -> dict[int, list[Stored]]:
     by_key = {registration_key(player): player for player in players}
     entries = {by_key[key]: [entry] for key, entry in find(list(by_key)).items()}
     renamed, number = list(entries), 1
-    while renamed:  # the renamings of a player are counted without gaps
+    # the renamings of a player are counted without gaps
+    while renamed:
         stored = find([f"renamed:{player}@{number}" for player in renamed])
         renamed = [player for player in renamed if f"renamed:{player}@{number}" in stored]
         for player in renamed:

@@ -146,7 +146,8 @@ class Publications:
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
             nonlocal draft, complaints
-            if writer.size != draft.head:  # somebody was faster: once more, while nobody else can write
+            # somebody was faster: once more, while nobody else can write
+            if writer.size != draft.head:
                 self.ledger.level()
                 draft = self.draft(as_of, name)
                 complaints = self.complaints(draft)
@@ -225,7 +226,8 @@ class Publications:
         return [AskedList(publication.name, pool, at_ms) for (pool, at_ms), publication in last.items()]
 
     def _editions(self, pool: str, as_of: str) -> list[Publication]:
-        first = f"{_FIRST}{pool}@{as_of}/"  # what follows is a number, and ':' follows '9'
+        # what follows is a number, and ':' follows '9'
+        first = f"{_FIRST}{pool}@{as_of}/"
         return sorted(self._between(first, f"{first}:"), key=lambda each: each.event.edition)
 
     def _last_edition(self, pool: str, as_of: str) -> Publication | None:

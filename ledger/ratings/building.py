@@ -413,7 +413,8 @@ class Build:
             if block.reaches_back or folded - committed >= ENTRIES_A_COMMIT or folded == target:
                 writer.commit()
                 committed = folded
-            stale = stale or any(fresh.touched.values())  # a later fact reached back into earlier blocks
+            # a later fact reached back into earlier blocks
+            stale = stale or any(fresh.touched.values())
             if not stale:
                 games.add(_compact(counting))
             progress("game book", folded, target)
@@ -422,7 +423,8 @@ class Build:
             stale = True
             writers.own()
             with sqlite.immediate(connection, self._path):
-                if book.correcting.is_needed:  # it looks for games; tournaments alone go through all of them
+                # it looks for games; tournaments alone go through all of them
+                if book.correcting.is_needed:
                     for statement in (*views_file.index_statements("games("), *views_file.index_statements("given_")):
                         connection.execute(statement)
                 settled = Fresh()

@@ -64,7 +64,8 @@ def fit(book: Parts, at_hand: AtHand, known: int, progress: Progress = silent) -
             views_file.drop_table(connection, name)
         keeping.level_again(connection, name)
     anew = of_facts((*plan.make, *plan.mend))
-    for made in anew:  # one that was left behind, too: what it makes of each fact is told anew in little time
+    # one that was left behind, too: what it makes of each fact is told anew in little time
+    for made in anew:
         if made.name in stored:
             views_file.drop_table(connection, made.name)
         views_file.add_table(connection, made, made.create)
@@ -155,7 +156,8 @@ def _fold_pool(
     """Fold the rows of one pool, in the order of players and their games; of some players, a JSON list, or of all."""
     start = [kept.start for kept in table.fold.state]
     width = len(start)
-    carried: dict[tuple[Any, ...], list[float]] = {}  # the states of the last player, in each tournament or in all
+    # the states of the last player, in each tournament or in all
+    carried: dict[tuple[Any, ...], list[float]] = {}
     for names, rows in _blocks(connection, pool, table, players_asked):
         cols = FEW if len(rows) < engine.COMPILE_FROM else MANY
         players, *columns = zip(*rows, strict=True)
@@ -203,7 +205,8 @@ def _sides(cols: Columns, pool: Pool, found: Mapping[str, Sequence[Any]], table:
     """The columns of ``SIDE_COLUMNS`` that the table wants, of the types that rating gives them."""
     sides: dict[str, Column] = {}
     for name, column in found.items():
-        if name == "rated_ms" or name.startswith(_STATE):  # they say which era rated the side, and who is listed
+        # they say which era rated the side, and who is listed
+        if name == "rated_ms" or name.startswith(_STATE):
             continue
         kind = SIDE_COLUMNS[name].type
         if kind == "REAL":

@@ -80,7 +80,8 @@ class LikeGames:
                 return None
             connection = self.views.connection
             with views_file.reading(self.views.path):
-                connection.execute("BEGIN")  # a correction in between would hide a game from both questions
+                # a correction in between would hide a game from both questions
+                connection.execute("BEGIN")
                 try:
                     return views_file.position(connection), set(_entries(connection, sought))
                 finally:

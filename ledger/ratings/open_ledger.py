@@ -218,7 +218,8 @@ class OpenLedger:
             RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
         """
         if need_views(batch):
-            self.level()  # which games are rated, and when they ended, only the views know
+            # which games are rated, and when they ended, only the views know
+            self.level()
         return self._noted(self._recorder.append_many(batch, actor))
 
     def record_judged(self, gate: Gate, actor: str) -> list[Receipt]:

@@ -354,7 +354,8 @@ class PlayerStates:
         found: list[PlayerState] = []
         for player, listed, who in self._roster.unplayed_best_first(pool, until, moved):
             state = self._seeded(player, listed, who, today_ms)
-            if state.state[0] != listed.seed.rating:  # a scheme that makes something else of it: no index tells
+            # a scheme that makes something else of it: no index tells
+            if state.state[0] != listed.seed.rating:
                 found, moved = [], (FROM_THE_BEGINNING, until)
                 break
             found += _in_force(state)

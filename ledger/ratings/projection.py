@@ -60,7 +60,8 @@ class LiveGames:
         self._rows = rows
         self._last: dict[int, Carried] = {}
         self._era = -1  # of what is remembered
-        self._end_ms = NEVER  # the last place in rating order, where something is remembered
+        # the last place in rating order, where something is remembered
+        self._end_ms = NEVER
 
     def forget(self) -> None:
         """Rows were written elsewhere: read them again."""

@@ -63,7 +63,8 @@ class Views:
         self.journal = journal
         self._aside: TemporaryDirectory[str] | None = None
         self.is_of_a_trial = False  # what is written here is rolled back
-        self._trials: Views | None = None  # the same file by another connection, for trials
+        # the same file by another connection, for trials
+        self._trials: Views | None = None
         self._is_tried_on = False
         self._connection: sqlite3.Connection | None = None
         self._inode = 0  # of the open file
@@ -71,11 +72,14 @@ class Views:
         self._book: GameBook | None = None
         self._pools: PoolProjections
         self._of_facts: list[FactProjector]  # those of the plan that are kept here
-        self._plan: Plan  # which read models are kept here, and which by others; as it was last fitted
+        # which read models are kept here, and which by others; as it was last fitted
+        self._plan: Plan
         self._rule_at = 0  # the entry that set which are kept
         self._version = -1  # of the file, when we last looked or wrote
-        self._book_at = 0  # position at which the book was left; another process may have gone on since
-        self._recorded: dict[int, Placed] = {}  # what this process has just recorded, by position
+        # position at which the book was left; another process may have gone on since
+        self._book_at = 0
+        # what this process has just recorded, by position
+        self._recorded: dict[int, Placed] = {}
 
     @property
     def _building(self) -> Path:
@@ -145,7 +149,8 @@ class Views:
         """The same views by a connection that is kept for trials, so that this one answers as they stand meanwhile."""
         if self._trials is None:
             self._trials = self.elsewhere(self.path)
-        self._trials._is_there()  # opened anew where another file was put in the place of this one
+        # opened anew where another file was put in the place of this one
+        self._trials._is_there()
         return self._trials
 
     @contextmanager
@@ -232,7 +237,8 @@ class Views:
             yield views_file.position(connection)  # the first look is what the moment is of
         finally:
             if self._connection is connection:  # else it was closed within the block
-                connection.execute("COMMIT")  # not ROLLBACK, which would end the rows that somebody still reads
+                # not ROLLBACK, which would end the rows that somebody still reads
+                connection.execute("COMMIT")
 
     def level(self, progress: Progress = silent) -> None:
         """Make sure that they are level with the journal before questions are asked.
@@ -244,7 +250,8 @@ class Views:
             CorruptError: they are damaged, or are not of this journal.
         """
         if self.is_read or self.is_level():
-            return  # what is read as of one moment stays as it is
+            # what is read as of one moment stays as it is
+            return
         if not self.can_be_written():
             self.close()
             self._aside = TemporaryDirectory(prefix="ledger-aside-")

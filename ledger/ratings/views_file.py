@@ -410,7 +410,8 @@ def put_in_place(built: Path, target: Path) -> None:
     if copied:
         built.unlink()
         return
-    for stale in ("", "-wal", "-shm"):  # the log of views deleted by hand would be replayed into the new ones
+    # the log of views deleted by hand would be replayed into the new ones
+    for stale in ("", "-wal", "-shm"):
         target.with_name(target.name + stale).unlink(missing_ok=True)
     os.replace(built, target)  # noqa: PTH105
 

@@ -169,7 +169,8 @@ class ListImport:
             identity: person.player for identity, person in persons.items() if f"player:{person.player}" in stored
         }
         # The first list of a federation has a million people and finds nobody: comparing their names is spared.
-        if next(self._ledger.people.salted(), None) is not None:  # into a ledger of nobody a list brings no namesake
+        # into a ledger of nobody a list brings no namesake
+        if next(self._ledger.people.salted(), None) is not None:
             news.fresh = frame.select("line", "identity", "name").filter(~pl.col("identity").is_in(list(persons)))
         if not numbers:
             return news
@@ -405,7 +406,8 @@ class Registry:
             RejectedError: the identity was registered with another name.
         """
         sealed = commitment_to(person)
-        if person.player in renamed:  # the registration sealed a name that is forgotten
+        # the registration sealed a name that is forgotten
+        if person.player in renamed:
             key = registration_key(person.player)
             sealed = rules.facts_of(self.ledger.journal.find([key])[key])["commitment"]
         else:

@@ -34,7 +34,8 @@ _C13 = 1.3691488853904124e-12
 
 def exp2(x: float) -> float:
     """2 to the power *x*, within 2 units in the last place for results in the normal range."""
-    if x >= 1024.0:  # ldexp raises in Python and wraps its exponent when compiled
+    # ldexp raises in Python and wraps its exponent when compiled
+    if x >= 1024.0:
         return inf
     if x <= -1100.0:
         return 0.0

@@ -76,7 +76,8 @@ def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
         own += [kept_with(of, word) for word in ("checkpoints", "key", "toml")]
         if path.resolve() in {file.resolve() for file in own}:
             raise StorageError(str(path), "is a file of this ledger: give another name")
-    if not path.is_file():  # a device or a pipe would wait for somebody to write
+    # a device or a pipe would wait for somebody to write
+    if not path.is_file():
         return
     with suppress(OSError), path.open("rb") as file:
         head = file.read(_HEADER)
@@ -104,7 +105,8 @@ def replace_file(path: Path, content: bytes) -> None:
                 making.chmod(target.stat().st_mode & 0o777)
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())  # before the rename: after a power cut the new name could lead to an empty file
+            # before the rename: after a power cut the new name could lead to an empty file
+            os.fsync(file.fileno())
         making.replace(target)
     except OSError:
         making.unlink(missing_ok=True)

@@ -91,7 +91,8 @@ def received(stream: IO[bytes]) -> Any:
 
 def _limit(connection: sqlite3.Connection, most: int, longest: int) -> None:
     """SQLite's own limit of memory, and around it one of the system for what Python adds; that of lengths if any."""
-    if hasattr(connection, "setlimit"):  # pysqlite3 0.6.1 lacks it: there a row is measured when it comes
+    # pysqlite3 0.6.1 lacks it: there a row is measured when it comes
+    if hasattr(connection, "setlimit"):
         connection.setlimit(_LIMIT_LENGTH, longest)
     if not most:
         return
@@ -113,7 +114,8 @@ def _tables_asked_for(connection: sqlite3.Connection, request: Mapping[str, Any]
     with suppress(sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):
         steps = connection.execute(f"EXPLAIN {request['statement']}", request["parameters"]).fetchall()
     connection.set_authorizer(None)
-    if any(step[1] == "Vacuum" for step in steps):  # the authorizer is never asked about VACUUM INTO
+    # the authorizer is never asked about VACUUM INTO
+    if any(step[1] == "Vacuum" for step in steps):
         raise ValueError
     return judge.tables
 

@@ -94,11 +94,13 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word; a genera
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Translate an error of the driver; any other passes."""
-        if isinstance(error, UnicodeDecodeError):  # text in the file, or the driver's message about it
+        # text in the file, or the driver's message about it
+        if isinstance(error, UnicodeDecodeError):
             raise CorruptError(str(self._path), 0, f"{error}; {self._remedy}") from error
         if not isinstance(error, sqlite3.DatabaseError):
             return
-        text = one_line(error)  # SQLite quotes the whole statement of a damaged schema
+        # SQLite quotes the whole statement of a damaged schema
+        text = one_line(error)
         translated = explained(self._path, text, self._remedy)
         if translated is not None:
             raise translated from error

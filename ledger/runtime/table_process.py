@@ -154,7 +154,8 @@ class _Writer:
 
     def close(self) -> None:
         if self._in_transaction:
-            with suppress(adbc_manager.Error):  # SQLite undid it already where the disk refused
+            # SQLite undid it already where the disk refused
+            with suppress(adbc_manager.Error):
                 self._connection.rollback()
         self._connection.close()
         self._database.close()

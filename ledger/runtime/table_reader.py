@@ -51,7 +51,8 @@ class Scan:
         """The query for the next rows behind a key; the first ones where it is None."""
         order = ", ".join(self.columns[name][0] for name in self.key)
         conditions = list(self.where)
-        if after is not None:  # a row value is looked up in the index; OFFSET would walk over all rows before
+        # a row value is looked up in the index; OFFSET would walk over all rows before
+        if after is not None:
             conditions.append(f"({order}) > ({', '.join(map(literal, after))})")
         selected = ", ".join(f'{expression} AS "{name}"' for name, (expression, _) in self.columns.items())
         where = " AND ".join(conditions) or "1"

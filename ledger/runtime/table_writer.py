@@ -142,8 +142,10 @@ class OwnProcess:
 
     def close(self) -> None:
         """End the process; what was not committed is undone."""
-        if self._waiting.unfinished_tasks:  # the caller failed: what waits shall not be written
-            self._process.kill()  # the file is as the last commit left it, once somebody opens it
+        # the caller failed: what waits shall not be written
+        if self._waiting.unfinished_tasks:
+            # the file is as the last commit left it, once somebody opens it
+            self._process.kill()
         self._waiting.put(None)
         self._feeder.join()
         with suppress(OSError):
@@ -174,7 +176,8 @@ class OwnProcess:
         words = query.encode()
         self._messages.write(HEADER.pack(what, len(words), content.tell()) + words)
         self._messages.write(content.getbuffer())
-        if what != ROWS:  # a small message would wait here for the next large one, and the process with it
+        # a small message would wait here for the next large one, and the process with it
+        if what != ROWS:
             self._messages.flush()
         if what == COMMIT:
             answer = self._answers.readline()

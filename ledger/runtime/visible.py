@@ -54,7 +54,8 @@ def visible(text: str, keep: str = "") -> str:
     if (text.isascii() and text.isprintable()) or not any(map(_needs_a_look, text)):
         return text
     shown: list[str] = []
-    marks = MOST_MARKS  # how many stand on the character before; a mark needs one to stand on
+    # how many stand on the character before; a mark needs one to stand on
+    marks = MOST_MARKS
     for place, char in enumerate(text):
         if not _needs_a_look(char) or char in keep:
             shown.append(char)

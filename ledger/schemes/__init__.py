@@ -73,7 +73,8 @@ def named(name: str) -> Scheme:
         UnknownNameError: there is none; the known ones are listed.
         ProjectionError: the plug-in that brings it is broken; it and its package are named.
     """
-    if name in built_in_names():  # entry points are read only for what is not built in
+    # entry points are read only for what is not built in
+    if name in built_in_names():
         return _built_in(name)
     schemes = available()
     if name in schemes:

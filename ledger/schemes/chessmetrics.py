@@ -102,7 +102,8 @@ def rating_of(state: Any, p: int, numbers: Settings) -> float:
     points = games * numbers.pad_rating
     for slot in range(int(numbers.window)):
         # whole numbers, where 1/24 would be rounded
-        share = numbers.window - slot  # the weight, taken ``window`` times above and below
+        # the weight, taken ``window`` times above and below
+        share = numbers.window - slot
         games += state[p + MONTH_GAMES + slot] * share
         points += state[p + MONTH_POINTS + slot] * share
     return points / games

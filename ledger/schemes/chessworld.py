@@ -141,7 +141,8 @@ def scale(opponent_games: float, numbers: Settings) -> float:
 
 def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Rate one game in place; both sides from their ratings before it."""
-    white = state[w]  # both before either is written: each side rates against what the other was
+    # both before either is written: each side rates against what the other was
+    white = state[w]
     black = state[b]
     white_games = state[w + 1] + 1.0
     black_games = state[b + 1] + 1.0

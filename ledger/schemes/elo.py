@@ -194,7 +194,8 @@ def new_rating(own: float, opponent: float, score: float, k: float) -> float:
 
 def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:
     """Rate one game in place; both sides from their ratings before it."""
-    surprise = score - expected(state[w], state[b])  # Sa - Ea; for Black the same with the other sign
+    # Sa - Ea; for Black the same with the other sign
+    surprise = score - expected(state[w], state[b])
     move(state, w, k_now(state, w, day, numbers) * surprise)
     move(state, b, k_now(state, b, day, numbers) * -surprise)
 
@@ -202,7 +203,8 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Set
 def k_now(state: Any, p: int, day: float, numbers: Settings) -> float:
     """K of a player in a game on *day*."""
     # By default there is one K: then neither a year of birth nor a row is looked at in a million games.
-    if without_rows(numbers):  # the answer of ``k_factor`` too, but here at once
+    # the answer of ``k_factor`` too, but here at once
+    if without_rows(numbers):
         return numbers.k
     years = AGE_UNKNOWN
     if numbers.first_age_to + numbers.second_age_to + numbers.third_age_to > 0.0:

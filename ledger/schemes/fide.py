@@ -155,7 +155,8 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
     own, _, _, *rest = carry(seed.rating, 0.0, newcomer, numbers)
     rules = rules_of(newcomer.day, numbers)
     games, highest, k = seed.games, float(floor(seed.peak + 0.5)), seed.k_factor
-    if k is not None and not (numbers.rapid and rules < MARCH_2024):  # rapid and blitz: K 20 for all tells nothing
+    # rapid and blitz: K 20 for all tells nothing
+    if k is not None and not (numbers.rapid and rules < MARCH_2024):
         if games is None and k < k_factor(0.0, 0.0, junior=False, day=rules, rapid=numbers.rapid, numbers=numbers):
             games = numbers.k_games
         if k <= 10.0:
@@ -295,7 +296,8 @@ def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None
         if own != state[p]:
             if state[p + SINCE] < MARCH_2024 - 1.0:
                 remember(state, p)
-            state[p + SINCE] = MARCH_2024  # a rating of the list of that day never was in force without the rise
+            # a rating of the list of that day never was in force without the rise
+            state[p + SINCE] = MARCH_2024
         state[p] = own
         state[p + HIGHEST] = max(state[p + HIGHEST], own)
     # 7.1: pooled over at most 26 months
@@ -388,7 +390,8 @@ def publish(after: Any, p: int, own: float, games: float, lowest_published: floa
         after[p + SINCE] = day
     after[p] = published
     after[p + GAMES] += games
-    if after[p] > after[p + HIGHEST]:  # "once a player's published rating has reached 2400" (8.3.3): as published
+    # "once a player's published rating has reached 2400" (8.3.3): as published
+    if after[p] > after[p + HIGHEST]:
         after[p + HIGHEST] = own
 
 

@@ -341,7 +341,8 @@ def rate_side(
     """
     phi2 = squared(rd)
     sigma = volatility
-    if information > NOTHING:  # else v would be infinite, and step 5 has no answer for it
+    # else v would be infinite, and step 5 has no answer for it
+    if information > NOTHING:
         v = 1.0 / information
         delta = v * improvement
         sigma = new_volatility(volatility, phi2, v, delta * delta, tau)
@@ -393,7 +394,8 @@ def move(
     """Steps 6 to 8: fills rating, RD and volatility of *after* from *p*."""
     # step 7: φ'² = 1/(1/φ*² + 1/v), μ' = μ + φ'² Σ g(s - E)
     before2 = phi2 + periods * sigma * sigma
-    after2 = before2 / (1.0 + before2 * information)  # the same with one division, and none by 0 where 1/v is 0
+    # the same with one division, and none by 0 where 1/v is 0
+    after2 = before2 / (1.0 + before2 * information)
     after[p] = rating + SCALE * after2 * improvement
     after[p + RD] = SCALE * sqrt(after2)
     after[p + VOLATILITY] = sigma

@@ -132,7 +132,8 @@ def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None
 
 def dp(p: float) -> float:
     """Dp of the percentage score *p*, points, by the table; *p* is rounded to whole per cents, halves outwards."""
-    if p < 0.5:  # the table has one half of it: halves go outwards on both sides
+    # the table has one half of it: halves go outwards on both sides
+    if p < 0.5:
         return -DP[floor(100.0 * (1.0 - p) + 0.5) - 50]
     return DP[floor(100.0 * p + 0.5) - 50]
 

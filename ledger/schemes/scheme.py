@@ -345,7 +345,8 @@ class Scheme:
         seed = newcomer.seed
         if seed is None:
             return self.enter(newcomer, numbers)
-        if seed.day is not None:  # RD grows, ages and rules go from the day of the list on
+        # RD grows, ages and rules go from the day of the list on
+        if seed.day is not None:
             newcomer = newcomer._replace(day=seed.day)
         if self.seeded is not None:
             return self.seeded(seed, newcomer, numbers)

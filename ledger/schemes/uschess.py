@@ -115,7 +115,8 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
     """Who comes with a rating after *games* games: neither all won nor all lost, no merit towards a floor yet."""
     rating = max(float(rating), numbers.lower_bound)
     born = 0.0 if newcomer.birth_year is None else float(newcomer.birth_year)
-    peak = rating if games > numbers.established_games else 0.0  # floors go by the highest established rating alone
+    # floors go by the highest established rating alone
+    peak = rating if games > numbers.established_games else 0.0
     return (rating, float(games), MIXED if games > 0 else NO_GAMES, 100.0, peak, born, 0.0)
 
 

@@ -213,7 +213,8 @@ class JournalContract:
                 with journal.writing() as writer:
                     append(writer, sealed(position, recorded_at=stamp))
                     assert writer.last_recorded_at() == stamp
-                for way in (journal, other):  # one that wrote it, and one that must look it up
+                # one that wrote it, and one that must look it up
+                for way in (journal, other):
                     with way.writing() as writer:
                         assert writer.last_recorded_at() == stamp
             with refused(_GivenUpError), journal.writing() as writer:

@@ -186,7 +186,8 @@ class ProjectorContract:
         facts, made = self.facts(), self.make()
         slices = [facts[i : i + 50] for i in range(0, len(facts), 50)]
         if not self.projectors():
-            return  # it is the ledger's own history, without which there are no views
+            # it is the ledger's own history, without which there are no views
+            return
         with self._views(tmp_path / "with") as updated:
             take(updated, slices)
             with_it = in_terms_of_facts(updated.connection)
@@ -214,7 +215,8 @@ class ProjectorContract:
             rows = table_rows(late.connection, made.name)
             assert rows == self._rebuilt(tmp_path / str(size), facts)[made.name]
             late.close()
-            without = Views(path, (), journal)  # who opens the views without it takes nothing away
+            # who opens the views without it takes nothing away
+            without = Views(path, (), journal)
             without.catch_up()
             stands = {table: table_rows(without.connection, table) for table in queries.tables(without.connection)}
             without.close()

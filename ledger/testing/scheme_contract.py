@@ -423,7 +423,8 @@ def _as_arrays(games: Rateable) -> Rateable:
         MANY.small(black),
         MANY.floats(score),
         MANY.floats(day),
-        MANY.ints(starts) if starts else (),  # as a build of games one by one has them: the same machine code
+        # as a build of games one by one has them: the same machine code
+        MANY.ints(starts) if starts else (),
         MANY.floats(period) if period else (),
         MANY.floats(closing) if closing else (),
         MANY.floats(began) if began else (),

@@ -166,7 +166,8 @@ def compare(
     Raises:
         UnknownNameError: there is no such pool, or no game to be predicted.
     """
-    with ledger.moment():  # the replays take long: they work on what was read, and the log of the views does not grow
+    # the replays take long: they work on what was read, and the log of the views does not grow
+    with ledger.moment():
         actual, connection = ledger.pool(pool), ledger.views.connection
         games = replaying.read(connection, actual.pool, OPEN if until is None else instant_end_ms(until))
         window = _window(games, actual.name, since, until)

@@ -187,7 +187,8 @@ def last_ms(games: ComparedGames) -> Any:
     last = []
     for side in (games.white, games.black):
         latest = np.full(len(games.players), BEGINNING, np.int64)
-        latest[side] = games.ended_ms  # the last one written is the last one played
+        # the last one written is the last one played
+        latest[side] = games.ended_ms
         last.append(latest)
     return np.maximum(*last)
 
@@ -252,7 +253,8 @@ def _cut(candidate: Candidate) -> object:
 def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, roster: Roster) -> Order:
     """The games in the rating order of a pool of one era."""
     rated_ms, batch, began_ms = _placed(connection, games, pool)
-    places = np.lexsort((batch, rated_ms))  # stable: within a batch in order of the ends
+    # stable: within a batch in order of the ends
+    places = np.lexsort((batch, rated_ms))
     rated_ms, batch = rated_ms[places], batch[places]
     begins = np.ones(len(places), np.int32)
     begins[1:] = (np.diff(rated_ms) != 0) | (np.diff(batch) != 0)
@@ -275,7 +277,8 @@ def _with_shown(order: Order, games: ComparedGames) -> Order:
     owner = MANY.interleave(games.white[order.places], games.black[order.places])
     sides = games.shown.reshape(-1, 2)[order.places].reshape(-1)
     shown = np.full(len(games.players), np.nan)
-    shown[owner[::-1]] = sides[::-1]  # the last one written stands beside the first game
+    # the last one written stands beside the first game
+    shown[owner[::-1]] = sides[::-1]
     newcomers = [
         who._replace(declared=rating) if not who.has_rating and rating > 0 else who
         for who, rating in zip(order.newcomers, shown.tolist(), strict=True)
@@ -290,11 +293,13 @@ def _placed(connection: sqlite3.Connection, games: ComparedGames, pool: Pool) ->
     """
     if pool.scheme.rhythm is not Rhythm.EVENT and not pool.by_event:
         return pool.places(games.ended_ms, ())[0], np.zeros(len(games.ended_ms), np.int32), ()
-    ends, end = np.unique(games.ended_ms, return_inverse=True)  # most games share event and day: asked once for all
+    # most games share event and day: asked once for all
+    ends, end = np.unique(games.ended_ms, return_inverse=True)
     pairs, pair_of_game = np.unique(games.tournament * np.int64(len(ends)) + end, return_inverse=True)
     tournaments = [games.tournaments[code] for code in (pairs // len(ends)).tolist()]
     editions: dict[str, dict[int, Edition]] = {}
-    if pool.by_event:  # games that do not count tell of the days of a tournament, too
+    # games that do not count tell of the days of a tournament, too
+    if pool.by_event:
         rows = connection.execute(_ENDS, (pool.pool, int(ends[-1])))
         for name, of_name in groupby(rows, lambda row: str(row[0])):
             editions[name] = pool.editions(name, [ended_ms for _, ended_ms in of_name])
@@ -321,7 +326,8 @@ def _last_sides(owner: Any, ended_ms: Any, players: int) -> dict[int, Any]:
 def _replay(candidate: Candidate, order: Order, timer: Callable[[], float]) -> Replayed:
     scheme, numbers, games = candidate.scheme, candidate.numbers, order.rateable
     cols = FEW if isinstance(games.white, list) else MANY
-    if cols is MANY:  # compile before the clock starts: the seconds are those of the scheme
+    # compile before the clock starts: the seconds are those of the scheme
+    if cols is MANY:
         foresee(cols, scheme, numbers, engine.Rateable(*(column[:0] for column in games)), cols.room(0))
     began = timer()
     state = cols.floats(engine.newcomers(scheme, numbers, order.newcomers))

@@ -180,7 +180,8 @@ def _adjusted(results: RoundResults, player: int) -> float:
 def _dummy(results: RoundResults, player: int, place: int) -> float:
     """The points of whom a player met in a round that was not played, which stands at a place among the results."""
     own, result = results[player], results[player][place]
-    if results.unplayed is Unplayed.VIRTUAL:  # before the round, the opposite result, a draw in each round after it
+    # before the round, the opposite result, a draw in each round after it
+    if results.unplayed is Unplayed.VIRTUAL:
         before = sum(known.half_points for known in own[:place]) / 2
         return before + 1 - result.half_points / 2 + (max(results.rounds, len(own)) - (result.round or place + 1)) / 2
     score = points(results, player)
@@ -206,7 +207,8 @@ def _after_cuts(results: RoundResults, player: int, lowest: int, highest: int = 
     for _ in range(min(lowest, len(left))):
         own = [known for known in left if known.is_voluntary]
         is_swiss = results.unplayed in {Unplayed.C07_2023, Unplayed.C07_2026}
-        left.remove(min(own) if own and is_swiss else left[0])  # 16.5: the lowest that comes from a VUR goes first
+        # 16.5: the lowest that comes from a VUR goes first
+        left.remove(min(own) if own and is_swiss else left[0])
     return sum(known.opponent for known in left[: max(len(left) - highest, 0)])
 
 
@@ -327,7 +329,8 @@ def parted(results: RoundResults, deciding: Sequence[str] = ()) -> list[list[int
 def _parted_by(results: RoundResults, groups: list[list[int]], names: Sequence[str]) -> list[list[int]]:
     """Each group parted by tie-breaks in their order; each counts among those only who are still level."""
     for name in names:
-        while True:  # direct encounter parts a group, and is applied anew to those who are still level (C.07 6)
+        # direct encounter parts a group, and is applied anew to those who are still level (C.07 6)
+        while True:
             finer = [part for group in groups for part in _part(results, group, name)]
             if len(finer) == len(groups):
                 break

@@ -19,7 +19,8 @@ from ledger.runtime.table_reader import Scan
 if TYPE_CHECKING:
     from polars import DataFrame, DataType, Expr, Series
 
-    Lookup = Series | DataFrame  # by number, or a frame of ``key`` and ``value``
+    # by number, or a frame of ``key`` and ``value``
+    Lookup = Series | DataFrame
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 INSTANT_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z$"

@@ -266,7 +266,8 @@ def _snapshot(ledger: Ledger) -> Iterator[tuple[TableReader, int]]:
     ledger.level()
     views = ledger.views
     for attempt in range(_TRIES + 1):
-        is_alone = views.is_read or attempt == _TRIES  # a moment that has begun already is met by nobody else
+        # a moment that has begun already is met by nobody else
+        is_alone = views.is_read or attempt == _TRIES
         with views.moment() as position:
             make = OwnConnection if is_alone or position <= FEW_ENTRIES else table_reader
             reader: TableReader = make(views.path, views.connection)

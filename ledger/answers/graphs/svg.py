@@ -136,7 +136,8 @@ def _bars(page: Page, layout: GraphLayout, link: Link, *, opponents: bool) -> li
         _bar(bar, page.player, x, layout, link, with_spot=opponents and page.by == "game")
         for bar, x in zip(page.player.bars, layout.places, strict=True)
     ]
-    return parts if page.by == "game" else parts[::-1]  # of games that overlap the newest lies on top
+    # of games that overlap the newest lies on top
+    return parts if page.by == "game" else parts[::-1]
 
 
 def _spots_on_top(page: Page, layout: GraphLayout, *, opponents: bool) -> list[str]:
@@ -170,7 +171,8 @@ def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, link: Link
         kind += " provisional" if bar.provisional else ""
     drawn = [_rect("hit", x, TOP, layout.bar)]
     if bar.provisional:
-        drawn.append(_rect("page", x, y, layout.bar))  # what is paler hides what lies under it, too
+        # what is paler hides what lies under it, too
+        drawn.append(_rect("page", x, y, layout.bar))
     drawn.append(_rect(kind, x, y, layout.bar))
     if bar.corrected:
         drawn.append(f'<path class="mark" d="M{_n(x)} {_n(_BASE + 1.5)}l3.5 6h-7z"/>')

@@ -185,7 +185,8 @@ def _inode(path: str) -> int:
 
 def _connect(path: str, stack: ExitStack) -> sqlite3.Connection:
     """Open *path* read-only; as a fixed file or as a copy where no log can be made beside it."""
-    target = os.path.realpath(path)  # SQLite keeps the log beside the file that a link points to
+    # SQLite keeps the log beside the file that a link points to
+    target = os.path.realpath(path)
     try:
         return _begun(f"{Path(target).as_uri()}?mode=ro")
     except sqlite3.OperationalError as error:
@@ -226,7 +227,8 @@ def _copied(path: str, target: str, stack: ExitStack) -> Path:
     for _ in range(TRIES):
         before = _state(target)
         # The file first: what is folded into it while it is copied still stands in the log that is copied then.
-        with suppress(FileNotFoundError):  # a writer that ends folds the log in and takes it away
+        # a writer that ends folds the log in and takes it away
+        with suppress(FileNotFoundError):
             shutil.copyfile(target, copy)
             shutil.copyfile(f"{target}-wal", f"{copy}-wal")
         if _state(target) == before:
@@ -248,7 +250,8 @@ def _check_unchanged(path: str, target: str, before: tuple[object, ...]) -> None
     """A fixed file takes no part in locking: what was read of one that was written meanwhile says nothing."""
     with suppress(FileNotFoundError):
         now = _state(target)
-        if now[0] == before[0] and now != before:  # where another file bears the name, ours is as it was
+        # where another file bears the name, ours is as it was
+        if now[0] == before[0] and now != before:
             raise StorageError(path, "was written to while it was read as a fixed file; try again")
 
 

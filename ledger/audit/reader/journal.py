@@ -62,15 +62,18 @@ class Scan:
     def __init__(self, sizes: Collection[int]) -> None:
         """Begin; the root is kept at each of *sizes* that is reached."""
         self.falsehoods: list[Falsehood] = []
-        self.clocks: list[int] = []  # entries by which a wrong clock was accepted
+        # entries by which a wrong clock was accepted
+        self.clocks: list[int] = []
         self.entries = 0
         self.size = 0  # leaves in the tree
-        self.whole = True  # no entry missing so far; after a gap the tree cannot grow
+        # no entry missing so far; after a gap the tree cannot grow
+        self.whole = True
         self.tiles: list[bytes] = []  # roots of complete tiles
         self.rest: list[bytes] = []  # leaves after them
         self.roots: dict[int, bytes] = {0: root_of([], [])}
         self.expected = 1  # position that the next row must have
-        self.keys = 0  # sum of the hashes of (bytes of the key, position) of all rows, for the index to have the same
+        # sum of the hashes of (bytes of the key, position) of all rows, for the index to have the same
+        self.keys = 0
         self._last = b""  # recorded_at of the row before
         self._sizes = sorted(sizes)
 
@@ -83,7 +86,8 @@ class Scan:
             leaves = leaves_of(bodies)
             # An import records a block of entries at one instant: most have one stamp here.
             stamps = [_STAMP_OF(bodies[0])]
-            if not bodies[-1].endswith(stamps[0]):  # they ascend: where the last is the first, all must be the same
+            # they ascend: where the last is the first, all must be the same
+            if not bodies[-1].endswith(stamps[0]):
                 stamps = list(map(_STAMP_OF, bodies))
             right = (
                 leaves == list(stored)
@@ -378,7 +382,8 @@ def _read_rows(file: Snapshot, scan: Scan, advance: Callable[[int], None], *, st
     cursor = file.connection.execute(f"{_TOLD if strict else _TOLD_OF_ANY_TYPE} ORDER BY position")
     between = f"{_ROWS} WHERE position BETWEEN ? AND ? ORDER BY position"
     while True:
-        if strict:  # while these rows are fetched alone: a block that is judged again is read as text
+        # while these rows are fetched alone: a block that is judged again is read as text
+        if strict:
             file.connection.text_factory = bytes
         rows = cursor.fetchmany(BLOCK)
         file.read_any_text()

@@ -134,7 +134,8 @@ def verify_consistency(older: TreeHead, newer: TreeHead, proof: Sequence[bytes])
     if older.size == newer.size:
         return not proof and older.root == newer.root
     hashes = list(proof)
-    if older.size & (older.size - 1) == 0:  # a complete tree, whose root the proof leaves out
+    # a complete tree, whose root the proof leaves out
+    if older.size & (older.size - 1) == 0:
         hashes.insert(0, older.root)
     if not hashes:
         return False

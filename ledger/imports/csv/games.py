@@ -188,7 +188,8 @@ def frames(
         return
     converter = _Converter(layout, key_prefix, player_namespace, table)
     for cells, broken in rows.blocks(layout):
-        if not cells.height:  # as many columns would be worked out as for rows
+        # as many columns would be worked out as for rows
+        if not cells.height:
             reading.take(broken, Faults([]))
             continue
         frame, faults = converter.convert(cells, reading)

@@ -102,7 +102,8 @@ def _regular(data: NDArray[np.uint8], quotes: NDArray[np.int64], delimiter: int)
     opening, closing = quotes[0::2], quotes[1::2]
     before = data[opening - 1]
     opens = (before == delimiter) | (before == _NEWLINE) | (before == _QUOTE) | (opening == 0)
-    after = data[closing + 1]  # a row ends with a newline, so there is one byte more
+    # a row ends with a newline, so there is one byte more
+    after = data[closing + 1]
     closes = (after == delimiter) | (after == _NEWLINE) | (after == _QUOTE)
     return bool(opens.all() and closes.all())
 
@@ -121,7 +122,8 @@ def _find_rows(block: bytes, delimiter: int) -> _Rows | None:
     marks = np.flatnonzero(is_mark)
     kinds = data[marks]
     newlines = kinds == _NEWLINE
-    within = None  # how many physical lines end at or before each mark, where that is not simply its row
+    # how many physical lines end at or before each mark, where that is not simply its row
+    within = None
     quotes = marks[:0]
     if quoted:
         is_quote = kinds == _QUOTE
@@ -181,7 +183,8 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
             message = f"the row is longer than {MAX_ROW} bytes, or a double quote is never closed; close it"
             return block.find(b"\n", start) + 1, message
         if block[place] == _NEWLINE:
-            try:  # one row, one encoding, as where whole blocks are read
+            # one row, one encoding, as where whole blocks are read
+            try:
                 return place + 1, [field.decode() for field in fields]
             except UnicodeDecodeError:
                 return place + 1, [field.decode("cp1252", "replace") for field in fields]
@@ -206,7 +209,8 @@ class RowReader:
         self._ended = False
         self._line = 1
         self._skipping = False
-        self._is_bare = False  # the last row has no line end: it may be cut off
+        # the last row has no line end: it may be cut off
+        self._is_bare = False
 
     def _fill(self) -> None:
         """Read on. Windows line ends become plain ones, and the last row gets the line end it may lack."""
@@ -217,7 +221,8 @@ class RowReader:
             missing -= len(part)
         self._ended = missing > 0
         read = _with_plain_ends(b"".join(parts))
-        if read[:1] == b"\n":  # the carriage return before it may have come in the piece before
+        # the carriage return before it may have come in the piece before
+        if read[:1] == b"\n":
             self._rest = self._rest.rstrip(b"\r")
         text = self._rest + read
         if self._ended and text and not text.endswith(b"\n"):
@@ -365,7 +370,8 @@ def _cut(block: bytes, rows: _Rows, odd: NDArray[np.int64]) -> bytes:
         return block
     good = np.ones(len(rows.ends) + 2, np.int8)
     good[odd + 1] = good[0] = good[-1] = 0
-    edges = np.flatnonzero(np.diff(good))  # where a stretch of good rows begins, and the row after it, in turn
+    # where a stretch of good rows begins, and the row after it, in turn
+    edges = np.flatnonzero(np.diff(good))
     begins, stops = rows.starts[edges[0::2]].tolist(), rows.ends[edges[1::2] - 1].tolist()
     return b"".join(block[begin:stop] for begin, stop in zip(begins, stops, strict=True))
 

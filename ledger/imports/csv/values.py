@@ -273,7 +273,8 @@ def time_control(text: str) -> str | None:
 def minutes_control(text: str) -> str | None:
     """The speed class of ``15+2`` where the base is in minutes, as Lichess shows a clock to people."""
     match = _PERIOD.fullmatch(text.strip())
-    if match is None or match[1] or not match[3]:  # without an increment nobody knows that these are minutes
+    # without an increment nobody knows that these are minutes
+    if match is None or match[1] or not match[3]:
         if "+" in text:
             raise ValueError("must be MINUTES+INCREMENT such as 15+2, - for correspondence, or empty")
         return time_control(text)
@@ -333,7 +334,8 @@ class Meaning:
         self._kind = kind
         self._known: dict[str, Any] = {}
         self._bad: dict[str, str] = {}
-        self._words: dict[str, str] = {}  # of what is bad, each once: a column of garbage has one fault a million times
+        # of what is bad, each once: a column of garbage has one fault a million times
+        self._words: dict[str, str] = {}
         self.size = 0  # bytes, about
 
     def forget(self) -> None:
@@ -357,7 +359,8 @@ class Meaning:
             return pl.Series(text.name, [None], kind).new_from_index(0, len(text)), {}
         new = [self._known.get(cell) for cell in distinct]
         bad = {cell: self._bad[cell] for cell in distinct if cell in self._bad} if self._bad else {}
-        if new == distinct:  # each means itself, as names mostly do: nothing is copied
+        # each means itself, as names mostly do: nothing is copied
+        if new == distinct:
             return text, bad
         if len(distinct) * 2 < len(text):
             return text.replace_strict(distinct, new, default=None, return_dtype=kind), bad
@@ -401,7 +404,8 @@ def plain_whole(low: int, high: int) -> Callable[[Series], Series]:
     """Whole numbers within limits."""
 
     def plain(text: Series) -> Series:
-        number = text.cast(pl.Int32, strict=False)  # null for what is no number, which the slow way explains
+        # null for what is no number, which the slow way explains
+        number = text.cast(pl.Int32, strict=False)
         return number.to_frame("n").select(pl.when(pl.col("n").is_between(low, high)).then("n")).to_series()
 
     return plain

@@ -88,7 +88,8 @@ class _Case:
     text: str
     moves: Movetext
     problems: list[tuple[int, str]] = attrs.Factory(list)
-    places: dict[bytes, int] | None = None  # the first line of each tag, from that of the game
+    # the first line of each tag, from that of the game
+    places: dict[bytes, int] | None = None
 
     def tag(self, *names: str) -> str:
         """The first of these tags that says something, as one line; ``?`` and ``-`` say nothing."""
@@ -100,7 +101,8 @@ class _Case:
 
     def bad(self, name: str, message: str) -> None:
         """Note a fault at the line of a tag, or of the game where the tag is missing."""
-        if self.places is None:  # once for all faults: a head may have a million lines
+        # once for all faults: a head may have a million lines
+        if self.places is None:
             marks = ((place, _TAG_NAME.match(line)) for place, line in enumerate(self.draft.head) if b"[" in line)
             self.places = {mark[1]: place for place, mark in reversed([*marks]) if mark}
         self.problems.append((self.draft.line + self.places.get(name.encode(), 0), message))
@@ -139,7 +141,8 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
             if name in _KEPT_TAGS:
                 case.bad(name, f"{name} has {length} characters, more than {MAX_VALUE}, the limit of a tag")
         for name in twice:
-            if name in _ESSENTIAL:  # two games run together, or two tellings of one
+            # two games run together, or two tellings of one
+            if name in _ESSENTIAL:
                 case.bad(name, f"{name} stands twice with different values: keep one, or part the games")
         game = _game(case, reading)
         for line, message in case.problems:

@@ -29,11 +29,13 @@ class Draft:
     moves_line: int = 0
     moves: list[bytes] = attrs.Factory(list)
     open_at: int = 0  # where the comment began that is still open
-    untagged: int = 0  # first line that looks like moves with no tag above
+    # first line that looks like moves with no tag above
+    untagged: int = 0
     size: int = 0
     among_tags: bool = False  # the line before was a tag of this game
     final: bool = False  # the last of the file
-    _names: set[bytes] = attrs.Factory(set)  # first words of the tags, as far as they were looked at
+    # first words of the tags, as far as they were looked at
+    _names: set[bytes] = attrs.Factory(set)
     _looked_at: int = 0  # lines of the head
 
     def begins_anew(self, line: bytes) -> bool:
@@ -45,7 +47,8 @@ class Draft:
             return False
         self._names.update(tag.partition(b" ")[0] for tag in self.head[self._looked_at :] if b" " in tag)
         self._looked_at = len(self.head)
-        return line.partition(b" ")[0] in self._names  # the same tag again: a game without moves came before
+        # the same tag again: a game without moves came before
+        return line.partition(b" ")[0] in self._names
 
     def swallowed(self, line: bytes) -> bool:
         """True if a forgotten brace swallows the next game: a blank line, an Event tag, *line* a tag too."""
@@ -61,7 +64,8 @@ class Draft:
         """Add one line."""
         if not self.open_at:
             if line[:1] == b"%":
-                line = b"\n"  # the escape of PGN 6; an empty line keeps the count of lines for faults
+                # the escape of PGN 6; an empty line keeps the count of lines for faults
+                line = b"\n"
             if not self.moves_line and self._is_head(number, line):
                 return
         self._keep(self.moves, line)
@@ -72,7 +76,8 @@ class Draft:
         """What ``take`` does with an empty line once there are tags; above the moves one of blanks is empty, too."""
         self.among_tags = False
         self.size += 1
-        if self.size <= MAX_GAME:  # what goes beyond is counted and not kept: the game is a fault then
+        # what goes beyond is counted and not kept: the game is a fault then
+        if self.size <= MAX_GAME:
             (self.moves if self.moves_line else self.head).append(b"\n")
 
     def _is_head(self, number: int, line: bytes) -> bool:
@@ -103,7 +108,8 @@ class Draft:
 
 def _open_after(line: bytes, number: int, open_at: int) -> int:
     """The line at which the comment began that is open after *line*, or 0."""
-    if b";" in line:  # a brace behind a semicolon opens nothing, a semicolon within braces means nothing
+    # a brace behind a semicolon opens nothing, a semicolon within braces means nothing
+    if b";" in line:
         pieces = _BRACE_OR_REST.findall(b"{" * bool(open_at) + line)
         is_open = bool(pieces) and pieces[-1][:1] == b"{" and pieces[-1][-1:] != b"}"
         began_here = len(pieces) > 1 or not open_at
@@ -118,7 +124,8 @@ def drafts(lines: Iterable[bytes]) -> Iterator[Draft]:
     draft = Draft()
     for number, line in enumerate(lines, 1):
         if draft.among_tags and line[:1] == b"[" and line[:7] != b"[Event " and draft.size < MAX_GAME:
-            draft.head.append(line)  # what take() would do; most lines of most files end here
+            # what take() would do; most lines of most files end here
+            draft.head.append(line)
             draft.size += len(line)
             continue
         if draft.head and (line == b"\n" or (not draft.moves_line and line.isspace())):
@@ -165,7 +172,8 @@ _ESCAPED = re.compile(r'\\(["\\])')
 def read_tags(head: str) -> tuple[dict[str, str], list[str]]:
     """Tag names and values as written, the first where one stands twice; and names with two values."""
     pairs = _TAG.findall(head)
-    if len(pairs) != head.count("["):  # something is out of the ordinary: line by line
+    # something is out of the ordinary: line by line
+    if len(pairs) != head.count("["):
         pairs = []
         for line in head.split("\n"):
             whole = _TAGS_IN_LINE.findall(line)

@@ -101,7 +101,8 @@ def _known(words: list[str], seen: set[str] = _seen, pattern: re.Pattern[str] = 
     new = set(words) - seen
     if not all(map(pattern.fullmatch, new)):
         return False
-    if len(seen) > MAX_SEEN:  # a file of noise has a new word each time; games share theirs
+    # a file of noise has a new word each time; games share theirs
+    if len(seen) > MAX_SEEN:
         seen.clear()
     seen.update(new)
     return True

@@ -192,7 +192,8 @@ class _Players:
         self._size = self._depth = 0
         self._is_combined = kind != "standard"
         self.parser = expat.ParserCreate()
-        self.parser.buffer_text = True  # otherwise a name comes in pieces at each entity and line end
+        # otherwise a name comes in pieces at each entity and line end
+        self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._data

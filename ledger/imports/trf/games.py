@@ -51,7 +51,8 @@ class _Tournament:
 
     header: Header
     entrants: dict[int, Entrant] = attrs.Factory(dict)
-    ranks: dict[int, int] = attrs.Factory(dict)  # the line of each starting rank, faulty ones too
+    # the line of each starting rank, faulty ones too
+    ranks: dict[int, int] = attrs.Factory(dict)
     identities: dict[str, Entrant] = attrs.Factory(dict)
     unread: set[int] = attrs.Factory(set)
     players: int = 0  # lines of players
@@ -157,7 +158,8 @@ def _games(tournament: _Tournament, reading: Reading, options: Options) -> Itera
         reading.fault(line, words)
     reading.skipped.update(pairings.left_out)
 
-    def day_of(number: int) -> str | None:  # or else the last day of the tournament, which no round outlasted
+    # or else the last day of the tournament, which no round outlasted
+    def day_of(number: int) -> str | None:
         return days.rounds.get(number) or days.last or days.first or options.day
 
     if any(day_of(number) is None for number in pairings.rounds):

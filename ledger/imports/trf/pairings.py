@@ -106,7 +106,8 @@ def paired(entrants: Mapping[int, Entrant], unread: Set[int]) -> Pairings:
         for entrant in entrants.values():
             if number <= len(entrant.read.rounds):
                 _take(pairings, number, entrant, entrants, unread)
-        if len(pairings.games) > before:  # in a round that is still to come a blank says nothing
+        # in a round that is still to come a blank says nothing
+        if len(pairings.games) > before:
             for entrant in entrants.values():
                 cells = entrant.read.rounds[number - 1 : number]
                 if all(not cell.opponent and cell.is_blank for cell in cells):

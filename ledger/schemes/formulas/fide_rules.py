@@ -79,8 +79,10 @@ def published_from(day: float) -> float:
     if day >= JULY_2012:
         return 1000.0
     if day >= JULY_2009:
-        return 1200.0  # 0.6: "after 1.7.2009 the floor will be 1200"
-    return 1801.0  # 9.21: "Players whose ratings drop below 1801 are listed on the next list as delisted"
+        # 0.6: "after 1.7.2009 the floor will be 1200"
+        return 1200.0
+    # 9.21: "Players whose ratings drop below 1801 are listed on the next list as delisted"
+    return 1801.0
 
 
 def cap(day: float) -> float:
@@ -154,13 +156,15 @@ def k_factor(highest: float, games: float, junior: bool, day: float, rapid: bool
     if rapid and day < MARCH_2024:
         return 20.0  # K = 20 for everybody
     if highest >= numbers.high_from:
-        return 10.0  # "once a player's published rating has reached 2400", and before every other line
+        # "once a player's published rating has reached 2400", and before every other line
+        return 10.0
     if day >= JULY_2014:
         if games < numbers.k_games or (junior and highest < numbers.junior_below):
             return 40.0
         return 20.0
     if games < numbers.k_games:
-        return 30.0 if day >= JULY_2011 else 25.0  # K 25/15/10, later 30/15/10; no line for juniors
+        # K 25/15/10, later 30/15/10; no line for juniors
+        return 30.0 if day >= JULY_2011 else 25.0
     return 15.0
 
 
