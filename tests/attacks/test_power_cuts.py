@@ -93,7 +93,7 @@ MUTANTS = {
         "ledger/journal/tokens_file.py", '"PRAGMA synchronous=EXTRA"', '"PRAGMA synchronous=FULL"', "a token revoked",
         "('tokens', 1) is",
     ),
-    "a backup that is not flushed": ("ledger/backups/files.py", "os.fsync(descriptor)", "pass", "backup", "has spoken"),
+    "a backup that is not flushed": ("ledger/backups/disk.py", "os.fsync(descriptor)", "pass", "backup", "has spoken"),
 }  # fmt: skip
 CUTS = 14
 BEFORE = {"erase": "player add"}

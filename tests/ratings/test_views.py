@@ -15,6 +15,7 @@ from ledger.facts.periods import OPEN
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
+from tests.kit.clubs import takes_misfits
 from tests.kit.games import game_recorded, scheme_adopted
 from tests.kit.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, SMALL, install
 
@@ -143,7 +144,9 @@ def test_facts_that_arrive_in_any_order_give_the_same_views(club_of_five_games: 
     told: list[list[tuple[Any, ...]]] = []
     for order in (facts, facts[::-1], facts[3:] + facts[:3]):
         path = club_of_five_games.with_name(f"{len(told)}.db")
+        # a journal of old may tell the end of a tournament after a game of its next edition, which is refused by now
         with Ledger.create(path) as ledger:
+            takes_misfits(ledger)
             ann, bob = ledger.register("id:1", "Ann"), ledger.register("id:2", "Bob")
             for fact in [*(game_of_day(number, ann, bob) for number in range(1, 6)), *order]:
                 ledger.append(fact)
