@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.book.hypothetical_facts import HypotheticalFacts
 from ledger.book.kinds import KINDS
-from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.book.tournaments import Announced, editions
 from ledger.errors import ConflictError, MalformedError, Refusal, RejectedError
@@ -49,7 +48,6 @@ _SAID: Mapping[type[Event], str] = {
     PlayerChanged: "the player has another standing or declared rating",
     RatingSeeded: "another rating of a list holds for the player",
 }
-_AFTER_AT = chr(ord("@") + 1)  # ends the range of keys that begin with a place
 _OPENED = (
     "SELECT starts_at, starts_ms, ends_ms FROM openings WHERE pool = ?1 AND tournament = ?2 "
     "AND position NOT IN (SELECT value FROM json_each(?3))"
@@ -119,6 +117,11 @@ def standing_at(connection: sqlite3.Connection, journal: Journal, event: Event) 
     return None
 
 
+def keys_at(journal: Journal, place: str) -> Iterator[str]:
+    """The keys in a journal that begin with a place, which ends with ``@``: an instant or an edition follows there."""
+    return journal.keys(place, place[:-1] + chr(ord("@") + 1))
+
+
 def _family(key: str) -> str:
     """How the keys begin of facts that may come to stand at the same place: a tournament may get another name."""
     kind = key.partition(":")[0]
@@ -159,7 +162,7 @@ def refuse_same_instant(
         return
     subject = rules.subject_of(event)
     others = [other for other in beside.get(subject, ()) if other is not event]
-    for key, stored in journal.find(list(journal.keys(f"{subject}@", subject + _AFTER_AT))).items():
+    for key, stored in journal.find(list(keys_at(journal, f"{subject}@"))).items():
         if key == event.key or stored.position in moved:
             continue
         fact = None if stands is None else stands.fact(key)
@@ -193,6 +196,7 @@ def _without_instant(event: Event) -> dict[str, Any]:
 
 def refuse_misfit(
     connection: sqlite3.Connection,
+    pool: Pool,
     event: TournamentOpened | TournamentClosed,
     beside: rules.Beside,
     moved: Collection[int],
@@ -201,6 +205,7 @@ def refuse_misfit(
 
     Args:
         connection: the views, level with the journal.
+        pool: that of the fact, as it stands.
         event: the new fact.
         beside: facts that would come to stand together with it.
         moved: entries of facts that would stand no longer as they do.
@@ -208,9 +213,6 @@ def refuse_misfit(
     Raises:
         RejectedError: ``overlapping-editions``, ``edition-closed`` or ``played-after-closing``.
     """
-    pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
-    if pool is None:  # another rule speaks of that
-        return
     announced, ends = _announced_and_played(connection, pool, event, beside, moved)
     if isinstance(event, TournamentOpened):
         _refuse_overlap(event, announced)

@@ -12,7 +12,7 @@ from ledger.book.decided import Decided
 from ledger.book.judging import Fresh, Judging
 from ledger.book.roster import Roster
 from ledger.book.stored_pools import stored_pools
-from ledger.book.timeline import BEGINNING
+from ledger.book.timeline import BEGINNING, Pool
 from ledger.book.tournament_games import PlayedTournaments
 from ledger.errors import CorruptError, MalformedError
 from ledger.facts.codec import decode
@@ -22,8 +22,6 @@ from ledger.facts.periods import OPEN
 if TYPE_CHECKING:
     import sqlite3
 
-    from ledger.book.timeline import Pool
-    from ledger.facts.events import Event
     from ledger.journal import Journal
 
 

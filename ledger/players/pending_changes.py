@@ -50,8 +50,8 @@ class Pending(NamedTuple):
     salt: bytes
 
 
-class PendingNames:
-    """The names of one people file that are about to be given."""
+class _Waiting:
+    """What waits in one people file."""
 
     def __init__(
         self, path: str, connection: sqlite3.Connection, writing: Callable[[], AbstractContextManager[None]]
@@ -66,6 +66,10 @@ class PendingNames:
         self._path = path
         self._connection = connection
         self._writing = writing
+
+
+class PendingNames(_Waiting):
+    """The names of one people file that are about to be given."""
 
     def rows(self) -> list[Pending]:
         """All of them; none in a file of the first layout."""
@@ -108,22 +112,8 @@ _DROP_ERASURE = "DELETE FROM main.erasing WHERE player = ?"
 _STANDING = f"SELECT player FROM main.people WHERE player IN (SELECT value FROM json_each(?)) AND {_KNOWN}"
 
 
-class PendingErasures:
+class PendingErasures(_Waiting):
     """The erasures of one people file that are not brought to their end yet."""
-
-    def __init__(
-        self, path: str, connection: sqlite3.Connection, writing: Callable[[], AbstractContextManager[None]]
-    ) -> None:
-        """Take the people file.
-
-        Args:
-            path: as it is named in messages.
-            connection: to it.
-            writing: a write transaction on it, after which the file has the newest layout.
-        """
-        self._path = path
-        self._connection = connection
-        self._writing = writing
 
     def rows(self) -> dict[int, str]:
         """By player, who had the player forgotten; nobody in a file of an earlier layout."""

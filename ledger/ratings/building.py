@@ -31,14 +31,12 @@ from ledger.ratings.listing import listed_flags
 from ledger.ratings.player_rows import CURRENT, WRITE_CURRENT
 from ledger.ratings.projector import SIDE_COLUMNS
 from ledger.ratings.rated_games import (
-    BEGAN,
-    TOURNAMENT,
     Games,
     Rated,
     as_facts,
     first_ends,
     further_facts,
-    rateable,
+    rateable_games,
     rated_by_era,
     sides_of,
 )
@@ -172,20 +170,7 @@ class PoolBuild:
         players, white, black = MANY.dense(games.white, games.black)
         state = self._players.bring(era, players, first_ends(len(players), white, black, games.ended_ms))
         counts = self._players.games[players]
-        score = MANY.over(games.half_points, 2)
-        games_in = rateable(
-            self._pool,
-            MANY,
-            era,
-            white,
-            black,
-            score,
-            games.ended_ms,
-            games.rated_ms,
-            games.begins,
-            games.facts.get(BEGAN, ()),
-            games.facts.get(TOURNAMENT, ()),
-        )
+        games_in = rateable_games(self._pool, MANY, era, white, black, games)
         kept = engine.rate(MANY, rated_by.scheme, rated_by.numbers, games_in, state, counts)
         self._players.keep(era, players, state, counts)
         return kept

@@ -15,7 +15,7 @@ from ledger.book.parts import Parts
 from ledger.book.timeline import Pool
 from ledger.ratings import engine, keeping, views_file
 from ledger.ratings.fact_projector import of_facts
-from ledger.ratings.keeping import AtHand, Plan
+from ledger.ratings.keeping import Plan
 from ledger.ratings.listing import listed_flags
 from ledger.ratings.projector import SIDE_COLUMNS, Projector
 from ledger.ratings.rated_games import codes, restarts
@@ -44,20 +44,16 @@ _STATE = "state "  # before the name of a field of the scheme's state
 _SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "lost_on_time"})  # as ``sides_of`` has them
 
 
-def fit(book: Parts, at_hand: AtHand, known: int, progress: Progress = silent) -> Plan:
+def fit(book: Parts, plan: Plan, known: int, progress: Progress = silent) -> None:
     """Give views the tables that their ledger keeps and this process can fold; in the caller's transaction.
 
     Args:
         book: the game book of the views, which are rated as this program rates.
-        at_hand: the projectors.
+        plan: what is to be done.
         known: the last entry that is folded into them.
         progress: told how many rows of the history, or entries, are folded into each table.
-
-    Returns:
-        What was done, and who keeps what now.
     """
     connection, pools = book.connection, list(book.pools.values())
-    plan = at_hand.plan(connection)
     stored = views_file.stored_projectors(connection)
     for name in plan.drop:
         if name in stored:
@@ -82,8 +78,6 @@ def fit(book: Parts, at_hand: AtHand, known: int, progress: Progress = silent) -
         if isinstance(projector, Projector):
             _mend(connection, SideTable(projector), pools, progress)
             keeping.level_again(connection, projector.name)
-    at_hand.has_made(plan)
-    return plan
 
 
 # Who has a game from a place on, and who has rows of games that are no longer there; whole players are folded anew,

@@ -26,13 +26,11 @@ from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.player_rows import NEVER, Carried, PlayerRows, as_read
 from ledger.ratings.projector import Projector
 from ledger.ratings.rated_games import (
-    BEGAN,
-    TOURNAMENT,
     Games,
     Rated,
     as_games,
     further_facts,
-    rateable,
+    rateable_games,
     rated_by_era,
     touch,
 )
@@ -403,20 +401,7 @@ class PoolProjection:
         if not are_all:
             state = cols.unknown(len(counts) * width)
             cols.put_rows(state, here, width, brought)
-        score = cols.over(games.half_points, 2)
-        games_in = rateable(
-            self.pool,
-            cols,
-            era,
-            white,
-            black,
-            score,
-            games.ended_ms,
-            games.rated_ms,
-            games.begins,
-            games.facts.get(BEGAN, ()),
-            games.facts.get(TOURNAMENT, ()),
-        )
+        games_in = rateable_games(self.pool, cols, era, white, black, games)
         kept = engine.rate(cols, scheme, rated_by.numbers, games_in, state, counts)
         if more or era + 1 < len(self.pool.eras):
             cols.put_rows(states.scheme, at, states.width, cols.rows(state, here, width), width)

@@ -328,6 +328,23 @@ def rateable(
     )
 
 
+def rateable_games(pool: Pool, cols: Columns, era: int, white: Column, black: Column, games: Games) -> engine.Rateable:
+    """The same of ``Games``; *white* and *black* are dense player indexes."""
+    return rateable(
+        pool,
+        cols,
+        era,
+        white,
+        black,
+        cols.over(games.half_points, 2),
+        games.ended_ms,
+        games.rated_ms,
+        games.begins,
+        games.facts.get(BEGAN, ()),
+        games.facts.get(TOURNAMENT, ()),
+    )
+
+
 def _began(pool: Pool, cols: Columns, era: int, columns: tuple[Column, Column, Column, Column]) -> Column:
     """When each game's tournament began; nothing where the era does not rate tournaments whole."""
     scheme = pool.eras[era].scheme

@@ -32,11 +32,8 @@ from ledger.journal.told_again import Corrected
 from ledger.ratings import pasts
 from ledger.ratings.views import Views
 
-_AFTER_AT = chr(ord("@") + 1)  # ends the range of keys that begin with a place
 NOTHING: rules.Beside = {}
 FIRST = "proposal:1@1"  # the key that stands in every journal in which anything was proposed
-
-
 _OF_VIEWS = frozenset({RatingSeeded, PlayerChanged, BirthYearLearnt, TournamentOpened, TournamentClosed})
 
 
@@ -93,7 +90,7 @@ class StandingGames:
         Raises:
             ConflictError: ``exists-with-different-key``: a corrected one stands in its place and says otherwise.
         """
-        days = [key for key in self.journal.keys(event.place, f"{event.place[:-1]}{_AFTER_AT}") if key != event.key]
+        days = [key for key in conflicts.keys_at(self.journal, event.place) if key != event.key]
         if not self.views.path.exists() or (not days and not self.any_corrected()):
             return event
         if not days and not self.journal.find([event.key]):
@@ -174,7 +171,9 @@ class StandingGames:
             stands = HypotheticalFacts(self.views.connection, self.journal)
         conflicts.refuse_same_instant(self.journal, event, stands, beside, moved)
         if isinstance(event, TournamentOpened | TournamentClosed):
-            conflicts.refuse_misfit(self.views.connection, event, beside, moved)
+            for pool in self.views.pools():  # of one that is none another rule speaks
+                if pool.name == event.pool:
+                    conflicts.refuse_misfit(self.views.connection, pool, event, beside, moved)
 
     def refuse_meeting(self, event: Event) -> None:
         """Refuse a new fact where another one was corrected to stand; the views are brought level for it.
@@ -191,7 +190,7 @@ class StandingGames:
 
     def told_round_now(self, event: RoundWithoutGame) -> RoundWithoutGame:
         """The same as ``told_round``, of views that are brought level for it where the journal may hold it."""
-        if self.any_corrected() or any(self.journal.keys(event.place, f"{event.place[:-1]}{_AFTER_AT}")):
+        if self.any_corrected() or any(conflicts.keys_at(self.journal, event.place)):
             self.views.level()
         return self.told_round(event)
 

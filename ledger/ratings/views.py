@@ -43,6 +43,9 @@ FEW_ENTRIES = 2_000  # up to here entries are folded one by one, without loading
 BUILD_FROM = 50_000  # a backlog of this many entries that is larger than what is folded in is built aside
 
 
+Written = tuple["sqlite3.Connection", int, int]  # the connection, and how often others and it have written
+
+
 class Views:
     """The views of one journal on disk."""
 
@@ -68,7 +71,8 @@ class Views:
         self._is_tried_on = False
         self._connection: sqlite3.Connection | None = None
         self._inode = 0  # of the open file
-        self._current: tuple[sqlite3.Connection, int, int] | None = None  # as the views were when they were compared
+        self._current: Written | None = None  # as the views were when they were compared
+        self._pools_read: tuple[Written, list[Pool]] | None = None  # and when their pools were read
         self._book: GameBook | None = None
         self._pools: PoolProjections
         self._of_facts: list[FactProjector]  # those of the plan that are kept here
@@ -180,8 +184,16 @@ class Views:
 
     def pools(self) -> list[Pool]:
         """The pools as they stand here: what judges a fact holds a transaction of the journal by then."""
+        written = self._written()
+        if self._pools_read is not None and self._pools_read[0] == written and not self.connection.in_transaction:
+            return self._pools_read[1]
         with views_file.reading(self.path):
-            return stored_pools(self.connection)
+            pools = stored_pools(self.connection)
+        # Kept until somebody writes, for facts are judged by the thousand between two writings; but not what is read
+        # within a transaction, since a rollback takes no change out of the count.
+        if not self.connection.in_transaction:
+            self._pools_read = written, pools
+        return pools
 
     def expect(self, entries: Iterable[Placed]) -> None:
         """Take note of events that this process has recorded: folding them in needs no reading back."""
@@ -200,7 +212,7 @@ class Views:
             return False
         connection = self.connection
         # What made the rows takes half a millisecond to compare: it is asked again only after somebody has written.
-        written = connection, views_file.data_version(connection), connection.total_changes
+        written = self._written()
         if written != self._current:
             if not views_file.are_rated_alike(connection):
                 return False
@@ -210,6 +222,11 @@ class Views:
             views_file.check_tables(connection, plan.kept)
             self._current = written
         return views_file.position(connection) == self.journal.size()
+
+    def _written(self) -> Written:
+        """What is another one after anybody has written."""
+        connection = self.connection
+        return connection, views_file.data_version(connection), connection.total_changes
 
     @property
     def is_read(self) -> bool:
@@ -273,7 +290,7 @@ class Views:
                 if reached is not None:
                     return reached
             with self._alone():
-                if not (self._is_there() and views_file.are_rated_alike(self.connection)) or self._is_built_sooner():
+                if not self._is_to_go_on():
                     self._build(progress)  # nobody else has built them meanwhile
 
     def refuse_foreign(self) -> None:
@@ -375,13 +392,15 @@ class Views:
             if not views_file.are_rated_alike(connection):
                 return None
             done = views_file.position(connection)
+            plan = self.at_hand.plan(connection)
+            if self._is_built_sooner(plan, done):
+                return None
             if self._book is None or self._book_at != done:
                 with views_file.reading(self.path):
                     self._book = GameBook(connection, self.journal)
-            if self._is_built_sooner():
-                return None
-            # Make, mend and drop the tables of read models as the ledger keeps them.
-            self._plan = installing.fit(self._book, self.at_hand, done, progress)
+            installing.fit(self._book, plan, done, progress)
+            self.at_hand.has_made(plan)
+            self._plan = plan
             self._of_facts = of_facts(self._plan.kept)
             self._rule_at = keeping.rule_position(self._book.connection)
             self._pools = PoolProjections(self._book, self._plan.kept)
@@ -449,16 +468,20 @@ class Views:
         for leftover in self.path.parent.glob(self._building.name + "*"):
             leftover.unlink()
 
-    def _is_built_sooner(self) -> bool:
+    def _is_to_go_on(self) -> bool:
+        """True when there are views to go on from, and that takes less time than to build them."""
+        if not self._is_there() or not views_file.are_rated_alike(self.connection):
+            return False
+        return not self._is_built_sooner(self.at_hand.plan(self.connection), views_file.position(self.connection))
+
+    def _is_built_sooner(self, plan: Plan, done: int) -> bool:
         """True when building all of the views aside takes less time than going on with those that stand.
 
         A table that is made late asks the games of each player one by one, where a build has them in order: of a
         million games one table costs 0.8 of building everything, so two or more are built with the rest.
         """
-        done = views_file.position(self.connection)
         if _is_far_behind(done, self.journal.size()):
             return True
-        plan = self.at_hand.plan(self.connection)
         # a build here would lose the tables that only other processes can fold
         return done >= BUILD_FROM and not plan.others and sum(isinstance(made, Projector) for made in plan.make) > 1
 
