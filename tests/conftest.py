@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ledger.ratings import views
 from tests.kit import golden_views
 from tests.kit.clubs import NAME, ClubOfTwo, copied, new_club_of_two, take_made_up_games
 from tests.kit.commands import Done, Run
@@ -74,6 +75,12 @@ def club_of_two(tmp_path: Path) -> Iterator[ClubOfTwo]:
 
 
 # --- a disk that refuses ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small ledger is built and folded as a large one is."""
+    monkeypatch.setattr(views, "FEW_ENTRIES", 0)
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.ratings import building, views_file
+from ledger.ratings import building, views, views_file
 from ledger.ratings.queries import tables
 from ledger.runtime import sorted_runs
 from ledger.testing import in_terms_of_facts, record, table_rows
@@ -70,6 +70,7 @@ def small_blocks(size: int) -> Iterator[None]:
         for module, names in sizes.items():
             for name in names:
                 stack.enter_context(patch.object(module, name, size))
+        stack.enter_context(patch.object(views, "FEW_ENTRIES", 0))
         yield
 
 

@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Do the steps in order."""
     path = arguments.folder / "club.db"
     views.BUILD_FROM = arguments.build_from
+    views.FEW_ENTRIES = 0  # else a small club would not be built aside
     sqlite_store.BLOCK = sorted_runs.PIECE = building.SIDES_A_BLOCK = arguments.chunk
     building.ENTRIES_A_COMMIT = building.GAMES_A_BLOCK = building.GAMES_A_RUN = 2 * arguments.chunk
     building.SIDES_A_RUN = 2 * arguments.chunk

@@ -15,9 +15,9 @@ WAYS: Mapping[str, Mapping[str, int]] = {
     "columns to fold": {"FEW_ENTRIES": 0},
     "compiled": {"COMPILE_FROM": 0},
     "columns and compiled": {"FEW_ENTRIES": 0, "COMPILE_FROM": 0},
-    "built aside": {"BUILD_FROM": 1},
+    "built aside": {"BUILD_FROM": 1, "FEW_ENTRIES": 0},
     "in small blocks": {"BLOCK": 3, "FEW_JUDGED": 1},
-    "in small blocks and compiled": {"BLOCK": 4, "FEW_JUDGED": 1, "COMPILE_FROM": 0},
+    "in small blocks and compiled": {"BLOCK": 4, "FEW_JUDGED": 1, "COMPILE_FROM": 0, "FEW_ENTRIES": 0},
     "in short strides": {"STRIDE": 1},
     "in short strides and compiled": {"STRIDE": 2, "COMPILE_FROM": 0},
 }

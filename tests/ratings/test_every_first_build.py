@@ -34,7 +34,7 @@ from ledger.facts.events import (
 from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.ratings import building
+from ledger.ratings import building, views
 from ledger.runtime import sorted_runs, sqlite
 from ledger.schemes.scheme import Rhythm, Scheme
 from ledger.schemes.settings import EventSettings
@@ -50,7 +50,7 @@ WHOLE: Settings = {"by_event": True, "included_until": 2}
 SMALL = (
     (sqlite_store, "BLOCK", 12), (building, "OWN_PROCESS_FROM", 0), (building, "ENTRIES_A_COMMIT", 30),
     (building, "GAMES_A_RUN", 25), (building, "GAMES_A_BLOCK", 20), (building, "SIDES_A_RUN", 40),
-    (building, "SIDES_A_BLOCK", 30), (sorted_runs, "PIECE", 7), (judging, "BLOCK", 9), (judging, "FEW_JUDGED", 4),
+    (building, "SIDES_A_BLOCK", 30), (views, "FEW_ENTRIES", 0), (sorted_runs, "PIECE", 7), (judging, "BLOCK", 9), (judging, "FEW_JUDGED", 4),
 )  # fmt: skip
 
 

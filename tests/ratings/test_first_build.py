@@ -220,7 +220,7 @@ def test_who_goes_on_waits_for_a_writing_process_that_was_left_behind(
 
 
 @pytest.fixture(name="club")
-def _club(tmp_path: Path) -> Path:
+def _club(tmp_path: Path, by_columns: None) -> Path:
     path = tmp_path / "club.db"
     with open_ledger(path) as ledger:
         ledger.import_games(frames(source_games(900), 100))

@@ -197,6 +197,7 @@ def test_the_setting_is_a_switch(tmp_path: Path) -> None:
         Ledger.create(tmp_path / "a.db", scheme="elo", settings={"from_shown": "1"})
 
 
+@pytest.mark.usefixtures("by_columns")
 @pytest.mark.parametrize("taken", [True, False])
 def test_a_first_build_without_the_setting_does_not_ask_for_it(
     taken: bool, tmp_path: Path, folder_of_ledgers: list[Ledger], monkeypatch: pytest.MonkeyPatch

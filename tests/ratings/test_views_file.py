@@ -232,6 +232,7 @@ def stopped_build(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return building
 
 
+@pytest.mark.usefixtures("by_columns")
 @pytest.mark.parametrize("spoil", ["foreign", "damaged", "no database", "empty"])
 def test_a_stopped_build_of_another_journal_or_a_damaged_one_is_begun_anew(
     club_of_six_games: Path, spoil: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -254,6 +255,7 @@ def test_a_stopped_build_of_another_journal_or_a_damaged_one_is_begun_anew(
         assert table_digests(ledger.views.connection) == expected
 
 
+@pytest.mark.usefixtures("by_columns")
 def test_a_stopped_build_of_the_same_journal_goes_on(
     club_of_six_games: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
