@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ledger.journal.recorder_columns import PoolChoice
     from ledger.ledger import Ledger
     from ledger.ratings.fact_projector import FactProjector, FactRows
-    from ledger.ratings.projector import Kept, Projector
+    from ledger.ratings.projector import Kept, Largest, Projector
     from ledger.schemes.scheme import Scheme
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "FactRows",
     "GameRecorded",
     "Kept",
+    "Largest",
     "Ledger",
     "LedgerError",
     "MalformedError",
@@ -83,7 +84,7 @@ _HOMES = {
     "ledger.journal.recorder_columns": "PoolChoice",
     "ledger.ledger": "Ledger",
     "ledger.ratings.fact_projector": "FactProjector FactRows",
-    "ledger.ratings.projector": "Kept Projector",
+    "ledger.ratings.projector": "Kept Largest Projector",
     "ledger.schemes.scheme": "Scheme",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

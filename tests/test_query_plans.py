@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ledger.answers import upsets
 from ledger.book import game_book, judging, roster
 from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.words import Carry, Standing
@@ -115,6 +116,14 @@ POOL_PLANS = {
         "SEARCH current USING PRIMARY KEY (pool=?)", "LIST SUBQUERY 1", OF_NUMBERS,
         "CREATE BLOOM FILTER",
     ],
+    "COUNTED_OF_FEW_ACTIVE": [
+        "SEARCH current USING INDEX current_by_last_game (pool=? AND ended_ms>?)", "LIST SUBQUERY 1", OF_NUMBERS,
+        "CREATE BLOOM FILTER",
+    ],
+    "RANKING_OF_FEW_ACTIVE": [
+        "SEARCH current USING INDEX current_by_last_game (pool=? AND ended_ms>?)", "USE TEMP B-TREE FOR ORDER BY",
+    ],
+    "MANY_ACTIVE": ["SEARCH current USING COVERING INDEX current_by_last_game (pool=? AND ended_ms>?)"],
     "RATINGS_AT": [
         "SEARCH current USING COVERING INDEX current_by_rating (pool=?)",
         BY_GAME_NUMBER.format("h"),
@@ -251,6 +260,16 @@ def test_the_first_and_the_last_place_are_read_from_an_end_of_the_index_however_
         connection.set_progress_handler(None, 1)
         assert ms is not None
         assert len(steps) < 100 < connection.execute("SELECT count(*) FROM games").fetchone()[0]
+
+
+def test_the_largest_upsets_come_from_an_end_of_their_index(path: Path) -> None:
+    with Ledger.open(path, clock=lambda: NOW) as ledger:
+        by_index = "SEARCH upsets USING COVERING INDEX upsets_by_surplus (pool=? AND surplus>? AND surplus<?)"
+        assert plan(ledger.views.connection, upsets._LARGE) == [by_index.replace(" AND surplus<?", "")]
+        assert plan(ledger.views.connection, upsets._SMALL) == [
+            "SEARCH upsets USING PRIMARY KEY (pool=?)",
+            "USE TEMP B-TREE FOR ORDER BY",
+        ]
 
 
 def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_moment_are_sorted(path: Path) -> None:

@@ -23,7 +23,7 @@ from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import queries
-from ledger.ratings.projectors.upsets import PROJECTOR
+from ledger.ratings.projectors.upsets import LARGE, PROJECTOR
 
 Row = dict[str, Any]
 _ROWS = """
@@ -38,11 +38,13 @@ ORDER BY u.surplus DESC, u.ended_ms, u.player, u.n
 """
 _ALL, _OF_ONE = _ROWS.format(""), _ROWS.format(" AND u.player = ?5")
 _ONE = _ROWS.format(" AND u.player = ?5 AND u.n = ?6")
-# The largest of a pool, without what is told of them: one pass that keeps as many as are asked for.
+# The largest of a pool, without what is told of them: from the end of an index, or, for a margin below those that the
+# index holds, by one pass that keeps as many as are asked for.
 _LARGEST = """
-SELECT player, n, surplus, ended_ms FROM upsets WHERE pool = ?1 AND surplus >= ?2 AND ended_ms BETWEEN ?3 AND ?4
+SELECT player, n, surplus, ended_ms FROM upsets WHERE pool = ?1 AND surplus >= ?2 AND ended_ms BETWEEN ?3 AND ?4{}
 ORDER BY surplus DESC, ended_ms, player, n LIMIT ?5
 """
+_SMALL, _LARGE = _LARGEST.format(""), _LARGEST.format(f" AND surplus >= {LARGE.least}")
 _MORE = 8  # times as many are looked at where the margins of their days leave too few
 _EVER = 2**62
 
@@ -150,8 +152,9 @@ def _found(
 def _largest(ledger: Ledger, arguments: Sequence[int], in_force: Callable[[int], int], most: int) -> Iterator[Row]:
     """The rows of the largest upsets of a pool: found by themselves, so that those alone are looked up in full."""
     connection, looked_at = ledger.views.connection, most
+    query = _LARGE if arguments[1] >= LARGE.least else _SMALL
     while True:
-        largest = queries.tuples(connection, _LARGEST, [*arguments, looked_at])
+        largest = queries.tuples(connection, query, [*arguments, looked_at])
         upsets_of_days = [(player, n) for player, n, surplus, ended_ms in largest if surplus >= in_force(ended_ms)]
         if len(upsets_of_days) >= most or len(largest) < looked_at:
             break

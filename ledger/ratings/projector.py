@@ -79,6 +79,16 @@ FOLLOW_RATINGS = frozenset({
 })  # fmt: skip
 
 
+class Largest(NamedTuple):
+    """Rows that are asked for by size, the largest first: by which column of the state, and from which value on.
+
+    The table has an index of those alone, for most rows of most tables are small ones that nobody asks for.
+    """
+
+    column: str
+    least: float
+
+
 class Kept(NamedTuple):
     """A column of the running state: its name, SQL type, start value (NaN is stored as NULL) and meaning."""
 
@@ -104,10 +114,11 @@ class Projector:
         rows: ``EACH_GAME``, or ``CHANGES`` for those rows alone in which the state is another than before the game.
         by: ``PLAYER``, or ``TOURNAMENT`` for a fold over a player's games in one tournament; its table has a column
             ``tournament`` after ``n``, and an index by it.
+        largest: of which rows it has an index, the largest first, in the order ``stores``, player, n; by default none.
 
     Raises:
         ProjectionError: it takes or stores what no side has, takes a text, gives two columns one name, or wants rows or
-            a fold that there are not.
+            a fold that there are not, or an index by a column that is none of its state.
     """
 
     name: str
@@ -119,6 +130,7 @@ class Projector:
     stores: tuple[str, ...] = ()
     rows: str = EACH_GAME
     by: str = PLAYER
+    largest: Largest | None = None
 
     def __attrs_post_init__(self) -> None:
         unknown = sorted({*self.takes, *self.stores} - set(SIDE_COLUMNS))
@@ -132,7 +144,10 @@ class Projector:
         for word, known in ((self.rows, (EACH_GAME, CHANGES)), (self.by, (PLAYER, TOURNAMENT))):
             if word not in known:
                 raise ProjectionError(self.name, f"{word!r} is none of {list(known)}")
-        names = [*self.key, *self.stores, *(kept.name for kept in self.state)]
+        fields = [kept.name for kept in self.state]
+        if self.largest is not None and self.largest.column not in fields:
+            raise ProjectionError(self.name, f"its state has no {self.largest.column!r} to have an index by: {fields}")
+        names = [*self.key, *self.stores, *fields]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ProjectionError(self.name, f"two columns of its table would be called {twice}; give them other names")

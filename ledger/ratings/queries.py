@@ -25,18 +25,29 @@ def _rows(which: str) -> str:
 
 RANKING = """
 SELECT player, rating, n, ended_ms FROM current
-WHERE pool = ?1 AND n >= ?2 AND listed = 1 AND ended_ms > ?4 AND rated_ms >= ?5
+WHERE pool = ?1 AND n >= ?2 AND listed = 1 AND +ended_ms > ?4 AND rated_ms >= ?5
 ORDER BY rating DESC, player LIMIT ?3
 """
+# Where few have played of late, they are looked up and sorted; else the ranking is read until enough of them were met.
+RANKING_OF_FEW_ACTIVE = RANKING.replace("current\n", "current INDEXED BY current_by_last_game\n").replace(
+    "+ended", "ended"
+)
+MANY_ACTIVE = (
+    "SELECT 1 AS found FROM current INDEXED BY current_by_last_game "
+    "WHERE pool = ?1 AND listed = 1 AND ended_ms > ?2 LIMIT 1 OFFSET 5000"
+)
 ORDER_SINCE = """
 SELECT -rating, player FROM current WHERE pool = ?1 AND listed = 1 AND rated_ms >= ?2 ORDER BY rating DESC, player
 """
 # How many there are, and how many of them have a rating of ?5 or more; without some players, ?6 as JSON.
 COUNTED_NOW = """
 SELECT count(*) AS players, coalesce(sum(rating >= ?5), 0) AS not_below FROM current
-WHERE pool = ?1 AND listed = 1 AND rated_ms >= ?2 AND n >= ?3 AND ended_ms > ?4
+WHERE pool = ?1 AND listed = 1 AND rated_ms >= ?2 AND n >= ?3 AND +ended_ms > ?4
   AND player NOT IN (SELECT value FROM json_each(?6))
 """
+COUNTED_OF_FEW_ACTIVE = COUNTED_NOW.replace("current\n", "current INDEXED BY current_by_last_game\n").replace(
+    "+ended", "ended"
+)
 # The last row of each player at an instant, where every game is rated when it ends.
 RATINGS_AT = """
 SELECT h.player, h.rating, h.n, h.ended_ms FROM current CROSS JOIN history AS h
@@ -58,7 +69,7 @@ WITH later AS (
   UNION SELECT black FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2)
 SELECT * FROM (
   SELECT player, rating, n, ended_ms FROM current
-  WHERE pool = ?1 AND listed = 1 AND ended_ms <= ?2 AND n >= ?3 AND ended_ms > ?4
+  WHERE pool = ?1 AND listed = 1 AND +ended_ms <= ?2 AND n >= ?3 AND +ended_ms > ?4
   ORDER BY rating DESC, player LIMIT ?5)
 UNION ALL SELECT * FROM (
   SELECT h.player, h.rating, h.n, h.ended_ms FROM later CROSS JOIN history AS h

@@ -176,10 +176,16 @@ class SideTable:
 
     @property
     def indexes(self) -> list[str]:
-        """The statements that make its indexes, once it is filled: of a tournament table the one by tournament."""
-        if not self.by_tournament:
-            return []
-        return [f'CREATE INDEX IF NOT EXISTS "{self.name}_by_tournament" ON "{self.name}"(pool, tournament, player, n)']
+        """The statements that make its indexes, once it is filled: by tournament, and of its largest rows."""
+        made = f'CREATE INDEX IF NOT EXISTS "{self.name}_by_{{}}" ON "{self.name}"'
+        statements = []
+        if self.by_tournament:
+            statements.append(f"{made.format('tournament')}(pool, tournament, player, n)")
+        if self.fold.largest is not None:
+            name, least = self.fold.largest
+            order = ", ".join([f'"{name}" DESC', *(f'"{column}"' for column in self.fold.stores), "player", "n"])
+            statements.append(f'{made.format(name)}(pool, {order}) WHERE "{name}" >= {least}')
+        return statements
 
     @property
     def insert(self) -> str:

@@ -214,10 +214,18 @@ class Standings:
             return nsmallest(limit, self._worked_out, key=_point)
         since = self.states.stands_since_ms
         arguments = (self._pool.pool, self._min_games, limit + len(self.closed), self._active_from, since)
-        found = self._open(queries.tuples(self._connection, queries.RANKING, arguments))
+        query = queries.RANKING_OF_FEW_ACTIVE if self._are_few_active else queries.RANKING
+        found = self._open(queries.tuples(self._connection, query, arguments))
         if others := [*self._moved, *self._unplayed(limit)]:
             found = sorted([*found, *others], key=_point)
         return found[:limit]
+
+    @cached_property
+    def _are_few_active(self) -> bool:
+        """Whether those who have played of late are asked about, and there are few of them."""
+        asked = (self._pool.pool, self._active_from)
+        few = self._active_from > BEGINNING
+        return few and queries.first_row(self._connection, queries.MANY_ACTIVE, asked) is None
 
     def _best_by_rows(self, ms: int, limit: int) -> list[ListedPlayer]:
         """Where the last rows by then say by themselves who stood where."""
@@ -268,7 +276,9 @@ class Standings:
                 (not_below,) = self.before([(-rating, EVERYBODY)]).values()
                 listed = count_listed(self._connection, self._pool.pool) - len(self._shut)
                 return Counted(listed + others.players, not_below + others.not_below)
-        query = queries.COUNTED_NOW if self._at_ms is None else queries.COUNTED_AT
+        query = queries.COUNTED_AT
+        if self._at_ms is None:
+            query = queries.COUNTED_OF_FEW_ACTIVE if self._are_few_active else queries.COUNTED_NOW
         since = self.states.stands_since_ms if self._at_ms is None else self._at_ms
         without = json.dumps(sorted(self.closed))
         arguments = (self._pool.pool, since, self._min_games, self._active_from, rating, without)

@@ -101,7 +101,7 @@ def highest(points: int) -> float:
 
 
 APPLICATION_ID = sqlite.VIEWS_ID
-LAYOUT = 9
+LAYOUT = 10
 _SCHEME = "scheme "
 PACKAGE = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
@@ -126,6 +126,7 @@ _SCHEMA = (
 _INDEXES = (
     *tables.INDEXES,
     "CREATE INDEX current_by_rating ON current(pool, listed, rating DESC, player)",
+    "CREATE INDEX current_by_last_game ON current(pool, ended_ms) WHERE listed = 1",
 )
 
 

@@ -212,6 +212,15 @@ def test_upsets_are_judged_by_the_margin_of_their_day(tmp_path: Path, achievers:
     assert len(as_rows(upsets.upsets(achievers, margin=0, limit=2))) == 2
 
 
+@pytest.mark.parametrize("margin", [None, 0, 199, 200, 201, 350])
+def test_the_largest_upsets_are_the_first_of_all_whichever_the_margin(sample_folder: Path, margin: int | None) -> None:
+    with Ledger.open(sample_folder / "club.db") as ledger:
+        every = as_rows(upsets.upsets(ledger, margin=margin))
+        assert len(every) > 2
+        for limit in (1, 2, len(every) - 1, len(every) + 1):
+            assert as_rows(upsets.upsets(ledger, margin=margin, limit=limit)) == every[:limit]
+
+
 def test_a_later_margin_leaves_the_games_before_it(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "club.db") as ledger:
         ledger.register("name:ann", "Ann", declared_rating=1500)

@@ -17,7 +17,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
-from ledger.ratings.standings import list_in_force
+from ledger.ratings.standings import Standings, list_in_force
 from ledger.schemes.chessworld import strength
 from tests.kit.commands import Run
 from tests.kit.places import SAMPLE
@@ -84,6 +84,17 @@ def test_only_who_has_played_lately(sample_folder: Path) -> None:
         then = as_rows(ranking_in_full(ledger, RankingChoice(at="2005-07", active_days=30)))
         assert then[-1]["percentile"] == 0
         assert all("2005-07-02" <= row["last_game"] <= "2005-07-31" for row in then)
+
+
+@pytest.mark.parametrize("choice", [{}, {"min_games": 20}, {"limit": 3}])
+def test_few_who_have_played_lately_are_ranked_and_counted_as_many_are(
+    sample_folder: Path, choice: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Ledger.open(sample_folder / "club.db") as ledger:
+        few = ranking_in_full(ledger, RankingChoice(active_days=10, **choice))
+        monkeypatch.setattr(queries, "MANY_ACTIVE", queries.MANY_ACTIVE.replace("OFFSET 5000", "OFFSET 0"))
+        assert not Standings(ledger.views.connection, ledger.pool(), active_from=0)._are_few_active
+        assert ranking_in_full(ledger, RankingChoice(active_days=10, **choice)) == few
 
 
 def test_the_change_since_a_day(sample_folder: Path) -> None:

@@ -50,7 +50,8 @@ WHOLE: Settings = {"by_event": True, "included_until": 2}
 SMALL = (
     (sqlite_store, "BLOCK", 12), (building, "OWN_PROCESS_FROM", 0), (building, "ENTRIES_A_COMMIT", 30),
     (building, "GAMES_A_RUN", 25), (building, "GAMES_A_BLOCK", 20), (building, "SIDES_A_RUN", 40),
-    (building, "SIDES_A_BLOCK", 30), (views, "FEW_ENTRIES", 0), (sorted_runs, "PIECE", 7), (judging, "BLOCK", 9), (judging, "FEW_JUDGED", 4),
+    (building, "SIDES_A_BLOCK", 30), (sorted_runs, "PIECE", 7), (judging, "BLOCK", 9), (judging, "FEW_JUDGED", 4),
+    (views, "FEW_ENTRIES", 0),
 )  # fmt: skip
 
 

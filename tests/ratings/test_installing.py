@@ -14,7 +14,7 @@ from ledger.errors import ProjectionError
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import engine, installing, projectors
-from ledger.ratings.projector import Kept, Projector
+from ledger.ratings.projector import Kept, Largest, Projector
 from ledger.ratings.side_tables import HISTORY
 from ledger.runtime import plugins
 from ledger.runtime.ledger_files import beside
@@ -119,6 +119,11 @@ def test_a_projector_may_not_take_what_no_side_has_or_a_text() -> None:
         attrs.evolve(WIN_STREAKS, takes=("half_points", "weather"))
     with pytest.raises(ProjectionError, match="can only be stored"):
         attrs.evolve(WIN_STREAKS, takes=("tournament",))
+
+
+def test_a_projector_has_an_index_by_its_own_state_alone() -> None:
+    with pytest.raises(ProjectionError, match=r"its state has no 'weather' to have an index by: \['streak'"):
+        attrs.evolve(WIN_STREAKS, largest=Largest("weather", 1))
 
 
 def test_a_projector_may_not_give_two_columns_one_name() -> None:

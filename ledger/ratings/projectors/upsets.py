@@ -11,10 +11,11 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
-from ledger.ratings.projector import CHANGES, Kept, Projector
+from ledger.ratings.projector import CHANGES, Kept, Largest, Projector
 from ledger.schemes.scheme import UNRATED
 
 COUNT, SURPLUS = range(2)
+LARGE = Largest("surplus", 200)  # where nobody has set another margin, no smaller one is an upset
 
 
 def step(state: Any, p: int, columns: Any, side: int) -> None:
@@ -43,4 +44,5 @@ PROJECTOR = Projector(
         Kept("surplus", "REAL", nan, "by how much the opponent's rating before the game was higher, points"),
     ),
     step=step,
+    largest=LARGE,
 )
