@@ -6,7 +6,7 @@ The ledger's files are read and never written.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +16,17 @@ import orjson
 from ledger import schemes
 from ledger.facts.events import GameRecorded
 from ledger.facts.json_schemas import documented
+from ledger.facts.person_names import spelt
 from ledger.facts.source_games import SourceRound
+from ledger.journal import Journal
 from ledger.journal.alike import AlikeGames
-from ledger.journal.dry_runs import DryJournal, DryNames
 from ledger.journal.made_keys import MadeKeys
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice, take_frames
+from ledger.journal.scratch import ScratchJournal
 from ledger.ledger import Ledger
-from ledger.players.people import Person
+from ledger.players.people import People, Person
+from ledger.players.sealed_names import Numbered, SealedNames
+from ledger.players.sealings import Find, is_renaming, latest_commitments, registration_key
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.like_games import LikeGames
 
@@ -63,6 +67,39 @@ class _Seen:
                 self.first.append(facts)
 
 
+class _DryNames(SealedNames):
+    """The names of a people file, in which those who are new get the numbers that they would get."""
+
+    def __init__(self, journal: Journal, people: People) -> None:
+        super().__init__(journal, people)
+        self._dry_journal = journal
+        self.new: dict[str, Person] = {}  # by identity as it is compared
+        self._free = people.counts()[1] + 1
+
+    def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> Numbered:
+        """As of ``SealedNames.number``; nobody is kept."""
+        people = self.people()
+        persons = people.by_identity(list(named))
+        known = {identity: person for identity, person in persons.items() if person.identity is not None}
+        for identity, name in named.items():
+            if identity not in known:
+                key = spelt(identity)
+                if key not in self.new:
+                    self.new[key] = Person(self._free + len(self.new), identity, name, b"", joined_at)
+                persons[identity] = self.new[key]
+        sealed = latest_commitments(self._dry_journal, find, (person.player for person in known.values()))
+        for identity, person in known.items():
+            if person.player in sealed:
+                persons[identity] = self._confirmed(person, sealed[person.player])
+        renamed = {player for player, entry in sealed.items() if is_renaming(entry)}
+        return Numbered(persons, {*sealed, *self._registered(find)}, renamed)
+
+    def _registered(self, find: Find) -> set[int]:
+        """The new ones whose registration is tried already, by an earlier file."""
+        keys = {registration_key(person.player): person.player for person in self.new.values()}
+        return {keys[key] for key in find(list(keys))}
+
+
 class ImportPreview:
     """An import of some files that writes nothing; what an earlier file would record, a later one meets."""
 
@@ -75,8 +112,8 @@ class ImportPreview:
         """
         self._ledger = ledger
         self._seen = _Seen(most)
-        self._journal = DryJournal(ledger.journal, self._seen)
-        self._names = DryNames(self._journal, ledger.people)
+        self._journal = ScratchJournal(ledger.journal, ledger.journal.size(), watch=self._seen)
+        self._names = _DryNames(self._journal, ledger.people)
         self._secret = cache(ledger.people.secret_to_try)
 
     def import_games(

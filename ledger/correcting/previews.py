@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import NamedTuple, cast
 
 import attrs
@@ -150,14 +150,8 @@ class Previews:
             tried = self._tried(views, wanted)
             everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
             published = Publications(self.ledger).last_editions()
-            preview = previews.preview(
-                views,
-                self._journal(tried),
-                tried.entries,
-                published,
-                everybody=everybody,
-                now_ms=now_ms,
-            )
+            with closing(self._journal(tried)) as journal:
+                preview = previews.preview(views, journal, tried.entries, published, everybody=everybody, now_ms=now_ms)
         impact = self._impact(tried, preview, began)
         if type(wanted) is int:
             if len(self.ledger.impacts) >= KEPT:
@@ -184,9 +178,9 @@ class Previews:
         self.ledger.level()
         with trials.trial(self.ledger.views) as views:
             tried = self._tried(views, wanted)
-            journal = self._journal(tried)
-            trials.fold_in(views, journal, tried.entries, views.kept())
-            yield views, journal
+            with closing(self._journal(tried)) as journal:
+                trials.fold_in(views, journal, tried.entries, views.kept())
+                yield views, journal
 
     def _journal(self, tried: _Tried) -> ScratchJournal:
         return ScratchJournal(self.ledger.journal, tried.seen, tried.entries)

@@ -1,73 +1,110 @@
-"""A journal that ends at an earlier entry, with further entries after it that nobody has recorded, or none. Read only.
+"""A journal that ends at an earlier entry, with further entries after it that nobody has recorded, or none.
 
-What was known then, and what would be: one class, for whatever is derived or answered reads a journal in one way.
+What was known then, what would be, and what an import would record: one class, for whatever is derived or answered
+reads a journal in one way. Further entries stand in a database of their own that SQLite keeps in memory, and on the
+disk for temporary files where it grows: a dry run may bring a million. Nothing reaches the files of the ledger.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 from heapq import merge
-from itertools import islice
+from itertools import islice, repeat
+
+import orjson
 
 from ledger.errors import StorageError
 from ledger.facts.codec import Entry, body_of
 from ledger.facts.words import TreeHead
-from ledger.journal import Journal, Stored, Writer
-from ledger.journal.merkle import leaf_hash
+from ledger.journal import Journal, KeyTakenError, Stored, Writer
+from ledger.journal.merkle import EMPTY_ROOT, leaf_hash
+from ledger.runtime import sqlite
 
-BLOCK = 500  # keys that are looked up at one time
+BLOCK = 500  # keys that are looked up, and entries that are read, at one time
+_TABLE = "CREATE TABLE further (position INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, body BLOB NOT NULL) STRICT"
+_FIND = "SELECT key, position, body FROM further WHERE key IN (SELECT value FROM json_each(?))"
+
+Watch = Callable[[str, bytes], None]  # called with kind and body of each entry that is tried
 
 
 class ScratchJournal:
     """The first entries of a journal, which stays open for whoever opened it, and further ones after them."""
 
-    def __init__(self, journal: Journal, known: int, further: Sequence[Entry] = ()) -> None:
+    def __init__(
+        self, journal: Journal, known: int, further: Sequence[Entry] = (), *, watch: Watch | None = None
+    ) -> None:
         """Take the journal and what is to be seen of it.
 
         Args:
             journal: what is recorded.
             known: how many of its entries are known.
             further: those that follow them, from position *known* + 1 on.
+            watch: told of each entry that is tried; without it no entries are taken.
         """
         self._journal = journal
         self._known = known
-        self._bodies = [body_of(entry.position, entry.recorded_at, entry.actor, entry.event) for entry in further]
-        self._further: Mapping[str, Stored] = {
-            entry.event.key: Stored(entry.position, body, leaf_hash(body))
-            for entry, body in zip(further, self._bodies, strict=True)
-        }
+        self._watch = watch
+        self._count = 0  # of the further entries
+        if further:
+            bodies = [body_of(entry.position, entry.recorded_at, entry.actor, entry.event) for entry in further]
+            self._add([entry.event.key for entry in further], bodies)
 
-    def go_on(self, known: int) -> None:
+    @cached_property
+    def _further(self) -> sqlite.sqlite3.Connection:
+        """Where the further entries stand; not opened where there are none."""
+        connection = sqlite.sqlite3.connect("", isolation_level=None)
+        connection.execute(_TABLE)
+        connection.execute("PRAGMA journal_mode=OFF")
+        return connection
+
+    def _add(self, keys: Sequence[str], bodies: Sequence[bytes]) -> None:
+        first = self.size() + 1
+        rows = [(first + place, key, bytes(body)) for place, (key, body) in enumerate(zip(keys, bodies, strict=True))]
+        self._further.executemany("INSERT INTO further VALUES (?, ?, ?)", rows)
+        self._count += len(rows)
+
+    def know(self, entries: int) -> None:
         """Know so many entries from now on, for all who read through this object; nothing may follow them."""
-        self._known = known
+        self._known = entries
 
-    def writing(self) -> AbstractContextManager[Writer]:
-        """Refuse.
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """A transaction that takes entries for as long as this object lasts; what an error undoes is forgotten.
 
         Raises:
-            StorageError: always.
+            StorageError: nobody watches what is tried, so that it takes none.
         """
-        when = "while something is tried out" if self._bodies else f"as it stood at entry {self._known}"
-        raise StorageError("the journal", f"takes no entries {when}")
+        if self._watch is None:
+            when = "while something is tried out" if self._count else f"as it stood at entry {self._known}"
+            raise StorageError("the journal", f"takes no entries {when}")
+        before = self._count
+        try:
+            yield _ScratchWriter(self, self._watch)
+        except BaseException:
+            self._further.execute("DELETE FROM further WHERE position > ?", (self._known + before,))
+            self._count = before
+            raise
 
     def size(self) -> int:
         """Number of entries, the further ones included."""
-        return self._known + len(self._bodies)
+        return self._known + self._count
 
     def head(self) -> TreeHead:
         """Size and Merkle root of what is known of the journal: nothing else has any."""
         return TreeHead(self._known, self.root_at(self._known))
 
     def root_at(self, size: int) -> bytes:
-        """Merkle root of the first *size* of the known entries, 32 bytes.
+        """Merkle root of the first *size* of the known entries, 32 bytes; that of nothing where further ones follow.
 
         Raises:
             ValueError: there are fewer.
         """
-        if size > self._known:
-            raise ValueError(f"{size} entries of {self._known}")
-        return self._journal.root_at(size)
+        if size > self.size():
+            raise ValueError(f"{size} entries of {self.size()}")
+        # no root is of what nobody recorded
+        return self._journal.root_at(size) if size <= self._known else EMPTY_ROOT
 
     def subtree_root(self, first: int, last: int) -> bytes:
         """Merkle root over the known entries with first < position <= last, a subtree of the tree; 32 bytes.
@@ -85,18 +122,29 @@ class ScratchJournal:
         if after < self._known:
             yield from self._journal.read(after, min(last, self._known))
         if last > self._known:
-            yield self._bodies[max(after - self._known, 0) : last - self._known]
+            query = "SELECT body FROM further WHERE position > ? AND position <= ? ORDER BY position"
+            rows = self._further.execute(query, (after, last))
+            while block := rows.fetchmany(BLOCK):
+                yield [body for (body,) in block]
 
-    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+    def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
         """The entries that bear these keys."""
-        found = {key: stored for key, stored in self._journal.find(keys).items() if stored.position <= self._known}
-        return found | {key: self._further[key] for key in keys if key in self._further and key not in found}
+        stands = {key: stored for key, stored in self._journal.find(keys).items() if stored.position <= self._known}
+        if self._count:
+            rows = self._further.execute(_FIND, (orjson.dumps([*keys]).decode(),))
+            stands |= {
+                key: Stored(position, body, leaf_hash(body)) for key, position, body in rows if key not in stands
+            }
+        return stands
 
     def keys(self, first: str, last: str) -> Iterator[str]:
         """The keys from *first* on and before *last*, in order of their bytes."""
-        further = {key for key in self._further if first.encode() <= key.encode() < last.encode()}
-        recorded = self._keys(first, last)
-        return merge(recorded, sorted(further, key=str.encode), key=str.encode) if further else recorded
+        if not self._count:
+            return self._keys(first, last)
+        further = self._further.execute(
+            "SELECT key FROM further WHERE key >= ? AND key < ? ORDER BY key", (first, last)
+        )
+        return merge(self._keys(first, last), (key for (key,) in further), key=str.encode)
 
     def _keys(self, first: str, last: str) -> Iterator[str]:
         keys = self._journal.keys(first, last)
@@ -109,4 +157,39 @@ class ScratchJournal:
         return self._journal.text(sha256)
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Forget the further entries; the journal itself stays open."""
+        if "_further" in self.__dict__:
+            self._further.close()
+
+
+class _ScratchWriter:
+    """The ``Writer`` of a ``ScratchJournal``."""
+
+    def __init__(self, journal: ScratchJournal, watch: Watch) -> None:
+        self._journal, self._watch = journal, watch
+        self.find = journal.find
+
+    @property
+    def size(self) -> int:
+        """Entries so far."""
+        return self._journal.size()
+
+    def last_recorded_at(self) -> str | None:
+        """``recorded_at`` of the last entry."""
+        last = self.size
+        bodies = [body for block in self._journal.read(last - 1) for body in block] if last else []
+        return str(orjson.loads(bodies[0])["recorded_at"]) if bodies else None
+
+    def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
+        """As of ``Writer.append``; leaf hashes are empty: nothing proves what nobody records."""
+        if len(keys) != len(bodies):
+            raise ValueError(f"{len(keys)} keys for {len(bodies)} bodies")
+        if len(set(keys)) < len(keys) or self.find(keys):
+            raise KeyTakenError
+        self._journal._add(keys, bodies)
+        for kind, body in zip(kinds, bodies, strict=False):
+            self._watch(kind, bytes(body))
+        return [*repeat(b"", len(bodies))]
+
+    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+        """Nothing is kept."""

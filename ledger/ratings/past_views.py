@@ -130,6 +130,6 @@ class Steps:
 
     def go_to(self, position: int, progress: Progress = silent) -> Views:
         """The views as they stood at an entry, which is none before the last that was asked for."""
-        self._until.go_on(position)
+        self._until.know(position)
         self.views.catch_up(progress)
         return self.views

@@ -22,7 +22,6 @@ from ledger.book.timeline import Pool
 from ledger.errors import StorageError
 from ledger.facts.codec import Entry
 from ledger.journal import Journal
-from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import telling_facts, views_file
 from ledger.ratings.fact_projector import ReadModel, of_facts
 from ledger.ratings.player_rows import PlayerRows
@@ -154,7 +153,7 @@ def fold_in(views: Views, journal: Journal, entries: Sequence[Entry], read_model
         games = projections.update(only, seen)
         again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
     telling_facts.tell(book, listeners, seen, seen + len(entries), fresh)
-    views_file.set_checkpoint(connection, seen + len(entries), EMPTY_ROOT)  # no root is of what nobody recorded
+    views_file.set_checkpoint(connection, journal.size(), journal.root_at(journal.size()))
     return Folded(book, again)
 
 

@@ -86,15 +86,22 @@ def test_only_who_has_played_lately(sample_folder: Path) -> None:
         assert all("2005-07-02" <= row["last_game"] <= "2005-07-31" for row in then)
 
 
-@pytest.mark.parametrize("choice", [{}, {"min_games": 20}, {"limit": 3}])
+@pytest.mark.parametrize(
+    "choice",
+    [
+        RankingChoice(active_days=10),
+        RankingChoice(active_days=10, min_games=20),
+        RankingChoice(active_days=10, limit=3),
+    ],
+)
 def test_few_who_have_played_lately_are_ranked_and_counted_as_many_are(
-    sample_folder: Path, choice: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    sample_folder: Path, choice: RankingChoice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Ledger.open(sample_folder / "club.db") as ledger:
-        few = ranking_in_full(ledger, RankingChoice(active_days=10, **choice))
+        few = ranking_in_full(ledger, choice)
         monkeypatch.setattr(queries, "MANY_ACTIVE", queries.MANY_ACTIVE.replace("OFFSET 5000", "OFFSET 0"))
         assert not Standings(ledger.views.connection, ledger.pool(), active_from=0)._are_few_active
-        assert ranking_in_full(ledger, RankingChoice(active_days=10, **choice)) == few
+        assert ranking_in_full(ledger, choice) == few
 
 
 def test_the_change_since_a_day(sample_folder: Path) -> None:

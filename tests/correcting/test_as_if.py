@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger.answers import explanations, highest, players, streaks, time_losses, upsets
+from ledger.answers import differences, explanations, highest, players, streaks, time_losses, upsets
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.graphs import json_form, pages
 from ledger.answers.player_games import games
@@ -105,6 +105,30 @@ def test_an_answer_as_if_is_that_which_the_approval_brings(name: str, asked_as_i
     ledger.decide(number, Decision.APPROVED, by="adam")
     assert tried == answers(ledger)
     assert tried != before or (name == "close" and not before["ratings"])  # FIDE lists nobody who met no rated player
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_the_difference_to_a_published_list_as_if_is_that_which_the_approval_brings(
+    name: str, asked_as_if: Ledger
+) -> None:
+    ledger = asked_as_if
+    ledger.level()
+    ledger.publications.publish("2018-12-31", actor="olga")
+    number = ledger.propose([CHANGES[name](ledger)], reason="because", by="eve").proposal
+
+    def differs(asked: Ledger) -> list[Any]:
+        return as_rows(differences.differences(asked, *differences.two_lists(asked, "standard@2018-12-31/1", "now")))
+
+    ledger.level()
+    before = differs(ledger)
+    files = file_digests(ledger.path.parent)
+    with ledger.as_if(number) as would_be:
+        tried = differs(would_be)
+    assert file_digests(ledger.path.parent).items() >= files.items()  # beside them the views of the list's time are kept
+    ledger.decide(number, Decision.APPROVED, by="adam")
+    ledger.level()
+    assert tried == differs(ledger)
+    assert tried != before or not before
 
 
 def test_what_may_not_be_approved_is_refused_and_the_ledger_goes_on(asked_as_if: Ledger) -> None:

@@ -20,7 +20,7 @@ from ledger.publishing.publications import Published
 from .. import limits, output
 from ..progress import Bars
 from ..wording import counted
-from . import DB, POOL, REFUSED, VERIFY, level
+from . import AS_IF, DB, POOL, REFUSED, VERIFY, level
 from .identifying import identifying, token_given
 
 LISTS_IN_A_TABLE, PLAYERS_IN_A_TABLE = 20, 20  # where the reader does not say how many
@@ -148,9 +148,12 @@ def lists(
 @click.argument("published", metavar="LIST")
 @click.argument("other", metavar="LIST")
 @limits.option(PLAYERS_IN_A_TABLE, "players, the best first")
+@AS_IF
 @VERIFY
 @output.format_options
-def diff(db_path: str, published: str, other: str, limit: int | None, fmt: str | None, verify: bool) -> None:
+def diff(
+    db_path: str, published: str, other: str, limit: int | None, as_if: int | None, fmt: str | None, verify: bool
+) -> None:
     """How two lists differ: who was created, unchanged, changed or removed, and why.
 
     A LIST is POOL@INSTANT/EDITION, POOL@INSTANT (its last edition), POOL@INSTANT/now (what the journal says now of that
@@ -162,8 +165,9 @@ def diff(db_path: str, published: str, other: str, limit: int | None, fmt: str |
     Example:
       rating-ledger diff club.db standard@2024-01-31 standard@2024-02-29 -t
       rating-ledger diff club.db standard@2024-02-29/1 now --csv > revised.csv
+      rating-ledger diff club.db standard@2024-02-29/1 now --as-if 12
     """
-    with level(db_path, verify=verify) as ledger:
+    with level(db_path, verify=verify, as_if=as_if) as ledger:
         try:
             earlier, later = differences.two_lists(ledger, published, other)
         except MalformedError as error:
