@@ -1,8 +1,9 @@
 """Every scheme, and every setting and fact that sends a game another way, built aside in small blocks.
 
 A real build takes in thousands of entries at a time, so that only large ledgers would meet what happens between two
-blocks. Here a block holds a few, and a process of its own writes them. The rows must be those of the same ledger as it
-was folded step by step.
+blocks. Here a block holds a few, and another connection than the builder's writes them, as a process of its own does
+(``test_first_build`` and ``test_properties`` start that, which takes a second). The rows must be those of the same
+ledger as it was folded step by step.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
 from ledger.ratings import building, views
 from ledger.runtime import sorted_runs, sqlite
+from ledger.runtime.table_writer import OwnConnection, OwnProcess
 from ledger.schemes.scheme import Rhythm, Scheme
 from ledger.schemes.settings import EventSettings
 from tests.kit.clubs import NAME, NOW, takes_misfits
@@ -55,6 +57,23 @@ SMALL = (
 )  # fmt: skip
 
 
+class _SecondConnection(OwnProcess):
+    """What the process of its own does, by a connection here: while it has the file the builder may not touch it."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._connection = sqlite.connect(path)
+        self._rows = OwnConnection(self._connection)
+        self.insert, self.run, self.commit = self._rows.insert, self._rows.run, self._rows.commit  # type: ignore[method-assign]
+
+    def settle(self) -> None:
+        """Nothing is under way."""
+
+    def close(self) -> None:
+        """What was not committed is undone."""
+        self._rows.close()
+        self._connection.close()
+
+
 @contextmanager
 def in_small_blocks() -> Iterator[None]:
     """Builds take in a few entries at a time; where another process has the file they wait a second, not a minute."""
@@ -62,6 +81,7 @@ def in_small_blocks() -> Iterator[None]:
         for module, name, size in SMALL:
             stack.enter_context(patch.object(module, name, size))
         stack.enter_context(patch.object(sqlite, "BUSY_SECONDS", 1.0))
+        stack.enter_context(patch.object(building, "table_writer", lambda path, _: _SecondConnection(path)))
         yield
 
 

@@ -74,6 +74,7 @@ def test_an_error_under_a_bar_takes_the_bar_away(monkeypatch: pytest.MonkeyPatch
     assert terminal.getvalue().endswith("\r")
 
 
+@pytest.mark.usefixtures("by_columns")
 def test_a_question_that_has_to_build_the_views_shows_how_far_it_is(
     empty_club: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
