@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -137,7 +137,10 @@ def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, 
             groups.append(players)
             covered |= {number, *others}
     for number, (_, players) in enumerate(every):
-        if number in covered or len(players) == 1 or _is_one_register(players, identities):
+        if number in covered or len(players) == 1:
+            continue
+        registers = {register_of(identities[player]) for player in players}
+        if len(registers) == 1 and "" not in registers:  # one register tells them apart
             continue
         if len(players) > CROWD:
             crowded += 1
@@ -168,11 +171,6 @@ def _fitting(every: Sequence[_Bearers]) -> Fitting:
         if any(len(numbers) > _SEARCHED for numbers in near):
             too_many.add(number)
     return {**dict.fromkeys(sorted(too_many)), **fitting}
-
-
-def _is_one_register(players: Iterable[int], identities: dict[int, str]) -> bool:
-    registers = {register_of(identities[player]) for player in players}
-    return len(registers) == 1 and "" not in registers
 
 
 class _Facts:

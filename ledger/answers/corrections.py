@@ -99,7 +99,11 @@ def _row(ledger: Ledger, shown: ShownProposal) -> ProposalRow:
 def described(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
     """Each change in words, with the names of the players."""
     listed = list(changes)
-    players = {player for change in listed for player in _players(change)}
+    players: set[int] = set()
+    for change in listed:
+        players |= {player for player in (change.player, change.into) if player is not None}
+        for facts in (change.expects or {}, change.facts or {}):
+            players |= {facts[name] for name in ("white", "black", "player") if isinstance(facts.get(name), int)}
     called = names(ledger, players) if players else {}
     nameless = {number: {f"{ERASED} {number}", missing(number)} for number in called}  # these say the number already
     shown = {number: name if name in nameless[number] else f"{name} ({number})" for number, name in called.items()}
@@ -131,13 +135,6 @@ def doubts(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
             if connection.execute(_OF_TOURNAMENT, (name, pool)).fetchone() is None:
                 found.append(f"no game in pool {pool!r} carries the name {name!r}, which is matched whole")
     return found
-
-
-def _players(change: Change) -> set[int]:
-    found = {change.player, change.into} - {None}
-    for facts in (change.expects or {}, change.facts or {}):
-        found |= {facts[name] for name in ("white", "black", "player") if isinstance(facts.get(name), int)}
-    return {player for player in found if player is not None}
 
 
 def _words(change: Change, called: dict[int, str]) -> str:

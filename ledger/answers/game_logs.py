@@ -51,7 +51,10 @@ def game_log(ledger: Ledger, game: str) -> list[LoggedEntry]:
         facts = entry["facts"]
         match entry["kind"]:
             case GameRecorded.KIND:
-                return _recorded(facts, called)
+                sides = f"{called[facts['white']]} - {called[facts['black']]}"
+                casual = "" if facts["rated"] else ", casual"
+                result = f"{_WINNER.get(facts['outcome'], facts['outcome'])} ({facts['termination']})"
+                return f"recorded: {sides} {result}, ended {facts['ended_at']}{casual}"
             case GameSupplemented.KIND:
                 added = (f"{name} {value}" for name, value in facts.items() if name not in _LEFT_OUT)
                 return f"supplemented: {', '.join(added) or 'moves'}"
@@ -73,16 +76,6 @@ def game_log(ledger: Ledger, game: str) -> list[LoggedEntry]:
         )
         for entry in entries
     ]
-
-
-def _recorded(facts: dict[str, Any], called: dict[int, str]) -> str:
-    outcome = facts["outcome"]
-    result = _WINNER.get(outcome, outcome)
-    casual = "" if facts["rated"] else ", casual"
-    return (
-        f"recorded: {called[facts['white']]} - {called[facts['black']]} {result} ({facts['termination']}), "
-        f"ended {facts['ended_at']}{casual}"
-    )
 
 
 def _decided(proposal: int, decision: str, state: str) -> str:

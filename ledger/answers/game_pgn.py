@@ -53,7 +53,11 @@ def game_pgn(ledger: Ledger, game: str, start: str = START) -> str:
     key, position, text = kept_game(ledger, game)
     row = queries.first_row(ledger.views.connection, queries.GAME, (position,))
     assert row is not None
-    moves = [] if text is None else _with_clocks(text)
+    moves = moves_of(text or "")
+    # each with the comment of its clock, where the text is moves and clocks alone
+    clocked = _MOVES_AND_CLOCKS.findall(text or "")
+    if [move for move, _ in clocked] == moves:
+        moves = [f"{move} {clock}" if clock else move for move, clock in clocked]
     result = RESULTS[row["outcome"]]
     quoted = (
         (name, visible(value).replace("\\", "\\\\").replace('"', '\\"'))
@@ -83,13 +87,6 @@ def _tags(ledger: Ledger, key: str, row: dict[str, Any], start: str) -> Iterator
     if start != START:
         yield "SetUp", "1"
         yield "FEN", start
-
-
-def _with_clocks(text: str) -> list[str]:
-    """The moves of the main line, each with the comment of its clock where the text is moves and clocks alone."""
-    moves = moves_of(text)
-    found = _MOVES_AND_CLOCKS.findall(text)
-    return [f"{move} {clock}" if clock else move for move, clock in found] if [m for m, _ in found] == moves else moves
 
 
 def _numbered(moves: Sequence[str], position: Position) -> Iterator[str]:

@@ -14,7 +14,7 @@ import attrs
 from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import NO_GAME, PlayersGame, PlayersGames, games_until, refuse_without
 from ledger.answers.wording import day
-from ledger.book.roster import Listed, Roster
+from ledger.book.roster import Roster
 from ledger.book.timeline import Pool
 from ledger.facts.json_schemas import beside, documented
 from ledger.ledger import Ledger
@@ -113,7 +113,13 @@ def _extremes(ledger: Ledger, made: _Made, person: Person, n: int) -> Iterator[A
     highest = [row for row in eras if row["highest_n"]]
     for place, row in enumerate(highest, 1):
         yield made.of_game("highest", place, row["highest_n"], rating=row["highest"])
-    listed = _list_of(ledger, made.pool, person)
+    # the list with whose rating the player began
+    roster = Roster(ledger.views.connection)
+    first = queries.first_row(ledger.views.connection, queries.ROW, (made.pool.pool, person.player, 1))
+    if first is None:
+        listed = next(iter(roster.seeds(made.pool.pool, person.player)), None)
+    else:
+        listed = roster.seed_at(made.pool.pool, person.player, first["ended_ms"])
     highest_before = None if listed is None else highest_of(listed.seed)
     if listed is not None and highest_before is not None:
         scheme, since = listed.source or "seed", None if listed.seed.day is None else day(listed.ms)
@@ -130,15 +136,6 @@ def _best_games(ledger: Ledger, made: _Made, person: Person, n: int) -> Iterator
         arguments = (made.pool.pool, person.player, n, half_points, bests.PLACES)
         for place, row in enumerate(queries.dictionaries(ledger.views.connection, query, arguments), 1):
             yield made.of_game(what, place, row["n"], reckoned=row["opponent_rating_before"])
-
-
-def _list_of(ledger: Ledger, pool: Pool, person: Person) -> Listed | None:
-    """The list with whose rating a player began; None for who brought none."""
-    first = queries.first_row(ledger.views.connection, queries.ROW, (pool.pool, person.player, 1))
-    roster = Roster(ledger.views.connection)
-    if first is None:
-        return next(iter(roster.seeds(pool.pool, person.player)), None)
-    return roster.seed_at(pool.pool, person.player, first["ended_ms"])
 
 
 @of_one_moment

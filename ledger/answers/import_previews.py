@@ -92,12 +92,9 @@ class _DryNames(SealedNames):
             if person.player in sealed:
                 persons[identity] = self._confirmed(person, sealed[person.player])
         renamed = {player for player, entry in sealed.items() if is_renaming(entry)}
-        return Numbered(persons, {*sealed, *self._registered(find)}, renamed)
-
-    def _registered(self, find: Find) -> set[int]:
-        """The new ones whose registration is tried already, by an earlier file."""
+        # new ones whose registration is tried already, by an earlier file
         keys = {registration_key(person.player): person.player for person in self.new.values()}
-        return {keys[key] for key in find(list(keys))}
+        return Numbered(persons, {*sealed, *(keys[key] for key in find(list(keys)))}, renamed)
 
 
 class ImportPreview:

@@ -192,13 +192,18 @@ def by_strength(
     played = _played(ledger, person, pool, at)
     ms = ledger.now_ms() if at is None else instant_end_ms(at)
     settings = stored_policies(ledger.views.connection).at(CLASSES, ms)
-    bands = _grouped("difference", played, _band, [name for _, name in _BANDS])
-    classes = [f"class {letter}" for letter in "ABCD"]
+
+    def band(game: PlayedGame) -> str:
+        if game.rating is None or game.opponent_rating is None:
+            return UNKNOWN
+        above = floor(game.opponent_rating - game.rating + 0.5)
+        return next(name for least, name in _BANDS if above >= least)
 
     def class_name(game: PlayedGame) -> str:
         return UNKNOWN if game.opponent_rating is None else f"class {class_of(game.opponent_rating, settings)}"
 
-    return bands + _grouped("class", played, class_name, classes)
+    bands = _grouped("difference", played, band, [name for _, name in _BANDS])
+    return bands + _grouped("class", played, class_name, [f"class {letter}" for letter in "ABCD"])
 
 
 @of_one_moment
@@ -285,13 +290,6 @@ def _grouped(
     return [
         StrengthNumbers(group=group, opponents=name, numbers=_numbers(games)) for name, games in groups.items() if games
     ]
-
-
-def _band(game: PlayedGame) -> str:
-    if game.rating is None or game.opponent_rating is None:
-        return UNKNOWN
-    above = floor(game.opponent_rating - game.rating + 0.5)
-    return next(name for least, name in _BANDS if above >= least)
 
 
 def _numbers(played: Sequence[PlayedGame]) -> RatingNumbers:

@@ -48,7 +48,9 @@ def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[Fault]]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         return [], [Fault(content[: error.start].count(b"\n") + 1, "is not UTF-8: save the file as UTF-8")]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)
+    # a spreadsheet of many countries writes semicolons between the cells, or tabs
+    separator = max(",;\t", key=text.partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[Row] = []
     faults: list[Fault] = []
     try:
@@ -62,12 +64,6 @@ def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[Fault]]:
     if not rows and not faults:
         faults.append(Fault(1, "holds no row: nothing is to be corrected"))
     return rows, faults
-
-
-def _separator(text: str) -> str:
-    """What parts the cells of the header: a spreadsheet of many countries writes semicolons, or tabs."""
-    header = text.partition("\n")[0]
-    return max(",;\t", key=header.count)
 
 
 def _header_problems(header: Sequence[str]) -> list[str]:

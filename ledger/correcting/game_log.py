@@ -7,7 +7,7 @@ undoes it concerns the game too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -69,25 +69,20 @@ class GameLog:
         entries = [orjson.loads(body) for body in listing.about(self.ledger.journal_of_moment, game)]
         concerning = self.proposals(game)
         if concerning:
-            parts = [key for number in concerning for key in self._parts(number)]
-            keys = [*parts, *(f"decision:{number}" for number in concerning)]
+            query = "SELECT parts FROM proposals WHERE proposal = ?"
+            keys: list[str] = []
+            for number in concerning:
+                ((parts,),) = self.ledger.views.connection.execute(query, (number,))
+                keys += [*(f"proposal:{number}@{part}" for part in range(1, parts + 1)), f"decision:{number}"]
             for stored in self.ledger.journal_of_moment.find(keys).values():
                 entry = orjson.loads(stored.body)
                 if entry["kind"] == CorrectionDecided.KIND or _holds(entry, concerning):
                     entries.append(entry)
-        return self._with_reasons(sorted(entries, key=lambda entry: entry["position"]))
-
-    def _parts(self, proposal: int) -> Iterator[str]:
-        query = "SELECT parts FROM proposals WHERE proposal = ?"
-        ((parts,),) = self.ledger.views.connection.execute(query, (proposal,))
-        return (f"proposal:{proposal}@{part}" for part in range(1, parts + 1))
-
-    def _with_reasons(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
         sealed = [entry["facts"]["reason"] for entry in entries if "reason" in entry["facts"]]
         texts = self.ledger.people.reasons.texts(sealed) if sealed else {}
         return [
             {**entry, "why": texts.get(entry["facts"]["reason"])} if "reason" in entry["facts"] else entry
-            for entry in entries
+            for entry in sorted(entries, key=lambda entry: entry["position"])
         ]
 
     def proposals(self, game: str) -> dict[int, list[Change]]:

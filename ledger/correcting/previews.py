@@ -26,7 +26,6 @@ from ledger.facts.person_names import same_person
 from ledger.journal import Journal
 from ledger.journal.issued_tokens import IssuedTokens
 from ledger.journal.scratch import ScratchJournal
-from ledger.players.people import Person
 from ledger.publishing.publications import Publications
 from ledger.ratings import previews, trials
 from ledger.ratings.open_ledger import OpenLedger
@@ -272,8 +271,9 @@ class Previews:
     def _impact(self, tried: _Tried, preview: Preview, began: float) -> Impact:
         pools = preview.pools
         people = self.ledger.people.by_number(sorted({moved.player for pool in pools for moved in pool.moved}))
+        names = {player: person.name or None for player, person in people.items()}
         moves = [
-            Move(pool.pool, moved.player, _name(people, moved.player), moved.before, moved.after)
+            Move(pool.pool, moved.player, names.get(moved.player), moved.before, moved.after)
             for pool in pools
             for moved in pool.moved
         ]
@@ -319,10 +319,6 @@ def _somebody_else(proposal: Proposal) -> Party:
     """Who may approve: not who proposed, and known as well as that one."""
     name = "another person" if same_person(proposal.proposed_by, _ANOTHER) else _ANOTHER
     return Party(name, bool(proposal.proposed_proven))
-
-
-def _name(people: Mapping[int, Person], player: int) -> str | None:
-    return (people[player].name or None) if player in people else None
 
 
 def _largest_first(move: Move) -> tuple[bool, float, str, int]:

@@ -167,7 +167,10 @@ class EventTable:
         self.scheme = pool.eras[pool.era_at(games[-1].ended_ms if games else telling.edition.last_ms)].scheme.name
         usual = performances.usual(self.scheme) if choice.ratings == LEDGER else performances.USUAL
         self.variant = choice.performance or usual
-        unplayed = _unplayed(self.kind.format, telling.edition)
+        unplayed = Unplayed.AS_GAMES
+        if self.kind.format == Format.SWISS:  # the rules in force when the tournament began
+            first_day = instant_text(telling.edition.first_ms, Precision.DAY)
+            unplayed = next(rules for since, rules in SWISS_RULES if since <= first_day)
         self.results = results_of(games, self.byes, unplayed, self.kind.rounds)
         connection, began_ms = ledger.views.connection, telling.edition.first_ms
         self.ratings: EventRatings = ShownRatings(games)
@@ -208,14 +211,6 @@ class EventTable:
             UnevenPair(players=list(pair), names=[self.names[player] for player in pair], games=number)
             for pair, number in pairs.items()
         ]
-
-
-def _unplayed(format_: str, edition: Edition) -> Unplayed:
-    """The rules for rounds that were not played, by those in force when a tournament began."""
-    if format_ != Format.SWISS:
-        return Unplayed.AS_GAMES
-    day = instant_text(edition.first_ms, Precision.DAY)
-    return next(rules for since, rules in SWISS_RULES if since <= day)
 
 
 def byes_beside(games: Sequence[EventGame], byes: Sequence[StoredRound]) -> list[StoredRound]:

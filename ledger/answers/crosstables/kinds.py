@@ -84,7 +84,10 @@ def kind_of(
     extra: dict[Pair, int] = {}
     if shape == Format.ALL_PLAY_ALL:
         meetings = _meetings(counted, len(players), announced.rounds)
-        lacking, extra = _differences(counted, players, meetings)
+        for pair in combinations(players, 2):
+            if counted.get(pair, 0) < meetings:
+                lacking[pair] = meetings - counted.get(pair, 0)
+        extra = {pair: number - meetings for pair, number in counted.items() if number > meetings}
         if lacking:
             unplayed = _counted(sum(lacking.values()), "game")
             missing.insert(0, f"{unplayed} to play between {_counted(len(lacking), 'pair')}")
@@ -141,7 +144,7 @@ def _seen(games: Sequence[EventGame], players: Sequence[int], counted: Mapping[P
 def _is_all_play_all(players: Sequence[int], counted: Mapping[Pair, int]) -> bool:
     """Whether nearly every pair has met as often as the others, or nearly all games are those of such a tournament."""
     meetings, pairs = _meetings(counted, len(players), None), len(players) * (len(players) - 1) // 2
-    # as ``_differences`` would count them, without naming every pair of a large tournament
+    # as ``kind_of`` counts them, without naming every pair of a large tournament
     never_met = pairs - len(counted)
     other = sum(number != meetings for number in counted.values()) + never_met
     games = sum(abs(number - meetings) for number in counted.values()) + never_met * meetings
@@ -222,13 +225,3 @@ def _meetings(counted: Mapping[Pair, int], players: int, rounds: int | None) -> 
         return rounds // a_cycle
     often = Counter(counted.values())
     return max(often, key=lambda number: (often[number], number))
-
-
-def _differences(
-    counted: Mapping[Pair, int], players: Sequence[int], meetings: int
-) -> tuple[dict[Pair, int], dict[Pair, int]]:
-    """Which pairs have games to play, and which have more than the others."""
-    lacking = {
-        pair: meetings - counted.get(pair, 0) for pair in combinations(players, 2) if counted.get(pair, 0) < meetings
-    }
-    return lacking, {pair: number - meetings for pair, number in counted.items() if number > meetings}

@@ -249,24 +249,20 @@ def _worth(page: Crosstable, meeting: Meeting) -> str:
     )
 
 
-def _sum(standing: Standing) -> str:
-    """What the points are made of."""
-    parts = f"{standing.wins} won, {standing.draws} drawn, {standing.losses} lost"
-    brought = sum(bye.points for bye in standing.byes)
-    return f"{parts}, {half(brought)} by byes" if brought else parts
-
-
 def _row(page: Crosstable, standing: Standing, results: Cells) -> Cells:
     upsets = [result for result in standing.results if result.upset]
     why_not = (standing.performance_missing,) if standing.performance_missing else ()
     views = tuple(_worth(page, meeting) for meeting in standing.meetings)
     about = f"enrolment rating {rating(standing.enrolment_rating)}, closing rating {rating(standing.closing_rating)}"
+    made_of = f"{standing.wins} won, {standing.draws} drawn, {standing.losses} lost"
+    if by_byes := sum(bye.points for bye in standing.byes):
+        made_of += f", {half(by_byes)} by byes"
     return [
         TableCell(standing.place),
         TableCell(standing.name, (about,), "name"),
         TableCell(rating(standing.enrolment_rating), (about,)),
         *results,
-        TableCell(half(standing.points), (_sum(standing),)),
+        TableCell(half(standing.points), (made_of,)),
         *(TableCell("-" if value is None else f"{value:g}") for value in standing.tie_breaks.values()),
         TableCell(average(standing.opponents_mean)),
         TableCell(average(standing.performance), (*why_not, *views)),

@@ -45,12 +45,15 @@ def drawn(page: Crosstable, *, dark: bool | None = None) -> str:
     width = max(sum(widths), *map(_width, (*layout.summary, *below)), 1.6 * _width(caption)) + 2 * MARGIN
     height = TOP + LINE * (len(layout.rows) + 1) + (len(below) + 1) * 19 + MARGIN
     label = in_markup(layout.caption)
+    style = _colours(_DARK if dark else _LIGHT, is_dark=bool(dark))
+    if dark is None:
+        style += f" @media (prefers-color-scheme: dark) {{ {_colours(_DARK, is_dark=True)} }}"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
         f'height="{height:.0f}" role="table" aria-label="{label}">',
         f"<title>{label}</title>",
         f"<desc>{in_markup('; '.join(layout.summary))}</desc>",
-        f"<style>{_style(dark=dark)}</style>",
+        f"<style>{style}</style>",
         f'<rect class="paper" width="{width:.0f}" height="{height:.0f}"/>',
         f'<text class="caption" x="{MARGIN}" y="28">{in_markup(caption)}</text>',
         *(
@@ -64,13 +67,6 @@ def drawn(page: Crosstable, *, dark: bool | None = None) -> str:
         parts.append(f'<text class="quiet" x="{MARGIN}" y="{y}" xml:space="preserve">{in_markup(line)}</text>')
         y += 19
     return "\n".join([*parts, "</svg>"]) + "\n"
-
-
-def _style(*, dark: bool | None) -> str:
-    if dark is not None:
-        return _colours(_DARK if dark else _LIGHT, is_dark=dark)
-    within = _colours(_DARK, is_dark=True)
-    return f"{_colours(_LIGHT, is_dark=False)} @media (prefers-color-scheme: dark) {{ {within} }}"
 
 
 def _colours(paint: dict[str, str], *, is_dark: bool) -> str:

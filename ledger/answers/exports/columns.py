@@ -17,7 +17,7 @@ from ledger.runtime.lazy import pl
 from ledger.runtime.table_reader import Scan
 
 if TYPE_CHECKING:
-    from polars import DataFrame, DataType, Expr, Series
+    from polars import DataFrame, DataType, Series
 
     # by number, or a frame of ``key`` and ``value``
     Lookup = Series | DataFrame
@@ -105,17 +105,15 @@ def in_kinds(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping
     """Rows as they were read, in the kinds and the order of the columns."""
     for column in columns:
         if column.lookup:
-            found = _found(frame[column.of or column.name], lookups[column.lookup])
-            frame = frame.with_columns(found.alias(column.name))
-    return frame.select(_typed(column) for column in columns)
+            values = _looked_up(frame[column.of or column.name], lookups[column.lookup])
+            frame = frame.with_columns(values.alias(column.name))
+    return frame.select(
+        pl.col(column.name) != 0 if column.kind is ColumnKind.BOOLEAN else pl.col(column.name).cast(column.type)
+        for column in columns
+    )
 
 
-def _typed(column: ExportColumn) -> Expr:
-    value = pl.col(column.name)
-    return value != 0 if column.kind is ColumnKind.BOOLEAN else value.cast(column.type)
-
-
-def _found(keys: Series, lookup: Lookup) -> Series:
+def _looked_up(keys: Series, lookup: Lookup) -> Series:
     if isinstance(lookup, pl.Series):  # by number: the value stands at that place
         places = pl.select(pl.when(keys < len(lookup)).then(keys)).to_series()
         return lookup.gather(places)

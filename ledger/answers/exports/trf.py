@@ -7,6 +7,7 @@ game ended; a round of several days has no day of its own, and a name ends after
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from typing import NamedTuple
 
 import attrs
@@ -122,30 +123,23 @@ def _told(
         MalformedError: there are several.
     """
     name = str(asked.tournament)
-    low, high = asked.since_ms, asked.until_ms
+    low = -inf if asked.since_ms is None else asked.since_ms
+    high = inf if asked.until_ms is None else asked.until_ms
     every = editions_of(pool, name, event_games.ends_of(games), byes, None)
-    found = [
-        edition
-        for edition in every.every
-        if (low is None or edition.last_ms >= low) and (high is None or edition.first_ms <= high)
-    ]
     inside = [
         EventFacts(
             edition,
-            [game for game in editions.within(games, edition) if _lies(game.ended_ms, low, high)],
+            [game for game in editions.within(games, edition) if low <= game.ended_ms <= high],
             every.rounds.get(edition, ()),
         )
-        for edition in found
+        for edition in every.every
+        if edition.last_ms >= low and edition.first_ms <= high
     ]
     telling = [edition for edition in inside if edition.games or edition.byes]
     if len(telling) > 1:
         spans = ", ".join(f"{day(edition.first_ms)} to {day(edition.last_ms)}" for edition, _, _ in telling)
         raise MalformedError([f"{name!r} has several editions: {spans}; choose one with --since and --until"])
     return telling[0] if telling else None
-
-
-def _lies(ms: int, low: int | None, high: int | None) -> bool:
-    return (low is None or ms >= low) and (high is None or ms <= high)
 
 
 def _entrants(ledger: Ledger, games: Sequence[EventGame], byes: Sequence[StoredRound]) -> dict[int, ReportEntrant]:
@@ -240,15 +234,14 @@ def _header(report: Report) -> Iterator[str]:
     yield "082 0"
     if report.kind is not None:
         yield f"092 {_TYPES[report.kind]}"
-    days = [_round_day(games) for games in report.rounds]
+    days = []
+    for games in report.rounds:
+        ended = {game.ended_at[:_DAY] for game in games}
+        # empty where the games of a round were played on several days, or nobody knows on which
+        is_known = len(ended) == 1 and all(len(text) == _DAY for text in ended)
+        days.append(min(ended)[2:].replace("-", "/") if is_known else "")
     if any(days):
         yield f"132{'':88}{''.join(f'{text:10}' for text in days)}".rstrip()
-
-
-def _round_day(games: Sequence[EventGame]) -> str:
-    """The day of a round, YY/MM/DD; empty where its games were played on several, or nobody knows on which."""
-    days = {game.ended_at[:_DAY] for game in games}
-    return next(iter(days))[2:].replace("-", "/") if len(days) == 1 and all(len(text) == _DAY for text in days) else ""
 
 
 def _cells(report: Report, ranks: Mapping[int, int]) -> dict[int, list[tuple[str, int]]]:

@@ -61,12 +61,16 @@ def draw(page: Page, look: Look = PLAIN, *, page_link: Callable[[int], str] | No
     """
     drawn = svg.draw(page, look, lambda player, bar: f"#{wording.anchor(player, bar)}")
     title = in_markup(f"Rating graph of {wording.heading(page)}")
+    if look.theme is Theme.AUTO:
+        style = f":root{{color-scheme:light dark}}{_FORM}{_LIGHT}@media (prefers-color-scheme:dark){{{_DARK}}}"
+    else:
+        style = f":root{{color-scheme:{look.theme}}}{_FORM}{_DARK if look.theme is Theme.DARK else _LIGHT}"
     return "\n".join(
         [
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title>\n<style>{_style(look.theme)}</style>\n</head>\n<body>\n<main>",
+            f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>",
             f"<h1>{title}</h1>\n<p>{in_markup(wording.summary(page))}</p>",
             *_links(page, page_link),
             f"<figure>\n{drawn}</figure>",
@@ -77,12 +81,6 @@ def draw(page: Page, look: Look = PLAIN, *, page_link: Callable[[int], str] | No
             f"</main>\n<script>{_SCRIPT}</script>\n</body>\n</html>\n",
         ]
     )
-
-
-def _style(theme: Theme) -> str:
-    if theme is not Theme.AUTO:
-        return f":root{{color-scheme:{theme}}}{_FORM}{_DARK if theme is Theme.DARK else _LIGHT}"
-    return f":root{{color-scheme:light dark}}{_FORM}{_LIGHT}@media (prefers-color-scheme:dark){{{_DARK}}}"
 
 
 def _links(page: Page, page_link: Callable[[int], str] | None) -> list[str]:

@@ -48,12 +48,13 @@ def lichess_history(pages: Iterable[Page]) -> list[dict[str, Any]]:
     Returns:
         A rating whose period has not closed is in force on no day, and left out.
     """
-    return [{"name": page.pool, "points": _points(page)} for page in pages]
-
-
-def _points(page: Page) -> list[list[int]]:
-    by_day: dict[str, int] = {}
-    for bar in reversed(page.player.bars):
-        if bar.in_force is not None and bar.rating is not None and isfinite(bar.rating):
-            by_day[bar.in_force] = round(bar.rating)
-    return [[int(day[:4]), int(day[5:7]) - 1, int(day[8:]), rating] for day, rating in sorted(by_day.items())]
+    histories: list[dict[str, Any]] = []
+    for page in pages:
+        by_day: dict[str, int] = {}
+        for bar in reversed(page.player.bars):
+            if bar.in_force is not None and bar.rating is not None and isfinite(bar.rating):
+                by_day[bar.in_force] = round(bar.rating)
+        days = sorted(by_day.items())
+        points = [[int(day[:4]), int(day[5:7]) - 1, int(day[8:]), rating] for day, rating in days]
+        histories.append({"name": page.pool, "points": points})
+    return histories

@@ -25,7 +25,12 @@ LARGEST = 1e300  # points: what is larger is drawn there
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LABEL_ROOM = 44.0  # between two labels of the axis
 _MONTH = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-_MONTHS_BETWEEN = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000)
+_MONTHS_BETWEEN = {  # two labels, with the room that one of them needs: Jan, Jan-Mar, 2006, 2000-2009
+    1: 30.0,
+    **dict.fromkeys((2, 3, 6), 56.0),
+    12: 40.0,
+    **dict.fromkeys((24, 60, 120, 240, 600, 1200, 2400, 6000, 12000), 76.0),
+}
 
 
 class Scale(NamedTuple):
@@ -142,7 +147,7 @@ def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> Graph
         return begin + DAY_BAR / 2 + (room - DAY_BAR) * (to_ms - ms) / (to_ms - from_ms)
 
     per_month = room / (last - first)
-    every = next((n for n in _MONTHS_BETWEEN if n * per_month >= _room(n)), _MONTHS_BETWEEN[-1])
+    every = next((n for n, width in _MONTHS_BETWEEN.items() if n * per_month >= width), max(_MONTHS_BETWEEN))
     labels = tuple(_labels(first, last, every, x))
     seams = tuple(x(seam.ended_ms) + DAY_BAR / 2 + 1 for seam in page.player.seams)
     return GraphLayout(
@@ -177,11 +182,6 @@ def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> l
             text = _MONTH[name] if every == 1 else f"{_MONTH[begins % 12]}-{_MONTH[(ends - 1) % 12]}"
             found.append(Label(x(middle), text, str(year) if name == 0 or not found else ""))
     return found
-
-
-def _room(months: int) -> float:
-    """What the label of so many months needs: ``Jan``, ``Jan-Mar``, ``2006``, ``2000-2009``."""
-    return {1: 30.0, 12: 40.0}.get(months, 56.0 if months < 12 else 76.0)
 
 
 def _month_of(ms: int) -> int:

@@ -56,17 +56,16 @@ _SHAPES: dict[str, tuple[str, str]] = {
 
 def definitions() -> str:
     """The twelve pieces, as symbols to be used by ``board``: once in a picture, within ``<defs>``."""
-    return "".join(_symbol(letter) for letter in "KQRBNPkqrbnp")
-
-
-def _symbol(letter: str) -> str:
-    white = letter.isupper()
-    outline, lines = _SHAPES[letter.lower()]
-    return (
-        f'<g id="piece-{"white" if white else "black"}-{_PIECE_NAMES[letter.lower()]}" stroke="{_LINE[white]}" '
-        f'stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round">'
-        f'<path fill="{_FILL[white]}" d="{outline}"/><path fill="none" d="{lines}"/></g>'
-    )
+    symbols = []
+    for letter in "KQRBNPkqrbnp":
+        white = letter.isupper()
+        outline, lines = _SHAPES[letter.lower()]
+        symbols.append(
+            f'<g id="piece-{"white" if white else "black"}-{_PIECE_NAMES[letter.lower()]}" stroke="{_LINE[white]}" '
+            f'stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round">'
+            f'<path fill="{_FILL[white]}" d="{outline}"/><path fill="none" d="{lines}"/></g>'
+        )
+    return "".join(symbols)
 
 
 def board(position: Position, *, side: float = SIDE, x: float = 0, y: float = 0, flipped: bool = False) -> str:

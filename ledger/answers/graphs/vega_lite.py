@@ -34,7 +34,9 @@ def specification(page: Page, *, opponents: bool = False) -> dict[str, Any]:
     if opponents:
         layers.append(_layer(page, scale, "opponent_rating_before", dict(_SPOT)))
     if page.against is not None:
-        layers.append(_beside(page, page.against, scale))
+        beside = [_datum(page.against, bar) for bar in page.against.bars]
+        mark = {"type": "line", "color": BESIDE, "point": {"shape": "diamond", "color": BESIDE}}
+        layers.append({"data": {"values": beside}, **_layer(page, scale, "rating", mark)})
     layers += _seams(page)
     return {
         "$schema": SCHEMA,
@@ -138,11 +140,3 @@ def _seams(page: Page) -> list[dict[str, Any]]:
 
 def _layer(page: Page, scale: Scale, field: str, mark: dict[str, Any]) -> dict[str, Any]:
     return {"mark": mark, "encoding": {"x": _x(page), "y": _y(field, scale), "tooltip": _tooltip()}}
-
-
-def _beside(page: Page, against: PlayerBars, scale: Scale) -> dict[str, Any]:
-    mark = {"type": "line", "color": BESIDE, "point": {"shape": "diamond", "color": BESIDE}}
-    return {
-        "data": {"values": [_datum(against, bar) for bar in against.bars]},
-        **_layer(page, scale, "rating", mark),
-    }
