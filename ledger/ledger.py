@@ -266,7 +266,7 @@ class Ledger(OpenLedger):
         Raises: as ``register``; a MalformedError names the place of each player.
         """
         newcomers = [NewPlayer(identity, name, standing) for identity, name in players]
-        return [found.player for found in self.registry.add_many(newcomers, actor=actor, token=token)]
+        return [person.player for person in self.registry.add_many(newcomers, actor=actor, token=token)]
 
     @property
     def registry(self) -> Registry:

@@ -94,8 +94,8 @@ def alike(ledger: Ledger) -> AlikePlayers:
     fitting = _fitting(every)
     groups, crowded = _by_name(every, fitting, identities)
     facts = _Facts(ledger, {player for group in groups for player in group}, identities, every, fitting)
-    found = _largest({part for group in groups for part in facts.parts(group)})
-    return AlikePlayers(rows=_rows(ledger, found, facts, identities), crowded=crowded)
+    largest = _largest({part for group in groups for part in facts.parts(group)})
+    return AlikePlayers(rows=_rows(ledger, largest, facts, identities), crowded=crowded)
 
 
 def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
@@ -151,10 +151,10 @@ def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, 
 
 def _fitting(every: Sequence[_Bearers]) -> Fitting:
     """Each name with initials that others fit, and these, None where they are too many; all by their places."""
-    wanted = {place for name, _ in every if name.initials for place in name.searched}
+    searched_places = {place for name, _ in every if name.initials for place in name.searched}
     at: dict[Place, list[int]] = defaultdict(list)
     for number, (name, _) in enumerate(every):
-        for place in name.places & wanted:
+        for place in name.places & searched_places:
             at[place].append(number)
     fitting: defaultdict[int, set[int]] = defaultdict(set)
     too_many: set[int] = set()
@@ -232,15 +232,15 @@ class _Facts:
 
 def _largest(groups: Collection[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """The groups that are not within another one, in order of their numbers."""
-    held: dict[int, list[set[int]]] = defaultdict(list)
+    groups_of: dict[int, list[set[int]]] = defaultdict(list)
     kept = []
     for group in sorted(groups, key=len, reverse=True):
         members = set(group)
-        if any(members <= larger for larger in held[group[0]]):
+        if any(members <= larger for larger in groups_of[group[0]]):
             continue
         kept.append(group)
         for player in group:
-            held[player].append(members)
+            groups_of[player].append(members)
     return sorted(kept)
 
 
@@ -248,13 +248,13 @@ def _rows(
     ledger: Ledger, groups: Sequence[tuple[int, ...]], facts: _Facts, identities: dict[int, str]
 ) -> list[AlikePlayer]:
     listed = sorted({player for group in groups for player in group})
-    connection, wanted = ledger.views.connection, (json.dumps(listed),)
+    connection, arguments = ledger.views.connection, (json.dumps(listed),)
     persons = ledger.people.by_number(listed)
     games: dict[int, int] = defaultdict(int)
-    for row in queries.dictionaries(connection, _GAMES, wanted):
+    for row in queries.dictionaries(connection, _GAMES, arguments):
         games[row["player"]] += row["n"]
     pools: dict[int, list[str]] = defaultdict(list)
-    for row in queries.dictionaries(connection, _POOLS, wanted):
+    for row in queries.dictionaries(connection, _POOLS, arguments):
         pools[row["player"]].append(row["pool"])
     return [
         AlikePlayer(

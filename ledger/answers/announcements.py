@@ -92,16 +92,16 @@ def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: 
     return f"it lasts {edition.days} days, and one of more than {calendar.longest:g} (event_days) is rated by period"
 
 
-def is_outside(end: int, known: Announced) -> bool:
+def is_outside(end: int, announced: Announced) -> bool:
     """Whether a game that ended then lies in no edition that was told, though it was most likely meant to."""
-    opened = known.editions()
+    opened = announced.editions()
     if any(edition.first_ms <= end <= edition.last_ms for edition in opened):
         return False
-    closing = first_from(end, known.closed)
+    closing = first_from(end, announced.closed)
     if closing is not None and not any(end < edition.first_ms <= closing for edition in opened):
         # an edition that was told by its closing alone
         return False
-    return bool(opened) or any(over < end <= over + SOON * DAY_MS for over in known.closed)
+    return bool(opened) or any(over < end <= over + SOON * DAY_MS for over in announced.closed)
 
 
 @attrs.define
@@ -173,8 +173,8 @@ def openings(ledger: Ledger, reported: Iterable[ReportedTournament], pool: str) 
             entrants=tournament.entrants,
             rounds=tournament.rounds,
         )
-        known = announced_in(ledger.journal, name).get(event.tournament, NOTHING)
-        if (instant_ms(event.starts_at), instant_end_ms(event.ends_at)) not in known.opened:
+        announced = announced_in(ledger.journal, name).get(event.tournament, NOTHING)
+        if (instant_ms(event.starts_at), instant_end_ms(event.ends_at)) not in announced.opened:
             yield Opening(tournament.line, event, _refusal(ledger, event))
 
 

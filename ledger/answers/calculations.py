@@ -152,30 +152,29 @@ class _Calculator:
     when: When
     day: float
 
-    def begun(self, known: PlayerFacts) -> tuple[float, ...]:
+    def begun(self, player: PlayerFacts) -> tuple[float, ...]:
         """The state of a player of whom that is known."""
-        facts = attrs.asdict(known, filter=lambda field, _: field.name not in {"birth_year", "h"})
-        state = self.scheme.begin(Newcomer(None, known.birth_year, self.day, Seed(**facts)), self.numbers)
-        if known.h is None:
+        facts = attrs.asdict(player, filter=lambda field, _: field.name not in {"birth_year", "h"})
+        state = self.scheme.begin(Newcomer(None, player.birth_year, self.day, Seed(**facts)), self.numbers)
+        if player.h is None:
             return state
         # no list tells H, so no seed does; a player of whom it is known has it in place of the rating
-        return tuple(known.h if name == "h" else value for name, value in zip(self.scheme.state, state, strict=True))
+        return tuple(player.h if name == "h" else value for name, value in zip(self.scheme.state, state, strict=True))
 
-    def asks_for(self, known: PlayerFacts, fact: str) -> bool:
+    def asks_for(self, player: PlayerFacts, fact: str) -> bool:
         """Whether the scheme begins otherwise by that fact of a player."""
         changes: list[dict[str, Any]] = [{fact: value} for value in (None, *_PROBES[fact])]
-        given = (attrs.evolve(known, **change) for change in changes)
-        return len({self.begun(player) for player in given}) > 1
+        return len({self.begun(attrs.evolve(player, **change)) for change in changes}) > 1
 
-    def established(self, known: PlayerFacts) -> PlayerFacts:
+    def established(self, player: PlayerFacts) -> PlayerFacts:
         """The player with a number of games where none was given and without one the rating is provisional."""
-        if known.games is not None or not self._provisional(known):
-            return known
-        tries = (attrs.evolve(known, games=float(games)) for games in _ENOUGH)
-        return next((player for player in tries if not self._provisional(player)), known)
+        if player.games is not None or not self._provisional(player):
+            return player
+        tries = (attrs.evolve(player, games=float(games)) for games in _ENOUGH)
+        return next((trial for trial in tries if not self._provisional(trial)), player)
 
-    def _provisional(self, known: PlayerFacts) -> bool:
-        state = self.begun(known)
+    def _provisional(self, player: PlayerFacts) -> bool:
+        state = self.begun(player)
         scheme = self.scheme
         return bool(scheme.provisional(state, 0, self.numbers)) or not scheme.listed(state, 0, self.numbers)
 

@@ -77,19 +77,19 @@ def proposal(ledger: Ledger, number: int) -> ProposalRow:
 
 
 def _row(ledger: Ledger, shown: ShownProposal) -> ProposalRow:
-    known = shown.proposal
+    proposal = shown.proposal
     return ProposalRow(
-        proposal=known.proposal,
+        proposal=proposal.proposal,
         state=shown.state,
         changes=len(shown.changes),
         what=in_short(ledger, shown.changes),
         reason=shown.reason,
         proposed_at=shown.proposed_at,
-        proposed_by=known.proposed_by,
-        proven=bool(known.proposed_proven),
+        proposed_by=proposal.proposed_by,
+        proven=bool(proposal.proposed_proven),
         decided_at=shown.decided_at,
-        decided_by=known.decided_by,
-        decided_proven=None if known.decided_proven is None else bool(known.decided_proven),
+        decided_by=proposal.decided_by,
+        decided_proven=None if proposal.decided_proven is None else bool(proposal.decided_proven),
         decision_reason=shown.decision_reason,
         alike=list(shown.alike),
     )
@@ -121,20 +121,21 @@ def in_short(ledger: Ledger, changes: Sequence[Change]) -> str:
 def doubts(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
     """What may be meant otherwise, in words: late games that are known already, closed tournaments without a game."""
     connection = ledger.views.connection
-    found: list[str] = []
+    sentences: list[str] = []
     for change in changes:
         facts = change.facts or {}
         if change.do is Verb.ADD and change.kind == GameRecorded.KIND:
             ended = facts["ended_at"]
             first, last = instant_ms(ended[:10]), instant_end_ms(ended)  # perhaps only the day was recorded
             where = (facts["white"], facts["black"], first, last, change.fact)
-            known = ", ".join(key for (key,) in connection.execute(_SAME_SIDES, where))
-            found += [f"these players have a game of that time already: {known}; is it the same one?"] if known else []
+            keys = ", ".join(key for (key,) in connection.execute(_SAME_SIDES, where))
+            if keys:
+                sentences.append(f"these players have a game of that time already: {keys}; is it the same one?")
         elif change.do is Verb.ADD and change.kind == TournamentClosed.KIND:
             name, pool = facts["tournament"], facts["pool"]
             if connection.execute(_OF_TOURNAMENT, (name, pool)).fetchone() is None:
-                found.append(f"no game in pool {pool!r} carries the name {name!r}, which is matched whole")
-    return found
+                sentences.append(f"no game in pool {pool!r} carries the name {name!r}, which is matched whole")
+    return sentences
 
 
 def _words(change: Change, called: dict[int, str]) -> str:

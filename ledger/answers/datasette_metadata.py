@@ -137,7 +137,7 @@ def _database(tables: Mapping[str, TableDoc], questions: Mapping[str, Question])
 
 
 def _for_programs(tables: Mapping[str, TableDoc]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    notes: dict[str, Any] = {}
     for name, table in tables.items():
         units = {column: meaning.unit for column, meaning in table.columns.items() if meaning.unit}
         keys = {
@@ -145,8 +145,8 @@ def _for_programs(tables: Mapping[str, TableDoc]) -> dict[str, Any]:
             for column, meaning in table.columns.items()
             if meaning.references.partition(".")[0] in tables
         }
-        found[name] = {"units": units, "foreign_keys": keys}
-    return found
+        notes[name] = {"units": units, "foreign_keys": keys}
+    return notes
 
 
 def _exported(ledger: Ledger, path: Path) -> dict[str, TableDoc]:
@@ -155,13 +155,13 @@ def _exported(ledger: Ledger, path: Path) -> dict[str, TableDoc]:
         raise MalformedError([f"{path}: no such file; make it with 'export --format sqlite'"])
     with closing(sqlite.connect(path, read_only=True)) as connection, sqlite.storage_errors(path):
         stored = {table.name: table.columns_dict for table in sqlite_utils.Database(connection).tables}
-    known = {*PREPARED, *tables_described(ledger)}
-    found = {}
-    for name in sorted(known.intersection(stored)):
+    names = {*PREPARED, *tables_described(ledger)}
+    docs = {}
+    for name in sorted(names.intersection(stored)):
         item = dataset(ledger, name)
         columns = {column.name: column.meaning for column in item.columns if column.name in stored[name]}
         label = "name" if "name" in columns else "key" if "key" in columns else ""
-        found[name] = TableDoc(item.doc, columns, label)
-    if not found:
+        docs[name] = TableDoc(item.doc, columns, label)
+    if not docs:
         raise MalformedError([f"{path}: holds no table of an export; make it with 'export --format sqlite'"])
-    return found
+    return docs

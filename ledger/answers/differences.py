@@ -114,9 +114,9 @@ def _list(ledger: Ledger, word: str) -> RatingList:
     instant, _, edition = rest.partition("/")
     if edition == NOW:
         return _list_now(ledger, pool, instant_end_ms(instant))
-    found = ledger.publications.found(word)
-    rows = by_player(in_form(ledger.publications.rows(found)))  # a form of earlier days moves nobody
-    return RatingList(found.name, found.event.pool, found.at_ms, found.event.head, rows)
+    publication = ledger.publications.found(word)
+    rows = by_player(in_form(ledger.publications.rows(publication)))  # a form of earlier days moves nobody
+    return RatingList(publication.name, publication.event.pool, publication.at_ms, publication.event.head, rows)
 
 
 def _list_now(ledger: Ledger, pool: str, ms: int) -> RatingList:
@@ -192,12 +192,12 @@ def _why(
     if not players:
         return {}
     early, late = (first, second) if first.head <= second.head else (second, first)
-    found = _steps_between(ledger, early, late, players, progress)
+    steps_of = _steps_between(ledger, early, late, players, progress)
     if early is first:
-        return found
+        return steps_of
     return {
         player: [DifferenceStep(cause=step.cause, before=step.after, after=step.before) for step in reversed(steps)]
-        for player, steps in found.items()
+        for player, steps in steps_of.items()
     }
 
 
@@ -206,12 +206,12 @@ def _steps_between(
 ) -> dict[int, list[DifferenceStep]]:
     """By player, what moved the player on the way from what was known first to what was known later."""
     ratings = {player: early.rows[player].rating if player in early.rows else None for player in players}
-    found: dict[int, list[DifferenceStep]] = {player: [] for player in players}
+    steps_of: dict[int, list[DifferenceStep]] = {player: [] for player in players}
 
     def took(cause: str, now: Mapping[int, float | None]) -> None:
         for player, after in now.items():
             if after != ratings[player]:
-                found[player].append(DifferenceStep(cause=cause, before=ratings[player], after=after))
+                steps_of[player].append(DifferenceStep(cause=cause, before=ratings[player], after=after))
                 ratings[player] = after
 
     pool = ledger.pool(early.pool)
@@ -222,7 +222,7 @@ def _steps_between(
                 took(step.cause, _ratings(past.after(step), early.pool, players, early.at_ms))
     final = {player: late.rows[player].rating if player in late.rows else None for player in players}
     took("played or passed between the two days" if early.at_ms != late.at_ms else "other entries", final)
-    return found
+    return steps_of
 
 
 def _ratings(views: Views, name: str, players: list[int], ms: int) -> dict[int, float | None]:

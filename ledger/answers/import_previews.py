@@ -80,15 +80,15 @@ class _DryNames(SealedNames):
         """As of ``SealedNames.number``; nobody is kept."""
         people = self.people()
         persons = people.by_identity(list(named))
-        known = {identity: person for identity, person in persons.items() if person.identity is not None}
+        on_file = {identity: person for identity, person in persons.items() if person.identity is not None}
         for identity, name in named.items():
-            if identity not in known:
+            if identity not in on_file:
                 key = spelt(identity)
                 if key not in self.new:
                     self.new[key] = Person(self._free + len(self.new), identity, name, b"", joined_at)
                 persons[identity] = self.new[key]
-        sealed = latest_commitments(self._dry_journal, find, (person.player for person in known.values()))
-        for identity, person in known.items():
+        sealed = latest_commitments(self._dry_journal, find, (person.player for person in on_file.values()))
+        for identity, person in on_file.items():
             if person.player in sealed:
                 persons[identity] = self._confirmed(person, sealed[person.player])
         renamed = {player for player, entry in sealed.items() if is_renaming(entry)}

@@ -76,8 +76,8 @@ def corrected_sides(connection: sqlite3.Connection, pool: Pool, player: int) -> 
 def reasons_of(ledger: Ledger, proposals: Iterable[int]) -> dict[int, str | None]:
     """By proposal, why it was made; None where that was erased."""
     numbers = sorted(set(proposals))
-    found = ledger.corrections.proposals(numbers=numbers) if numbers else ()
-    return {shown.proposal.proposal: shown.reason for shown in found}
+    shown_proposals = ledger.corrections.proposals(numbers=numbers) if numbers else ()
+    return {shown.proposal.proposal: shown.reason for shown in shown_proposals}
 
 
 def why_not(reason: str, voided_by: int | None, why: str | None) -> str:
@@ -109,7 +109,7 @@ def around_game(ledger: Ledger, pool: Pool, side_row: dict[str, Any], key: str) 
     """
     recorded, stands = recorded_and_standing(ledger, side_row["game"]) or (None, None)
     player, rated_ms = side_row["player"], side_row["rated_ms"]
-    counting = (found for found in originals(ledger, pool, player) if found.publication.at_ms >= rated_ms)
+    counting = (original for original in originals(ledger, pool, player) if original.publication.at_ms >= rated_ms)
     return AroundGame(
         corrected=corrected_games(ledger.views.connection, [key]).get(key, []),
         recorded=recorded,

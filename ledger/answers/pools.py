@@ -55,10 +55,10 @@ class EraRow:
 @of_one_moment
 def pools(ledger: Ledger) -> list[PoolRow]:
     """Every pool of a ledger."""
-    known = {pool.pool: pool for pool in ledger.pools()}
+    by_number = {pool.pool: pool for pool in ledger.pools()}
     rows = []
     for row in queries.dictionaries(ledger.views.connection, queries.POOLS):
-        pool = known[row["number"]]
+        pool = by_number[row["number"]]
         era = era_in_force(ledger, pool)
         following = next(iter(pool.eras[pool.eras.index(era) + 1 :]), None)
         rows.append(
@@ -116,6 +116,6 @@ def chosen(era: Era) -> dict[str, int | bool | str]:
     """The settings of an era that differ from its scheme's defaults, as they were given."""
     scheme = era.scheme
     values, defaults = era.numbers._asdict(), scheme.numbers_from({})._asdict()
-    given = scheme.meant(era.settings)
-    own = {name: given[name] for name in values if values[name] != defaults[name]}
-    return {**own, **{name: given[name] for name in POOL_SETTINGS if given[name]}}
+    settings = scheme.meant(era.settings)
+    own = {name: settings[name] for name in values if values[name] != defaults[name]}
+    return {**own, **{name: settings[name] for name in POOL_SETTINGS if settings[name]}}

@@ -105,10 +105,10 @@ def rows(ledger: Ledger, publication: Publication) -> list[PublishedPlayerRow]:
     now = by_player(list_in_force(ledger.views.connection, rated_by, publication.at_ms))
     published = sorted(ledger.publications.rows(publication), key=lambda row: row.rank)
     called = names(ledger, {row.player for row in published})
-    found = []
+    player_rows = []
     for row in published:
         revised = now.get(row.player)
-        found.append(
+        player_rows.append(
             PublishedPlayerRow(
                 rank=row.rank,
                 player=row.player,
@@ -122,7 +122,7 @@ def rows(ledger: Ledger, publication: Publication) -> list[PublishedPlayerRow]:
                 revised=not same(row, revised),
             )
         )
-    return found
+    return player_rows
 
 
 def same(row: ListRow | None, other: ListRow | None) -> bool:
@@ -162,8 +162,8 @@ def original(ledger: Ledger, pool: Pool, player: int, at_ms: int | None = None) 
         at_ms: the instant, milliseconds since 1970; by default the last list there is.
     """
     publications = ledger.publications
-    found = publications.in_force_at(pool.name) if at_ms is None else publications.in_force_at(pool.name, at_ms)
-    return None if found is None else _of(ledger, pool, player, found)
+    publication = publications.in_force_at(pool.name) if at_ms is None else publications.in_force_at(pool.name, at_ms)
+    return None if publication is None else _of(ledger, pool, player, publication)
 
 
 @of_one_moment
@@ -207,8 +207,8 @@ def published_at(ledger: Ledger, pool: Pool, ms: int, players: Collection[int]) 
         return None
     if len(players) > FEW_PLAYERS:
         return by_player(publications.rows(publication))
-    found = ((player, publications.row(publication, player)) for player in players)
-    return {player: row for player, row in found if row is not None}
+    rows = ((player, publications.row(publication, player)) for player in players)
+    return {player: row for player, row in rows if row is not None}
 
 
 def known_then(ledger: Ledger, word: str) -> tuple[int, int]:

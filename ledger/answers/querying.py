@@ -88,10 +88,10 @@ def query(
                 yield "INSERT INTO names VALUES (?, ?, ?)", names[start : start + query_runner.ROWS_AT_ONCE]
 
     limits = query_runner.Limits(seconds=seconds, memory=memory * MIB, longest=LONGEST)
-    given = dict(parameters or {})
+    parameters = dict(parameters or {})
     try:
         preparations = _preparations(ledger, journal=journal)
-        rows = query_runner.rows_of(ledger.views.path, preparations, statement, given, filling, limits)
+        rows = query_runner.rows_of(ledger.views.path, preparations, statement, parameters, filling, limits)
         names = next(rows)
         # only then: sqlite-utils takes longer to load than a short statement to run
         if len(set(names)) < len(names):
@@ -132,9 +132,9 @@ def _explained(ledger: Ledger, failure: query_runner.QueryError, seconds: float,
         case "ended":
             return StorageError(str(ledger.path), "the process that asks it was ended from outside; ask again")
     if "no such table: " in words:
-        wanted = words.partition("no such table: ")[2]
-        known = [*tables_described(ledger), *BESIDE]
-        return MalformedError([f"query: no table {wanted!r}; {choice_of(wanted, known)}"])
+        table = words.partition("no such table: ")[2]
+        tables = [*tables_described(ledger), *BESIDE]
+        return MalformedError([f"query: no table {table!r}; {choice_of(table, tables)}"])
     # of a text that the statement takes apart, not of the file
     damaged = None if "malformed JSON" in words else sqlite.explained(ledger.views.path, words)
     return damaged or MalformedError([f"query: {words}"])

@@ -165,10 +165,10 @@ def _since(ledger: Ledger, word: str, pool: str | None) -> _Since:
             raise UnknownNameError("entry", word, hint)
         return _Since(known_then(ledger, word)[0], None, None)
     if "@" in word:
-        found = ledger.publications.found(word)
-        if pool not in {None, found.event.pool}:
-            raise MalformedError([f"{found.name} is no list of pool {pool!r}"])
-        return _Since(found.event.head, found.at_ms, found)
+        publication = ledger.publications.found(word)
+        if pool not in {None, publication.event.pool}:
+            raise MalformedError([f"{publication.name} is no list of pool {pool!r}"])
+        return _Since(publication.event.head, publication.at_ms, publication)
     try:
         return _Since(None, instant_end_ms(word), None)
     except ValueError as error:
@@ -200,15 +200,15 @@ def _known_since(
     parts: list[_Change] = []
     waiting = list(_steps(ledger.journal, meant.position, size))
     with replay(ledger, meant.position, progress) as past:
-        then = known = _record(past.begun.connection, player)
+        then = latest = _record(past.begun.connection, player)
         if meant.at_ms is not None:
             then = _record(past.begun.connection, player, meant.at_ms)
-            parts += _run(ledger, then, known)
+            parts += _run(ledger, then, latest)
         for step in waiting:
             # the last step leads to what stands now, so that its views are at hand
             after = now if step is waiting[-1] else _record(past.after(step).connection, player)
-            parts += _parts(ledger, step, known, after)
-            known = after
+            parts += _parts(ledger, step, latest, after)
+            latest = after
     return then, parts
 
 
@@ -250,12 +250,12 @@ def _run(ledger: Ledger, before: PlayerRecord, after: PlayerRecord) -> Iterator[
     latest = max(before.batches, default=None)
     moved = Fraction(0)
     for place, batch in after.batches.items():
-        known = before.batches.get(place)
-        if known is not None and {game.key for game in known.games} >= {game.key for game in batch.games}:
+        batch_before = before.batches.get(place)
+        if batch_before is not None and {game.key for game in batch_before.games} >= {game.key for game in batch.games}:
             continue
         if all(game.key in before.games for game in batch.games):
             continue
-        points = batch.points - (Fraction(0) if known is None else known.points)
+        points = batch.points - (Fraction(0) if batch_before is None else batch_before.points)
         value, moved = value + points, moved + points
         late = latest is not None and place < latest
         fresh = [game for game in batch.games if game.key not in before.games]
@@ -384,16 +384,16 @@ def _record(connection: sqlite3.Connection, player: Player, at_ms: int | None = 
         at_ms: the instant, milliseconds since 1970.
     """
     pool = next((pool for pool in stored_pools(connection) if pool.name == player.pool), None)
-    known = connection.execute("SELECT 1 FROM players WHERE player = ?", (player.number,)).fetchone()
-    if pool is None or known is None:
+    row = connection.execute("SELECT 1 FROM players WHERE player = ?", (player.number,)).fetchone()
+    if pool is None or row is None:
         return PlayerRecord(None, None, {})
     states = PlayerStates(connection, pool)
     state = states.now(player.number, player.today_ms) if at_ms is None else states.at(player.number, at_ms)
     batches = {
         place: batch for place, batch in _batches(connection, pool, player.number) if at_ms is None or place[0] <= at_ms
     }
-    held = Fraction(state.state[0]) if isfinite(state.state[0]) else None
-    return PlayerRecord(state.in_force, held, batches)
+    value = Fraction(state.state[0]) if isfinite(state.state[0]) else None
+    return PlayerRecord(state.in_force, value, batches)
 
 
 def _before_later_games(connection: sqlite3.Connection, player: Player, position: int) -> PlayerRecord | None:
@@ -471,11 +471,11 @@ def _steps(journal: Journal, after: int, until: int) -> Iterator[Step]:
 
 def _added(journal: Journal, proposal: int) -> int:
     """How many facts the approval of a proposal recorded."""
-    parts, found, part = 1, 0, 1
+    parts, additions, part = 1, 0, 1
     while part <= parts:
         key = f"proposal:{proposal}@{part}"
         event = decode(journal.find([key])[key].body).event
         assert isinstance(event, CorrectionProposed)
         parts, part = event.parts, part + 1
-        found += sum(change.do is Verb.ADD for change in event.changes)
-    return found
+        additions += sum(change.do is Verb.ADD for change in event.changes)
+    return additions

@@ -146,11 +146,11 @@ def list_on(ledger: Ledger, on: str, pool: str | None = None, *, limit: int | No
     shown, published = names(ledger, players), published_at(ledger, rated_by, ms, players)
     rows = []
     for row in listed:
-        brought = None
+        next_run = None
         if following is not None:
             after = later[row.player].rating if row.player in later else None
             change = None if after is None else after - row.rating
-            brought = NextRun(next_run=day(following), next_rating=after, change=change)
+            next_run = NextRun(next_run=day(following), next_rating=after, change=change)
         original = None if published is None else published.get(row.player)
         rows.append(
             RatingListRow(
@@ -160,7 +160,7 @@ def list_on(ledger: Ledger, on: str, pool: str | None = None, *, limit: int | No
                 rating=row.rating,
                 games=row.games,
                 last_game=row.last_game,
-                following=brought,
+                following=next_run,
                 published=None if original is None else original.rating,
                 revised=published is not None and not same(original, row),
             )

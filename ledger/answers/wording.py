@@ -56,5 +56,5 @@ def told_apart(called: Mapping[int, str]) -> dict[int, str]:
 
 def names(ledger: Ledger, players: set[int]) -> dict[int, str]:
     """``shown`` by player number; who is missing from the people file was not erased, and is not called so."""
-    known = ledger.people.by_number(sorted(players))
-    return {player: shown(known[player]) if player in known else missing(player) for player in players}
+    people = ledger.people.by_number(sorted(players))
+    return {player: shown(people[player]) if player in people else missing(player) for player in players}

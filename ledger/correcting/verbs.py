@@ -398,8 +398,8 @@ class Verbs:
     def _pool(self, words: Words) -> str:
         return words.get("pool") or self.drafts.ledger.first_pool()
 
-    def _number(self, wanted: str) -> int:
-        return self.drafts.ledger.player_as_told(wanted).player
+    def _number(self, player: str) -> int:
+        return self.drafts.ledger.player_as_told(player).player
 
 
 def conversion_in(maps: Sequence[str]) -> tuple[ConversionRange, ...] | None:

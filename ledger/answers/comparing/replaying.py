@@ -58,8 +58,8 @@ def candidate(name: str, settings: Mapping[str, int | bool | str] | None = None)
         UnknownNameError: there is no such scheme.
         MalformedError: settings that it cannot work with.
     """
-    scheme, given = schemes.named(name), dict(settings or {})
-    return Candidate(scheme, scheme.numbers_from(scheme.in_full(given)), {**scheme.for_new_pools, **given})
+    scheme, settings = schemes.named(name), dict(settings or {})
+    return Candidate(scheme, scheme.numbers_from(scheme.in_full(settings)), {**scheme.for_new_pools, **settings})
 
 
 def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | str] | None = None) -> Candidate:
@@ -74,9 +74,9 @@ def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | st
     era = next((era for era in reversed(pool.eras) if era.scheme.name == name), None)
     if era is None:
         return candidate(name, settings)
-    given = dict(settings or {})
-    numbers = era.scheme.numbers_from({**era.scheme.meant(era.settings), **given})
-    return Candidate(era.scheme, numbers, {**chosen(era), **given})
+    settings = dict(settings or {})
+    numbers = era.scheme.numbers_from({**era.scheme.meant(era.settings), **settings})
+    return Candidate(era.scheme, numbers, {**chosen(era), **settings})
 
 
 @attrs.frozen
@@ -155,14 +155,14 @@ def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> ComparedGa
         cursor = connection.execute(_GAMES, (pool, until_ms))
         while rows := cursor.fetchmany(BLOCK):
             white, black, score, ended_ms, tournament, white_rating, black_rating = zip(*rows, strict=True)
-            known = [codes.setdefault(name, len(codes)) for name in tournament]
+            tournament_codes = [codes.setdefault(name, len(codes)) for name in tournament]
             blocks.append(
                 [
                     MANY.small(white),
                     MANY.small(black),
                     MANY.floats(score),
                     MANY.ints(ended_ms),
-                    MANY.small(known),
+                    MANY.small(tournament_codes),
                     MANY.floats(white_rating),
                     MANY.floats(black_rating),
                 ]
@@ -314,13 +314,13 @@ def _placed(connection: sqlite3.Connection, games: ComparedGames, pool: Pool) ->
 
 def _last_sides(owner: Any, ended_ms: Any, players: int) -> dict[int, Any]:
     years = np.repeat(ended_ms.astype("datetime64[ms]").astype("datetime64[Y]").astype(np.int16) + 1970, 2)
-    found = {}
+    last_sides = {}
     for year in np.unique(years).tolist():
         sides = np.flatnonzero(years == year)
         last = np.full(players, -1, np.int64)
         last[owner[sides]] = sides
-        found[year] = last[last >= 0]
-    return found
+        last_sides[year] = last[last >= 0]
+    return last_sides
 
 
 def _replay(candidate: Candidate, order: Order, timer: Callable[[], float]) -> Replayed:
@@ -342,5 +342,5 @@ def _replay(candidate: Candidate, order: Order, timer: Callable[[], float]) -> R
 
 def spread(ratings: Any) -> tuple[int, float | None, float | None]:
     """How many are no NaN, their mean and standard deviation; None where there is nobody."""
-    known = ratings[~np.isnan(ratings)]
-    return (len(known), float(known.mean()), float(known.std())) if len(known) else (0, None, None)
+    numbers = ratings[~np.isnan(ratings)]
+    return (len(numbers), float(numbers.mean()), float(numbers.std())) if len(numbers) else (0, None, None)

@@ -87,9 +87,9 @@ class TableChoice:
             performances.known(self.performance)
         for name in self.tie_breaks:
             tie_breaks.named(name)
-        for word, given, there in (("ratings", self.ratings, WHOSE), ("format", self.kind, kinds.KINDS)):
-            if given is not None:
-                of_name(word, given, dict.fromkeys(there))
+        for word, choice, there in (("ratings", self.ratings, WHOSE), ("format", self.kind, kinds.KINDS)):
+            if choice is not None:
+                of_name(word, choice, dict.fromkeys(there))
 
 
 NOTHING_SPECIAL = TableChoice()
@@ -216,11 +216,11 @@ class EventTable:
 def byes_beside(games: Sequence[EventGame], byes: Sequence[StoredRound]) -> list[StoredRound]:
     """The rounds without a game that count, each player's once: where a game of that round is told, the game counts."""
     played = {(player, game.round_number) for game in games for player in (game.white, game.black)}
-    found: dict[tuple[int, object], StoredRound] = {}
+    first_byes: dict[tuple[int, object], StoredRound] = {}
     for bye in byes:
         if bye.round is None or (bye.player, bye.round) not in played:
-            found.setdefault((bye.player, bye.edition if bye.round is None else bye.round), bye)
-    return sorted(found.values(), key=lambda bye: (bye.round or 0, bye.edition_ms, bye.player))
+            first_byes.setdefault((bye.player, bye.edition if bye.round is None else bye.round), bye)
+    return sorted(first_byes.values(), key=lambda bye: (bye.round or 0, bye.edition_ms, bye.player))
 
 
 def results_of(
@@ -230,10 +230,10 @@ def results_of(
     rounds: int = 0,
 ) -> RoundResults:
     """By player the results of all rounds that have one; who has none but unfinished games is there, too."""
-    found: dict[int, list[RoundResult]] = {}
+    by_player: dict[int, list[RoundResult]] = {}
     for game in games:
         for player in (game.white, game.black):
-            results = found.setdefault(player, [])
+            results = by_player.setdefault(player, [])
             half_points = game.half_points_of(player)
             if half_points is not None:
                 opponent = game.opponent_of(player)
@@ -241,10 +241,10 @@ def results_of(
                 results.append(RoundResult(opponent, half_points, is_black, game.is_played, game.round_number))
     for bye in byes:
         result = RoundResult(NOBODY, bye.half_points, is_played=False, round=bye.round or 0, bye=bye.brings)
-        found.setdefault(bye.player, []).append(result)
+        by_player.setdefault(bye.player, []).append(result)
     for player in {bye.player for bye in byes}:
-        found[player].sort(key=lambda result: result.round)
-    return RoundResults(found, unplayed, rounds)
+        by_player[player].sort(key=lambda result: result.round)
+    return RoundResults(by_player, unplayed, rounds)
 
 
 def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstable:
@@ -253,9 +253,9 @@ def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstab
     columns = [
         TieBreakColumn(
             name=name,
-            short=(known := tie_breaks.named(name)).short,
-            title=known.title,
-            source=f"FIDE C.07 {known.section}",
+            short=(tie_break := tie_breaks.named(name)).short,
+            title=tie_break.title,
+            source=f"FIDE C.07 {tie_break.section}",
             decides=name in choice.tie_breaks,
         )
         for name in dict.fromkeys((*choice.tie_breaks, *event.ordering))
@@ -337,13 +337,13 @@ def standing_of(
 
 def performed(ratings: EventRatings, player: int, games: Sequence[EventGame]) -> list[Performed]:
     """What a performance rating takes of a player's games."""
-    found = []
+    results = []
     for game in games:
         half_points = game.half_points_of(player)
         if half_points is not None and game.is_played and ratings.counts(game):
             opponent = ratings.enrolment(game.opponent_of(player))
-            found.append(Performed(half_points, opponent, ratings.after(player, game)))
-    return found
+            results.append(Performed(half_points, opponent, ratings.after(player, game)))
+    return results
 
 
 def mark(half_points: int | None, *, is_played: bool) -> Literal["1", "½", "0", "+", "=", "-", "*"]:
@@ -389,11 +389,11 @@ def _meetings(event: EventTable, player: int) -> list[Meeting]:
     for game in event.games_of[player]:
         by_opponent.setdefault(game.opponent_of(player), []).append(game)
     enrolment = event.ratings.enrolment(player)
-    found = []
+    meetings = []
     for opponent in sorted(by_opponent, key=event.numbers.__getitem__):
         met = by_opponent[opponent]
         worth = performances.performance(event.variant, performed(event.ratings, player, met))
-        found.append(
+        meetings.append(
             Meeting(
                 opponent=opponent,
                 opponent_number=event.numbers[opponent],
@@ -407,4 +407,4 @@ def _meetings(event: EventTable, player: int) -> list[Meeting]:
                 er_offset=performances.offset_percent(worth.rating, enrolment),
             )
         )
-    return found
+    return meetings

@@ -155,34 +155,34 @@ def end_before(connection: sqlite3.Connection, pool: Pool, games: int, until: in
 
 def ends_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[str, dict[int, str]]:
     """Of every tournament when its games ended, ascending: by millisecond the least precise date recorded for it."""
-    found: dict[str, dict[int, str]] = {}
+    by_name: dict[str, dict[int, str]] = {}
     for name, ended_ms, date in connection.execute(ENDS, (pool.pool,)):  # three times as quick as grouped by SQLite
-        ends = found.get(name)
+        ends = by_name.get(name)
         if ends is None:
-            found[name] = {ended_ms: date}
+            by_name[name] = {ended_ms: date}
         elif ends.setdefault(ended_ms, date) > date:
             ends[ended_ms] = date
-    return {name: dict(sorted(ends.items())) for name, ends in found.items()}
+    return {name: dict(sorted(ends.items())) for name, ends in by_name.items()}
 
 
 def ends_of(games: Iterable[EventGame]) -> dict[int, str]:
     """The same of the games of one tournament."""
-    found: dict[int, str] = {}
+    ends: dict[int, str] = {}
     for game in sorted(games, key=lambda game: (game.ended_ms, game.ended_at)):
-        found.setdefault(game.ended_ms, game.ended_at)
-    return found
+        ends.setdefault(game.ended_ms, game.ended_at)
+    return ends
 
 
 def games_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]) -> dict[str, list[EventGame]]:
     """The games of the tournaments of these names, of all editions, in the order of their rounds."""
-    found: dict[str, list[EventGame]] = {}
+    games: dict[str, list[EventGame]] = {}
     if len(names) == 1:
         rows = connection.execute(GAMES, (pool.pool, *names))
     else:
         rows = connection.execute(GAMES_OF_SEVERAL, (pool.pool, json.dumps(sorted(names))))
     for row in rows:
-        found.setdefault(row[0], []).append(EventGame._make(row))
-    return found
+        games.setdefault(row[0], []).append(EventGame._make(row))
+    return games
 
 
 def names_of(connection: sqlite3.Connection, pool: Pool, player: int) -> list[str]:
@@ -201,8 +201,8 @@ def sides_of(
         player: whose rows.
         games: games of one tournament.
     """
-    wanted = [game.position for game in games if game.reason is None and player in {game.white, game.black}]
-    if not wanted:
+    positions = [game.position for game in games if game.reason is None and player in {game.white, game.black}]
+    if not positions:
         return {}
-    rows = queries.dictionaries(connection, SIDES, (pool.pool, player, json.dumps(wanted)))
+    rows = queries.dictionaries(connection, SIDES, (pool.pool, player, json.dumps(positions)))
     return {row["game"]: row for row in rows}

@@ -190,10 +190,10 @@ def is_knockout(games: Sequence[EventGame], players: Sequence[int]) -> bool:
 
 def matches_of(games: Sequence[EventGame]) -> dict[Pair, list[EventGame]]:
     """The games of each pair, the pairs in the order of their last games."""
-    found: dict[Pair, list[EventGame]] = {}
+    matches: dict[Pair, list[EventGame]] = {}
     for game in games:
-        found.setdefault(pair_of(game), []).append(game)
-    return dict(sorted(found.items(), key=lambda match: match[1][-1].order))
+        matches.setdefault(pair_of(game), []).append(game)
+    return dict(sorted(matches.items(), key=lambda match: match[1][-1].order))
 
 
 def loser_of(pair: Pair, played: Sequence[EventGame], games: Sequence[EventGame], out: Collection[int]) -> int | None:

@@ -22,7 +22,7 @@ def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]
     """
     reached: dict[int, int] = {}
     lost: set[int] = set()
-    found = []
+    pairings = []
     for pair, played in matches_of(games).items():
         number = 1 + max(reached.get(player, 0) for player in pair)
         is_third_place = all(player in lost for player in pair)
@@ -32,7 +32,7 @@ def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]
         reached |= dict.fromkeys(pair, number)
         if loser is not None:
             lost.add(loser)
-        found.append(
+        pairings.append(
             Match(
                 round=number,
                 third_place=is_third_place,
@@ -44,7 +44,7 @@ def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]
                 by_points=points[0] != points[1],
             )
         )
-    return sorted(found, key=lambda match: (match.round, match.third_place))
+    return sorted(pairings, key=lambda match: (match.round, match.third_place))
 
 
 def places(decided: Sequence[Match], order: Sequence[SharedPlace]) -> list[SharedPlace]:

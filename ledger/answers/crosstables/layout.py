@@ -145,8 +145,8 @@ def _notes(page: Crosstable) -> list[str]:
         level = "who is level on points; tie-breaks only order the rows"
         notes.append(f"Places are shared by {'who lost in the same round' if page.format == 'knockout' else level}.")
     if page.format in {"all-play-all", "match"} or not _rounds(page):  # else they stand in their rounds
-        brought = [(row.name, sum(bye.points for bye in row.byes)) for row in page.standings]
-        words = [f"{name} {half(points)}" for name, points in brought if points]
+        bye_points = [(row.name, sum(bye.points for bye in row.byes)) for row in page.standings]
+        words = [f"{name} {half(points)}" for name, points in bye_points if points]
         notes += [f"Points by byes: {', '.join(words)}."] if words else []
     if any(not result.counts for standing in page.standings for result in standing.results):
         notes.append("Games that are not rated count for the points, not for the TPR.")
@@ -283,7 +283,7 @@ def _rounds_of(page: Crosstable) -> list[tuple[str, tuple[str, ...]]]:
     if page.format != "knockout":
         return []
     last = max((match.round for match in page.matches if not match.third_place), default=0)
-    found: dict[str, list[str]] = {}
+    rounds: dict[str, list[str]] = {}
     for match in page.matches:
         title = (
             "Third place"
@@ -296,5 +296,5 @@ def _rounds_of(page: Crosstable) -> list[tuple[str, tuple[str, ...]]]:
             line += " (who won is not in the ledger)"
         elif not match.by_points:
             line += f" ({first} played on)"
-        found.setdefault(title, []).append(line)
-    return [(title, tuple(lines)) for title, lines in found.items()]
+        rounds.setdefault(title, []).append(line)
+    return [(title, tuple(lines)) for title, lines in rounds.items()]

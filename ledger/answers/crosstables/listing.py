@@ -120,9 +120,9 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: TournamentSearc
         of_byes = [name for name in tournament_editions.names_in(connection, rated_by) if text in name.casefold()]
         names = dict.fromkeys((*by_name, *of_byes))
         telling = _editions(connection, rated_by, by_name, names, sought)
-    found = _pairs(telling, sought)
-    found.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
-    shown = found[: sought.limit]
+    pairs = _pairs(telling, sought)
+    pairs.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
+    shown = pairs[: sought.limit]
     shown_names = {name for name, _ in shown}
     games = event_games.games_of(connection, rated_by, shown_names)
     announcements = editions.announced_by_name(connection, rated_by, shown_names)
@@ -266,7 +266,7 @@ def tournaments_of(
     games = event_games.games_of(connection, rated_by, names)
     byes = tournament_editions.rounds_of(connection, rated_by, names)
     announcements = editions.announced_by_name(connection, rated_by, names)
-    found: list[EventFacts] = []
+    tellings: list[EventFacts] = []
     for name in names:
         ends = event_games.ends_of(games.get(name, ()))
         every = editions_of(rated_by, name, ends, byes.get(name, []), sought.quiet_days)
@@ -274,11 +274,11 @@ def tournaments_of(
             inside = _told(chosen.edition, games.get(name, ()), every)
             players = {player for game in inside.games for player in (game.white, game.black)}
             if person.player in players | {bye.player for bye in inside.byes}:
-                found.append(inside)
-    found.sort(key=lambda telling: (-telling.edition.first_ms, telling.tournament))
+                tellings.append(inside)
+    tellings.sort(key=lambda telling: (-telling.edition.first_ms, telling.tournament))
     states = PlayerStates(connection, rated_by)
     rows = []
-    for inside in found[: sought.limit]:
+    for inside in tellings[: sought.limit]:
         announced = announcements.get((inside.tournament, inside.edition.first_ms), AnnouncedKind())
         event = EventTable(ledger, rated_by, inside, announced, choice, states)
         rows.append(_row_of(event, person.player))

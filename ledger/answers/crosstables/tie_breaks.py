@@ -182,7 +182,7 @@ def _dummy(results: RoundResults, player: int, place: int) -> float:
     own, result = results[player], results[player][place]
     # before the round, the opposite result, a draw in each round after it
     if results.unplayed is Unplayed.VIRTUAL:
-        before = sum(known.half_points for known in own[:place]) / 2
+        before = sum(earlier.half_points for earlier in own[:place]) / 2
         return before + 1 - result.half_points / 2 + (max(results.rounds, len(own)) - (result.round or place + 1)) / 2
     score = points(results, player)
     if results.unplayed is not Unplayed.C07_2026:
@@ -194,22 +194,22 @@ def _dummy(results: RoundResults, player: int, place: int) -> float:
 
 def _contributions(results: RoundResults, player: int) -> list[_Contribution]:
     """What each round of a player adds to Buchholz and Sonneborn-Berger."""
-    found = []
+    contributions = []
     for place, result in enumerate(results[player]):
         met = _adjusted(results, result.opponent) if result.is_played else _dummy(results, player, place)
-        found.append(_Contribution(met, result.half_points / 2, result.is_voluntary))
-    return found
+        contributions.append(_Contribution(met, result.half_points / 2, result.is_voluntary))
+    return contributions
 
 
 def _after_cuts(results: RoundResults, player: int, lowest: int, highest: int = 0) -> float:
     """The sum of the opponents' points without so many of the lowest and of the highest (14.1 to 14.3)."""
     left = sorted(_contributions(results, player))
     for _ in range(min(lowest, len(left))):
-        own = [known for known in left if known.is_voluntary]
+        own = [contribution for contribution in left if contribution.is_voluntary]
         is_swiss = results.unplayed in {Unplayed.C07_2023, Unplayed.C07_2026}
         # 16.5: the lowest that comes from a VUR goes first
         left.remove(min(own) if own and is_swiss else left[0])
-    return sum(known.opponent for known in left[: max(len(left) - highest, 0)])
+    return sum(contribution.opponent for contribution in left[: max(len(left) - highest, 0)])
 
 
 def buchholz(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
@@ -245,7 +245,7 @@ def opponents_buchholz(results: RoundResults, player: int, level: Sequence[int])
 
 def sonneborn_berger(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """The sum over all rounds of the opponent's points times what the player scored (9.1)."""
-    return sum(known.product for known in _contributions(results, player))
+    return sum(contribution.product for contribution in _contributions(results, player))
 
 
 def koya(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
@@ -311,12 +311,12 @@ def places(results: RoundResults, deciding: Sequence[str], ordering: Sequence[st
     Raises:
         UnknownNameError: a tie-break of no such name.
     """
-    found: list[SharedPlace] = []
+    shared_places: list[SharedPlace] = []
     for level in parted(results, deciding):
-        first, last = len(found) + 1, len(found) + len(level)
+        first, last = len(shared_places) + 1, len(shared_places) + len(level)
         for group in _parted_by(results, [level], ordering):
-            found += [SharedPlace(player, first, last) for player in sorted(group)]
-    return found
+            shared_places += [SharedPlace(player, first, last) for player in sorted(group)]
+    return shared_places
 
 
 def parted(results: RoundResults, deciding: Sequence[str] = ()) -> list[list[int]]:

@@ -91,8 +91,8 @@ class ExportColumn:
         word = _JSON_TYPES.get(self.kind, self.kind.value)
         unit = f" ({self.meaning.unit})" if self.meaning.unit else ""
         kind = [word, "null"] if self.optional else word
-        found: dict[str, Any] = {"description": f"{self.meaning.doc}{unit}", "type": kind}
-        return found | ({"pattern": INSTANT_PATTERN} if self.kind is ColumnKind.INSTANT else {})
+        definition: dict[str, Any] = {"description": f"{self.meaning.doc}{unit}", "type": kind}
+        return definition | ({"pattern": INSTANT_PATTERN} if self.kind is ColumnKind.INSTANT else {})
 
 
 def scan(columns: Iterable[ExportColumn], source: str, key: Sequence[str], where: Sequence[str] = ()) -> Scan:
@@ -151,13 +151,13 @@ def row_schema(
         columns: the columns.
         others: what further columns hold; None where there are none.
     """
-    found = list(columns)
+    columns = list(columns)
     return {
         "$schema": DIALECT,
         "title": title,
         "description": doc,
         "type": "object",
-        "properties": {column.name: column.schema() for column in found},
-        "required": [column.name for column in found if not column.personal],
+        "properties": {column.name: column.schema() for column in columns},
+        "required": [column.name for column in columns if not column.personal],
         "additionalProperties": False if others is None else dict(others),
     }

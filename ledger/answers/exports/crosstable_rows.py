@@ -70,11 +70,11 @@ def frames(ledger: Ledger, pool: int | None, tournament: str | None) -> Iterator
     types = {
         column.name: column.type for column in columns(_column("name", ColumnKind.TEXT, "")) if column.name != "name"
     }
-    for found in ledger.pools():
-        if pool in {None, found.pool}:
-            for row in tournaments(ledger, found.name, TournamentSearch(text=tournament)):
+    for rated_by in ledger.pools():
+        if pool in {None, rated_by.pool}:
+            for row in tournaments(ledger, rated_by.name, TournamentSearch(text=tournament)):
                 if tournament in {None, row.tournament}:
-                    page = crosstable(ledger, row.tournament, found.name, TableChoice(edition=row.first_day))
+                    page = crosstable(ledger, row.tournament, rated_by.name, TableChoice(edition=row.first_day))
                     yield pl.DataFrame(_rows(page, row.first_day), types)
 
 

@@ -109,8 +109,8 @@ def _column(kind: ColumnKind, meaning: ColumnDoc, name: str, sql: str, *, option
 
 def _between(asked: ExportFilter, column: str) -> list[str]:
     """Conditions on when games ended."""
-    found = [] if asked.since_ms is None else [f"{column} >= {asked.since_ms}"]
-    return found if asked.until_ms is None else [*found, f"{column} <= {asked.until_ms}"]
+    where = [] if asked.since_ms is None else [f"{column} >= {asked.since_ms}"]
+    return where if asked.until_ms is None else [*where, f"{column} <= {asked.until_ms}"]
 
 
 # -- games -------------------------------------------------------------------------------------------------------
@@ -356,8 +356,8 @@ def _rating_rows(ledger: Ledger, asked: ExportFilter) -> Iterator[DataFrame]:
 def _list_rows(ledger: Ledger, asked: ExportFilter) -> Iterator[DataFrame]:
     publications = ledger.publications
     names = {pool.name: pool.pool for pool in ledger.pools()}
-    found = publications.all() if asked.published is None else [publications.found(asked.published)]
-    for publication in found:
+    lists = publications.all() if asked.published is None else [publications.found(asked.published)]
+    for publication in lists:
         event = publication.event
         if asked.pool in {None, names[event.pool]}:
             more: dict[str, str | int] = {"list": publication.name, "pool": event.pool}
@@ -431,9 +431,9 @@ def dataset(ledger: Ledger, name: str) -> Dataset:
         return PREPARED[name](table_columns.scheme_state(connection))
     tables = read_models.described_in(connection, projectors)
     further = [name for name in tables if name not in PREPARED and table_columns.can_be_had(connection, name)]
-    known = [*PREPARED, *further]
-    if name not in known:
-        raise UnknownNameError("table", name, choice_of(name, known), where="to export")
+    names = [*PREPARED, *further]
+    if name not in names:
+        raise UnknownNameError("table", name, choice_of(name, names), where="to export")
     columns, key = table_columns.of_table(connection, name, tables[name])
 
     def scans(_: ExportFilter, shown: Sequence[ExportColumn]) -> list[Scan]:
@@ -450,10 +450,10 @@ def check_filters(asked: ExportFilter, chosen: Sequence[Dataset]) -> None:
     """
     words = {"since_ms": "since", "until_ms": "until", "published": "list"}
     problems = [
-        f"{words.get(given, given)!r} does not go with {item.name!r}; it can be chosen by "
-        f"{sorted(words.get(known, known) for known in item.filters) or 'nothing'}"
+        f"{words.get(option, option)!r} does not go with {item.name!r}; it can be chosen by "
+        f"{sorted(words.get(name, name) for name in item.filters) or 'nothing'}"
         for item in chosen
-        for given in sorted(asked.filters - item.filters)
+        for option in sorted(asked.filters - item.filters)
     ]
     if problems:
         raise MalformedError(problems)

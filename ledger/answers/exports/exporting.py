@@ -153,7 +153,7 @@ def lines(
     (item,) = _chosen(ledger, what, fmt, asked) if len(set(what)) == 1 else (None,)
     made = FORMATS[fmt].lines if fmt in FORMATS else None
     if item is None or made is None:
-        texts = sorted(name for name, known in FORMATS.items() if known.lines)
+        texts = sorted(name for name, file_format in FORMATS.items() if file_format.lines)
         raise MalformedError([f"without a file one table goes out, as one of {texts}; got {list(what)} as {fmt}"])
     return _lines(ledger, item, made, asked, raw=raw)
 
@@ -192,8 +192,8 @@ def format_of(what: Sequence[str], path: Path) -> str:
         MalformedError: it says none.
     """
     suffix = path.suffix.lower()
-    for name, known in FORMATS.items():
-        if suffix in known.suffixes:
+    for name, file_format in FORMATS.items():
+        if suffix in file_format.suffixes:
             return name
     for (subject, name), document in DOCUMENTS.items():
         if subject == what[0] and suffix in document.suffixes:
@@ -243,8 +243,8 @@ def _frames(
             yield in_kinds(frame, columns, lookups)
         return
     assert item.scans is not None
-    for wanted in item.scans(asked, columns):
-        for frame in reader.frames(wanted):
+    for scan in item.scans(asked, columns):
+        for frame in reader.frames(scan):
             yield in_kinds(frame, columns, lookups)
 
 

@@ -186,12 +186,12 @@ _PYTHON: Mapping[str, type] = {"INTEGER": int, "REAL": float, "TEXT": str}
 
 def _foreign_keys(part: ExportTable, tables: Mapping[str, set[str]]) -> list[tuple[str, str, str, str]]:
     """(table, column, other table, its key) where the other table stands in the same file."""
-    found = []
+    keys = []
     for column in part.columns:
         table, _, name = column.meaning.references.partition(".")
         if table in tables and name in tables[table]:
-            found.append((part.dataset.name, column.name, table, name))
-    return found
+            keys.append((part.dataset.name, column.name, table, name))
+    return keys
 
 
 def _fill(writer: TableWriter, part: ExportTable) -> None:

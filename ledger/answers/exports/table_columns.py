@@ -55,7 +55,7 @@ def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) ->
     """The columns of a table, and the names of its key."""
     if table == tournament_performance.NAME:
         types = tournament_performance.TYPES
-        found = [
+        columns = [
             ExportColumn(
                 name=name,
                 kind=_KINDS[types[name]],
@@ -65,11 +65,11 @@ def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) ->
             )
             for name, meaning in described.columns.items()
         ]
-        return found, list(tournament_performance.KEY)
-    found, key = [], {}
+        return columns, list(tournament_performance.KEY)
+    columns, key = [], {}
     for _, name, kind, not_null, _, place in _table(connection, table).columns:
         meaning = described.columns.get(name, ColumnDoc(""))
-        found.append(
+        columns.append(
             ExportColumn(
                 name=name,
                 kind=_KINDS[kind],
@@ -81,4 +81,4 @@ def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) ->
         )
         if place:
             key[place] = name
-    return found, [key[place] for place in sorted(key)]
+    return columns, [key[place] for place in sorted(key)]

@@ -150,19 +150,19 @@ def _entrants(ledger: Ledger, games: Sequence[EventGame], byes: Sequence[StoredR
     for bye in byes:
         ratings.setdefault(bye.player, None)
     persons = ledger.people.by_number(ratings)
-    found: dict[int, ReportEntrant] = {}
+    entrants: dict[int, ReportEntrant] = {}
     for player, rating in ratings.items():
         person = persons.get(player)
         identity = (person.identity if person else None) or ""
         name = (person.name if person else None) or f"player {player}"
-        found[player] = ReportEntrant(
+        entrants[player] = ReportEntrant(
             name[:MAX_NAME].strip(), identity[5:] if identity.startswith("fide:") else "", rating
         )
-    names = [entrant.name for entrant in found.values() if not entrant.fide]
+    names = [entrant.name for entrant in entrants.values() if not entrant.fide]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         words = "is the name of several players without a FIDE number: a report could not tell them apart"
         raise MalformedError([f"{name!r} {words}" for name in twice])
-    return found
+    return entrants
 
 
 def rounds_of(games: Sequence[EventGame]) -> list[list[EventGame]]:
@@ -180,16 +180,16 @@ def rounds_of(games: Sequence[EventGame]) -> list[list[EventGame]]:
             whole[game.round_number - 1].append(game)
         if all(_nobody_plays_twice(part) for part in whole):
             return whole
-    found: list[list[EventGame]] = []
+    rounds: list[list[EventGame]] = []
     base, before = 0, None
     for game in sorted(games, key=lambda game: game.order):
         group = game.round_number or game.ended_at
         if group != before:
-            base, before = len(found), group
-        place = next((at for at in range(base, len(found)) if _nobody_plays_twice([*found[at], game])), len(found))
-        found[place:] = found[place:] or [[]]
-        found[place].append(game)
-    return found
+            base, before = len(rounds), group
+        place = next((at for at in range(base, len(rounds)) if _nobody_plays_twice([*rounds[at], game])), len(rounds))
+        rounds[place:] = rounds[place:] or [[]]
+        rounds[place].append(game)
+    return rounds
 
 
 def _nobody_plays_twice(games: Sequence[EventGame]) -> bool:

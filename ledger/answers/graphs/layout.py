@@ -95,15 +95,15 @@ def lay_out(page: Page, *, opponents: bool) -> GraphLayout:
 
 
 def _ratings(page: Page, *, opponents: bool) -> list[float]:
-    found: list[float | None] = []
+    ratings: list[float | None] = []
     for player in (page.player, page.against):
         if player is not None:
-            found += [bar.rating for bar in player.bars]
+            ratings += [bar.rating for bar in player.bars]
     if page.is_newest:
-        found.append(page.player.rating_now)
+        ratings.append(page.player.rating_now)
     if opponents:
-        found += [bar.opponent_rating_before for bar in page.player.bars]
-    return [max(-LARGEST, min(LARGEST, rating)) for rating in found if rating is not None and isfinite(rating)]
+        ratings += [bar.opponent_rating_before for bar in page.player.bars]
+    return [max(-LARGEST, min(LARGEST, rating)) for rating in ratings if rating is not None and isfinite(rating)]
 
 
 def scale_of(ratings: Sequence[float]) -> Scale:
@@ -168,7 +168,7 @@ def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> l
     A group of months that the ends of the axis cut has one where there is room for it.
     """
     begin = first - first % every if every > 1 else first
-    found = []
+    labels = []
     for month in range(begin, last, every):
         begins, ends = max(month, first), min(month + every, last)
         if (ends - begins) * 3 < every * 2 and last - first > every:
@@ -177,11 +177,11 @@ def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> l
         year, name = divmod(month, 12)
         if every >= 12:
             text = str(year) if every == 12 else f"{year}-{year + every // 12 - 1}"
-            found.append(Label(x(middle), text))
+            labels.append(Label(x(middle), text))
         else:
             text = _MONTH[name] if every == 1 else f"{_MONTH[begins % 12]}-{_MONTH[(ends - 1) % 12]}"
-            found.append(Label(x(middle), text, str(year) if name == 0 or not found else ""))
-    return found
+            labels.append(Label(x(middle), text, str(year) if name == 0 or not labels else ""))
+    return labels
 
 
 def _month_of(ms: int) -> int:

@@ -221,16 +221,16 @@ class _Reader(NamedTuple):
     def _ratings_now(self, rows: list[Row]) -> dict[int, float | None]:
         """The opponents' ratings now: as their last rows say, where these say it by themselves, as in rankings."""
         today, stands_since = self.ledger.now_ms(), self.states.stands_since_ms
-        found: dict[int, float | None] = {}
+        ratings: dict[int, float | None] = {}
         for row in rows:
             player = row["opponent"]
-            if player in found:
+            if player in ratings:
                 continue
             if row["now_rated_ms"] >= stands_since:
-                found[player] = row["now_rating"] if row["now_listed"] else None
+                ratings[player] = row["now_rating"] if row["now_listed"] else None
             else:
-                found[player] = self.states.now(player, today).in_force
-        return found
+                ratings[player] = self.states.now(player, today).in_force
+        return ratings
 
     def _final_position(self, game: str) -> str | None:
         """The position in which a game ended, as FEN; None where no moves are kept that can be played."""

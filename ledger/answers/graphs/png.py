@@ -33,7 +33,7 @@ def as_png(svg: str, *, zoom: float = 2.0) -> bytes:
 
 def font_folders() -> list[str]:
     """Where matplotlib keeps DejaVu Sans, which machines without a font of their own lack; nothing is imported."""
-    found = importlib.util.find_spec("matplotlib")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("matplotlib")
+    if spec is None or spec.origin is None:
         return []
-    return [str(Path(found.origin).parent / "mpl-data" / "fonts" / "ttf")]
+    return [str(Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf")]

@@ -213,12 +213,12 @@ _DATA: tuple[tuple[str, Callable[[Bar], object]], ...] = (
 
 def data_of(bar: Bar, player: PlayerBars) -> str:
     """A bar's facts as ``data-`` attributes; numbers unrounded, what is unknown left out."""
-    found = [f'data-player="{in_markup(player.name)}" data-bar="{wording.anchor(player, bar)}"']
+    attributes = [f'data-player="{in_markup(player.name)}" data-bar="{wording.anchor(player, bar)}"']
     for name, value_of in _DATA:
         value = value_of(bar)
         if value is not None:
-            found.append(f'data-{name}="{in_markup(value) if isinstance(value, str) else repr(value)}"')
-    return " ".join(found)
+            attributes.append(f'data-{name}="{in_markup(value) if isinstance(value, str) else repr(value)}"')
+    return " ".join(attributes)
 
 
 def _beside(page: Page, layout: GraphLayout, link: Link) -> list[str]:
@@ -257,8 +257,8 @@ def _legend(page: Page, layout: GraphLayout, *, opponents: bool) -> list[str]:
     items: list[tuple[str, str]] = []
     if layout.now is not None:
         items.append((_key("bar fill-now"), "Rating now"))
-    found = {wording.kind(bar) for bar in bars}
-    items += [(_key(f"bar fill-{kind}"), wording.KIND_WORDS[kind]) for kind in wording.KINDS if kind in found]
+    kinds = {wording.kind(bar) for bar in bars}
+    items += [(_key(f"bar fill-{kind}"), wording.KIND_WORDS[kind]) for kind in wording.KINDS if kind in kinds]
     if any(bar.provisional for bar in bars):
         items.append((_key("bar fill-win provisional"), "paler: provisional"))
     if any(bar.rating is None for bar in bars):

@@ -98,29 +98,29 @@ def title(bar: Bar) -> str:
 def facts(bar: Bar, player: PlayerBars) -> list[tuple[str, str]]:
     """What a page knows of a bar: terms, each with what is said of it."""
     provisional = " (provisional)" if bar.provisional else ""
-    found = [
+    lines = [
         ("Result", f"{player.name} ({bar.colour}) {_DONE[bar.result]} {bar.opponent}, {ending(bar)}"),
         ("Player's rating", f"{points(bar.rating)}{provisional}, now {points(player.rating_now)}"),
         ("Opponent's rating", f"{points(bar.opponent_rating_before)}, now {points(bar.opponent_rating_now)}"),
     ]
     if bar.in_force is None:
-        found.append(("Counts", "when its period closes"))
+        lines.append(("Counts", "when its period closes"))
     elif bar.in_force != bar.ended[:10] and len(bar.ended) > len("2024-05"):
-        found.append(("Counts", f"from {bar.in_force} on"))
+        lines.append(("Counts", f"from {bar.in_force} on"))
     if bar.tournament:
-        found.append(("Tournament", bar.tournament))
-    return found + marks(bar)
+        lines.append(("Tournament", bar.tournament))
+    return lines + marks(bar)
 
 
 def marks(bar: Bar) -> list[tuple[str, str]]:
     """What marks a bar: proposals that corrected the game, a published list that said another number."""
-    found = []
+    lines = []
     if bar.corrected:
-        found.append(("Corrected by proposal", ", ".join(map(str, bar.corrected))))
+        lines.append(("Corrected by proposal", ", ".join(map(str, bar.corrected))))
     if bar.published_list is not None:
         said, would = points(bar.published_rating), points(bar.revised_rating)
-        found.append((f"List {bar.published_list}", f"said {said}, now it would say {would}"))
-    return found
+        lines.append((f"List {bar.published_list}", f"said {said}, now it would say {would}"))
+    return lines
 
 
 def ending(bar: Bar) -> str:
