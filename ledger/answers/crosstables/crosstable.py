@@ -161,8 +161,11 @@ class EventTable:
         games = telling.games
         self.pool, self.telling, self.games, self.choice = pool, telling, games, choice
         self.byes = byes_beside(games, telling.byes)
-        known = attrs.evolve(announced, format=choice.kind or announced.format)
-        self.kind = kinds.kind_of(games, known, [(bye.player, bye.round or 0) for bye in self.byes])
+        self.kind = kinds.kind_of(
+            games,
+            attrs.evolve(announced, format=choice.kind or announced.format),
+            [(bye.player, bye.round or 0) for bye in self.byes],
+        )
         self.format_is: FormatIs = "chosen" if choice.kind else "told" if announced.format else "seen"
         self.scheme = pool.eras[pool.era_at(games[-1].ended_ms if games else telling.edition.last_ms)].scheme.name
         usual = performances.usual(self.scheme) if choice.ratings == LEDGER else performances.USUAL
