@@ -297,7 +297,7 @@ class TestPlayerIndexes:
         assert processes.in_a_process("build-without-player-indexes", data.ledger())["clock"] > 0
         assert whole - _indexes(views) == {"games_of_white", "games_of_black"}
         assert processes.in_a_process("build-history", data.ledger())["clock"] > 0
-        assert _indexes(views) == whole
+        assert whole - _indexes(views) == {"upsets_by_surplus"}  # of a read model
 
 
 def _indexes(views: Path) -> set[str]:
