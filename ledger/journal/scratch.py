@@ -8,7 +8,7 @@ disk for temporary files where it grows: a dry run may bring a million. Nothing 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from heapq import merge
 from itertools import islice, repeat
@@ -69,8 +69,7 @@ class ScratchJournal:
         """Know so many entries from now on, for all who read through this object; nothing may follow them."""
         self._known = entries
 
-    @contextmanager
-    def writing(self) -> Iterator[Writer]:
+    def writing(self) -> AbstractContextManager[Writer]:
         """A transaction that takes entries for as long as this object lasts; what an error undoes is forgotten.
 
         Raises:
@@ -79,9 +78,13 @@ class ScratchJournal:
         if self._watch is None:
             when = "while something is tried out" if self._count else f"as it stood at entry {self._known}"
             raise StorageError("the journal", f"takes no entries {when}")
+        return self._trying(_ScratchWriter(self, self._watch))
+
+    @contextmanager
+    def _trying(self, writer: Writer) -> Iterator[Writer]:
         before = self._count
         try:
-            yield _ScratchWriter(self, self._watch)
+            yield writer
         except BaseException:
             self._further.execute("DELETE FROM further WHERE position > ?", (self._known + before,))
             self._count = before

@@ -124,9 +124,7 @@ def test_the_difference_to_a_published_list_as_if_is_that_which_the_approval_bri
     files = file_digests(ledger.path.parent)
     with ledger.as_if(number) as would_be:
         tried = differs(would_be)
-    assert (
-        file_digests(ledger.path.parent).items() >= files.items()
-    )  # and the views of the list's time
+    assert file_digests(ledger.path.parent).items() >= files.items()  # and the views of the list's time
     ledger.decide(number, Decision.APPROVED, by="adam")
     ledger.level()
     assert tried == differs(ledger)

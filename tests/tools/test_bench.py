@@ -297,7 +297,7 @@ class TestPlayerIndexes:
         assert processes.in_a_process("build-without-player-indexes", data.ledger())["clock"] > 0
         assert whole - _indexes(views) == {"games_of_white", "games_of_black"}
         assert processes.in_a_process("build-history", data.ledger())["clock"] > 0
-        assert _indexes(views) == whole
+        assert whole - _indexes(views) == {"upsets_by_surplus"}  # of a read model
 
 
 def _indexes(views: Path) -> set[str]:
@@ -308,7 +308,7 @@ def _indexes(views: Path) -> set[str]:
 
 class TestRuns:
     def test_the_table_is_headed_by_what_its_quotients_are(self) -> None:
-        done = _bench("--only", "start", "--size", "small", "--rounds", "1")
+        done = _bench("--only", "start", "--size", "tiny", "--rounds", "1")
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith("ours / rival: our figure divided by the rival's")
         assert "show, from the shell" in done.stdout

@@ -58,6 +58,11 @@ _HELP = {
 class _Correcting(Suggesting):
     """Each verb is a command, made when it is asked for: a call needs one of them."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As ever; but what a verb takes is told without a ledger, too: ``correct result --help``."""
+        asks_of_a_verb = args and args[0] in self.list_commands(ctx) and not set(ctx.help_option_names).isdisjoint(args)
+        return super().parse_args(ctx, ["DB", *args] if asks_of_a_verb else args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *VERBS})
 
