@@ -144,9 +144,9 @@ def _found(
     else:
         rows = queries.dictionaries(connection, _ALL, arguments)
     for row in rows:
-        least_then = in_force(row["ended_ms"])
-        if row["surplus"] >= least_then:
-            yield {**row, "margin": least_then}
+        margin_of_the_day = in_force(row["ended_ms"])
+        if row["surplus"] >= margin_of_the_day:
+            yield {**row, "margin": margin_of_the_day}
 
 
 def _largest(ledger: Ledger, arguments: Sequence[int], in_force: Callable[[int], int], most: int) -> Iterator[Row]:
