@@ -410,9 +410,9 @@ class Pool:
     def state_at(self, held: Held, ms: int, who: Who) -> tuple[int, tuple[float, ...]]:
         """The era of an instant, and a player's state as it then stands there."""
         era = max(self.era_at(ms), held.era)
-        return era, self.brought(era, self.carried(held, era, who), ms)
+        return era, self.at_time(era, self.carried(held, era, who), ms)
 
-    def brought(self, era: int, state: Sequence[float], ms: int) -> tuple[float, ...]:
+    def at_time(self, era: int, state: Sequence[float], ms: int) -> tuple[float, ...]:
         """A state of *era* as it stands at an instant, milliseconds."""
         rated_by = self.eras[era]
         return scheme.at_time(rated_by.scheme, rated_by.numbers, state, self.when(era, ms, ms))

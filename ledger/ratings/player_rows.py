@@ -100,10 +100,10 @@ class PlayerRows:
         self._state = _select(HISTORY.name, ["game", *pool.state_fields])
         self._kept = [(table, _select_kept(table)) for table in tables]
         self._many = [self._select_many(table) for table in tables]  # of one by tournament never asked
-        self.tables_brought = [
+        self.tables_of_states = [
             number for number, table in enumerate(tables) if not table.by_tournament and not table.is_of_facts
         ]
-        self._brought = self._select_brought()
+        self._states = self._select_states()
         self._in_tournament = {table.name: _select_in_tournament(table) for table in tables if table.by_tournament}
         self._insert = {table.name: table.insert for table in tables}
         self._replace = {name: f"INSERT OR REPLACE{made.removeprefix('INSERT')}" for name, made in self._insert.items()}
@@ -189,10 +189,10 @@ class PlayerRows:
             raise _without_row(table.name, missing, counts[missing])
         return found
 
-    def brought(self, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
+    def states_at(self, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
         """By player, what follows ratings and stands after the given game: the game, the scheme's state, the folds'.
 
-        Of each of ``tables_brought`` the running state; NULLs of a table that has no row up to that game.
+        Of each of ``tables_of_states`` the running state; NULLs of a table that has no row up to that game.
 
         Args:
             counts: by player, which of the player's rated games.
@@ -200,11 +200,11 @@ class PlayerRows:
         Raises:
             ProjectionError: a row is missing.
         """
-        rows = self._connection.execute(self._brought, (self._number, _json(_keys(counts))))
+        rows = self._connection.execute(self._states, (self._number, _json(_keys(counts))))
         found = {row[0]: row[1:] for row in rows}
         if len(found) < len(counts):
             missing = {player: counts[player] for player in counts if player not in found}
-            for number in self.tables_brought:
+            for number in self.tables_of_states:
                 self.at_games(number, missing)
         return found
 
@@ -225,10 +225,10 @@ class PlayerRows:
         names = ["h.player", *self._kept_names(table, "h")]
         return f"SELECT {', '.join(names)} FROM json_each(?2) AS asked CROSS JOIN {_asked_row(table, 'h')}"
 
-    def _select_brought(self) -> str:
-        """The question for the rows of many players in all of ``tables_brought``: one way through those asked about."""
+    def _select_states(self) -> str:
+        """The question for the rows of many players in all ``tables_of_states``: one way through those asked about."""
         names, joins = ["r0.player"], ["json_each(?2) AS asked"]
-        for place, number in enumerate(self.tables_brought):
+        for place, number in enumerate(self.tables_of_states):
             table, name = self.tables[number], f"r{place}"
             names += self._kept_names(table, name)
             joins.append(f"{'LEFT' if table.is_sparse else 'CROSS'} JOIN {_asked_row(table, name)}")

@@ -179,7 +179,7 @@ class PlayerStates:
         latest_ms, number = self._now(today_ms)
         ms, era = max(latest_ms, listed.ms), self._pool.eras[number]
         state = era.scheme.begin(who._replace(day=ms / DAY_MS), era.numbers)
-        return PlayerState(player, era, self._pool.brought(number, state, ms), None)
+        return PlayerState(player, era, self._pool.at_time(number, state, ms), None)
 
     def listed_from(self, player: int, today_ms: int) -> int:
         """The end of the day from which the seed of who has no rated game is in force; ``BEGINNING`` for the others."""
@@ -196,10 +196,10 @@ class PlayerStates:
             who = self.newcomer(player, ms)
             entered = era.scheme.begin(who, era.numbers)
             has_rating = who.seed is not None or (who.has_rating and self._plays(player))
-            return PlayerState(player, era, self._pool.brought(number, entered, ms), None, has_rating)
+            return PlayerState(player, era, self._pool.at_time(number, entered, ms), None, has_rating)
         state, begun = self._taken_along(row, number)
         if row["rated_ms"] < ms:
-            state = self._pool.brought(number, state, ms)
+            state = self._pool.at_time(number, state, ms)
         return PlayerState(player, era, state, row, begun is None or begun.has_rating)
 
     def _plays(self, player: int) -> bool:
@@ -233,7 +233,7 @@ class PlayerStates:
         number = self._pool.era_at(ms)
         era = self._pool.eras[number]
         for player, _, who in self._roster.unplayed(self._pool.pool, ms):
-            state = self._pool.brought(number, era.scheme.begin(who, era.numbers), ms)
+            state = self._pool.at_time(number, era.scheme.begin(who, era.numbers), ms)
             yield from _in_force(PlayerState(player, era, state, None))
 
     # -- around a game -------------------------------------------------------------------------------------------

@@ -297,15 +297,15 @@ class PoolProjection:
     def _met(self, cols: Columns, counts: dict[int, int], games: Games) -> Met:
         """What players bring along who have so many rated games; who has none is a newcomer."""
         newcomers = self._newcomers(cols, [player for player, n in counts.items() if not n], games)
-        found = self._rows.brought({player: n for player, n in counts.items() if n})
+        found = self._rows.states_at({player: n for player, n in counts.items() if n})
         players = [*found, *newcomers]
         eras = self._rows.eras_of([row[0] for row in found.values()])
         flat = cols.floats([value for row in found.values() for value in row])
         last = 1 + len(self._rows.state_fields)
-        width = last + sum(len(self._rows.tables[number].fold.state) for number in self._rows.tables_brought)
+        width = last + sum(len(self._rows.tables[number].fold.state) for number in self._rows.tables_of_states)
         scheme = self._scheme_states(cols, cols.rows(flat, None, width, slice(1, last)), eras)
         kept = [cols.floats(())] * len(self._rows.tables)
-        for number in self._rows.tables_brought:
+        for number in self._rows.tables_of_states:
             fold = self._rows.tables[number].fold
             first, last = last, last + len(fold.state)
             states = cols.known(cols.rows(flat, None, width, slice(first, last)), _starts(fold))

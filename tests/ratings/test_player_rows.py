@@ -41,16 +41,16 @@ def test_what_players_bring_along_is_what_each_table_says(club_of_many_games: Le
     assert most > 3
     for n in range(1, most + 1):
         counts = {player: n for player, games in counts_of(club_of_many_games).items() if games >= n}
-        brought = rows.brought(counts)
-        assert brought.keys() == counts.keys()
+        states = rows.states_at(counts)
+        assert states.keys() == counts.keys()
         first = 0
-        for number in rows.tables_brought:
+        for number in rows.tables_of_states:
             said = rows.at_games(number, counts)
             width = len(rows.tables[number].fold.state) + (1 + len(rows.state_fields) if number == 0 else 0)
-            of_table = {player: row[first : first + width] for player, row in brought.items()}
+            of_table = {player: row[first : first + width] for player, row in states.items()}
             assert of_table == {player: said.get(player, (None,) * width) for player in counts}
             first += width
-        assert {first} == set(map(len, brought.values()))
+        assert {first} == set(map(len, states.values()))
 
 
 def test_games_before_an_instant_are_counted_as_the_history_has_them(club_of_many_games: Ledger) -> None:
@@ -69,4 +69,4 @@ def test_a_row_that_is_missing_is_named(club_of_many_games: Ledger) -> None:
     counts = counts_of(club_of_many_games)
     player = min(counts)
     with pytest.raises(ProjectionError, match=f"history: has no row for player {player}, game 99; run 'rebuild'"):
-        rows_of(club_of_many_games).brought({**counts, player: 99})
+        rows_of(club_of_many_games).states_at({**counts, player: 99})

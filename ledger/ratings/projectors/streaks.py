@@ -25,12 +25,12 @@ def step(state: Any, p: int, columns: Any, side: int) -> None:
         side: which side of a game.
     """
     n, half_points = columns
-    go_on(state, p + WINNING, n[side], half_points[side] == 2)
-    go_on(state, p + UNBEATEN, n[side], half_points[side] > 0)
-    go_on(state, p + LOSING, n[side], half_points[side] == 0)
+    begin_or_end(state, p + WINNING, n[side], half_points[side] == 2)
+    begin_or_end(state, p + UNBEATEN, n[side], half_points[side] > 0)
+    begin_or_end(state, p + LOSING, n[side], half_points[side] == 0)
 
 
-def go_on(state: Any, p: int, n: int, belongs: bool) -> None:
+def begin_or_end(state: Any, p: int, n: int, belongs: bool) -> None:
     """Begin a streak with game *n* where none runs and the game belongs to one, or end it; of equals the first holds.
 
     Args:
