@@ -63,12 +63,12 @@ def undone_by(approved: Sequence[Undoing]) -> dict[int, int]:
     Args:
         approved: those that undo, and those that they undo, in any order.
     """
-    found: dict[int, int] = {}
+    positions: dict[int, int] = {}
     for undoing in sorted(approved, reverse=True):  # who undoes last is undone by nobody
-        if undoing.proposal not in found:
+        if undoing.proposal not in positions:
             for proposal in undoing.undoes:
-                found.setdefault(proposal, undoing.position)
-    return found
+                positions.setdefault(proposal, undoing.position)
+    return positions
 
 
 def standing(acting: Iterable[Acting]) -> Standing:
@@ -76,7 +76,7 @@ def standing(acting: Iterable[Acting]) -> Standing:
     fields: dict[str, Any] = {}
     annulled: tuple[tuple[int, int], int] | None = None
     restored: tuple[int, int] | None = None
-    for position, proposal, number, change, is_undone in sorted(acting, key=lambda known: known[:3]):
+    for position, proposal, number, change, is_undone in sorted(acting, key=lambda act: act[:3]):
         place = (position, number)
         if is_undone:
             if change.do is Verb.ADD:
@@ -126,7 +126,7 @@ def is_meant(change: Change, player: int, white: int, outcome: str) -> bool:
 
 def merged(acting: Iterable[Acting]) -> Acting | None:
     """Of all merges and partings of a player the merge that holds; None where the last one parts, or none acts."""
-    last = max((known for known in acting if not known.is_undone), key=lambda known: known[:3], default=None)
+    last = max((act for act in acting if not act.is_undone), key=lambda act: act[:3], default=None)
     return last if last is not None and last.change.do is Verb.MERGE else None
 
 
@@ -141,11 +141,11 @@ def root(merges: Mapping[int, int], player: int) -> int:
 
 def below(merges: Mapping[int, int], player: int) -> set[int]:
     """The numbers that were merged into a player, directly or by others, and that of the player."""
-    found = {player}
+    numbers = {player}
     waiting = [player]
     while waiting:
         into = waiting.pop()
-        fresh = {other for other, target in merges.items() if target == into} - found
-        found |= fresh
+        fresh = {other for other, target in merges.items() if target == into} - numbers
+        numbers |= fresh
         waiting += fresh
-    return found
+    return numbers

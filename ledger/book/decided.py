@@ -112,9 +112,9 @@ class Decided:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self.merges: dict[int, int] = merges_in(connection)
-        found = connection.execute(f"SELECT EXISTS(SELECT 1 FROM proposals WHERE {_APPROVED})")
+        cursor = connection.execute(f"SELECT EXISTS(SELECT 1 FROM proposals WHERE {_APPROVED})")
         # held here: a build asks while another process writes the file
-        self.any_approved = bool(found.fetchone()[0])
+        self.any_approved = bool(cursor.fetchone()[0])
         self.spans: list[Acting] = []
         self._by_player: dict[int, list[Acting]] = {}
         self._by_tournament: dict[tuple[str, str], list[Acting]] = {}
@@ -124,11 +124,11 @@ class Decided:
         """Note a part of a proposal; *proven*: whether a token names who proposes, as the journal issued it."""
         row = (event.proposal, position - event.part + 1, actor, int(proven), event.reason, event.parts)
         self._connection.execute(_ADD_PROPOSAL, row)
-        known = self._connection.execute(
+        count = self._connection.execute(
             "SELECT count(*) FROM corrections WHERE proposal = ?", (event.proposal,)
         ).fetchone()[0]
         rows = [
-            (event.proposal, known + place, change.subject, orjson.dumps(change.plain()).decode())
+            (event.proposal, count + place, change.subject, orjson.dumps(change.plain()).decode())
             for place, change in enumerate(event.changes, 1)
         ]
         self._connection.executemany(_ADD_CHANGE, rows)
@@ -164,11 +164,11 @@ class Decided:
         changed = []
         for number in sorted(chains):
             acts = int(number not in undone)
-            found = self._connection.execute(
+            cursor = self._connection.execute(
                 f"UPDATE proposals SET effective = ? WHERE proposal = ? AND effective <> ? AND {_APPROVED}",
                 (acts, number, acts),
             )
-            if found.rowcount:
+            if cursor.rowcount:
                 changed.append(number)
         return changed
 
@@ -207,8 +207,10 @@ class Decided:
     def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> list[Proposal]:
         """Proposals in order of their numbers: all, only the open ones, only those of some numbers."""
         where = "WHERE (decision IS NULL OR NOT ?1) AND (?2 IS NULL OR proposal IN (SELECT value FROM json_each(?2)))"
-        wanted = None if numbers is None else _json(numbers)
-        rows = self._connection.execute(f"SELECT * FROM proposals {where} ORDER BY proposal", (int(open_only), wanted))
+        json_numbers = None if numbers is None else _json(numbers)
+        rows = self._connection.execute(
+            f"SELECT * FROM proposals {where} ORDER BY proposal", (int(open_only), json_numbers)
+        )
         return [Proposal(*row) for row in rows.fetchall()]
 
     def recorded_since(self, number: int, known: int) -> int:
@@ -244,11 +246,11 @@ class Decided:
             known: the last entry of those whose decisions count; by default all that are folded in.
         """
         where = "c.subject IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR p.decided_position <= ?2)"
-        found: dict[str, list[Acting]] = {}
+        changes: dict[str, list[Acting]] = {}
         undone = self.undone(known=known) if undone is None else undone
         for subject, *row in self._connection.execute(_ACTING + where, (_json(subjects), known)):
-            found.setdefault(subject, []).append(_acting(undone, *row))
-        return found
+            changes.setdefault(subject, []).append(_acting(undone, *row))
+        return changes
 
     def read_spans(self) -> None:
         """Take up the changes in force that mean all games of a player or tournament."""

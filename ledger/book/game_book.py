@@ -116,8 +116,8 @@ class Correcting:
 
     def _settle_facts(self, changes: list[Change], fresh: Fresh) -> None:
         # Each scheme that was ever put in, undone or not: the views must not depend on when they were brought level.
-        given = (change.facts or {} for change in changes if change.do is Verb.REPLACE)
-        fresh.adopted.extend(named(facts["scheme"]) for facts in given if "scheme" in facts)
+        replacements = (change.facts or {} for change in changes if change.do is Verb.REPLACE)
+        fresh.adopted.extend(named(facts["scheme"]) for facts in replacements if "scheme" in facts)
         of_facts = (change.fact for change in changes if change.fact is not None)
         keys = [key for key in dict.fromkeys(of_facts) if not key.startswith(_GAME)]
         recorded = self._journal.find(keys) if keys else {}

@@ -115,16 +115,16 @@ def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:
     rest: list[bytes] = []
     for body in bodies:
         (games if body.find(_GAME, _END) >= 0 else rest).append(body)
-    found: dict[type, list[bytes]] = {cls: [] for cls in _MANY}
+    by_class: dict[type, list[bytes]] = {cls: [] for cls in _MANY}
     others: list[bytes] = []
     for body in rest:
         for cls, mark in _MANY.items():
             if body.find(mark, _END) >= 0:
-                found[cls].append(body)
+                by_class[cls].append(body)
                 break
         else:
             others.append(body)
-    players, seeds, births, supplemented = (_read(found[cls], cls) if found[cls] else None for cls in _MANY)
+    players, seeds, births, supplemented = (_read(by_class[cls], cls) if by_class[cls] else None for cls in _MANY)
     return Decoded(
         _with_key(_read(games, GameRecorded)) if games else None,
         players,

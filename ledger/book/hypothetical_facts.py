@@ -109,14 +109,14 @@ class HypotheticalFacts:
     def merges(self) -> dict[int, int]:
         """Who would be merged into whom, directly."""
         further = [subject for subject in self._further if subject.startswith("person:")]
-        found: dict[int, int] = {}
-        wanted = sorted({*self.decided.persons(), *further})
-        acting = self.decided.acting(wanted, self._undone)
-        for subject in wanted:
+        targets: dict[int, int] = {}
+        subjects = sorted({*self.decided.persons(), *further})
+        acting = self.decided.acting(subjects, self._undone)
+        for subject in subjects:
             merge = corrections.merged([*acting.get(subject, []), *self._further.get(subject, [])])
             if merge is not None and merge.change.into is not None:
-                found[int(subject.partition(":")[2])] = merge.change.into
-        return found
+                targets[int(subject.partition(":")[2])] = merge.change.into
+        return targets
 
 
 RULE = "impossible-ending"

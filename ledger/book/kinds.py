@@ -125,11 +125,11 @@ class Kind:
     def take_out(self, book: Parts, position: int, fact: Any) -> list[Row]:
         """Take the row of an entry out; returns it, if it was there."""
         where = " AND ".join(f"{name} = :{name}" for name in ("position", *self.found_by))
-        known = self.row(book, position, fact) if self.found_by else {"position": position}
-        cursor = book.connection.execute(f"SELECT * FROM {self.table} WHERE {where}", known)
+        values = self.row(book, position, fact) if self.found_by else {"position": position}
+        cursor = book.connection.execute(f"SELECT * FROM {self.table} WHERE {where}", values)
         names = [column[0] for column in cursor.description]
         stood: list[Row] = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-        book.connection.execute(f"DELETE FROM {self.table} WHERE {where}", known)
+        book.connection.execute(f"DELETE FROM {self.table} WHERE {where}", values)
         return stood
 
     def reach(self, book: Parts, stood: Stood) -> None:

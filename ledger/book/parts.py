@@ -115,7 +115,7 @@ class Parts:
 
     def moved(self, pool: int, tournament: str | None, ended_ms: int) -> None:
         """A game that stands in the book has come into a tournament, or has left it, or ended at another time."""
-        name = next(known.name for known in self.pools.values() if known.pool == pool)
+        name = next(candidate.name for candidate in self.pools.values() if candidate.pool == pool)
         if tournament and self.pools[name].by_event:
             self.played.note(name, tournament, ended_ms, ended_ms)
 

@@ -173,7 +173,7 @@ def known_policy(name: str) -> Policy:
     return POLICIES[name]
 
 
-def check_settings(name: str, given: Given, since: str | None = None) -> None:
+def check_settings(name: str, settings: Given, since: str | None = None) -> None:
     """Refuse what a policy cannot say.
 
     Raises:
@@ -183,8 +183,8 @@ def check_settings(name: str, given: Given, since: str | None = None) -> None:
     """
     policy = known_policy(name)
     names = sorted(policy.settings) or "the names of read models"
-    problems = [] if given else [f"policy {name!r}: give at least one of {names}"]
-    for setting, value in given.items():
+    problems = [] if settings else [f"policy {name!r}: give at least one of {names}"]
+    for setting, value in settings.items():
         taken = policy.setting(setting)
         if taken is None:
             hint = f"{did_you_mean(setting, policy.settings)}it takes {names}"
@@ -247,14 +247,14 @@ class Policies:
 
 def settings_in(name: str, row: PolicyRow | None) -> dict[str, Value]:
     """Every setting of a known policy: what a row says, and the default where it says nothing that is known."""
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     policy, said = known_policy(name), {} if row is None else row.settings
     for setting in dict.fromkeys((*policy.settings, *(sorted(said) if policy.further else ()))):
         taken, value = policy.setting(setting), said.get(setting)
         if taken is None:  # a name that no read model can have
             continue
-        found[setting] = value if isinstance(value, int) and taken.takes(value) else taken.default
-    return found
+        values[setting] = value if isinstance(value, int) and taken.takes(value) else taken.default
+    return values
 
 
 RULE = FOUR_EYES  # under which a decision is refused
@@ -332,7 +332,7 @@ def stored_policies(connection: sqlite3.Connection) -> Policies:
 
 
 def _settings(text: str) -> dict[str, int | bool | str]:
-    found = orjson.loads(text)
-    if not isinstance(found, dict):
+    settings = orjson.loads(text)
+    if not isinstance(settings, dict):
         raise ValueError(f"settings of a policy are no object: {text!r}")  # noqa: TRY004  # a row, not an argument
-    return found
+    return settings

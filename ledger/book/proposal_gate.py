@@ -120,15 +120,15 @@ class ProposalGate:
             return [Refusal(0, "nothing-proposed", "nothing is proposed; give at least one change")]
         after = HypotheticalFacts(self._connection, self._journal, changes, proposal, self.decided)
         coming = self._coming(changes, after)
-        found: list[Refusal] = []
+        refusals: list[Refusal] = []
         for number, change in enumerate(changes, 1):
             faults = list(self._faults(change)) or list(self._misfits(number, change, coming))
-            found += [Refusal(number, rule, message) for rule, message in faults]
-        if not found:
-            found = [*self._contradictions(changes)]
-        if not found:
-            found = [*self._circles(changes, after), *self._impossible(changes, after)]
-        return found
+            refusals += [Refusal(number, rule, message) for rule, message in faults]
+        if not refusals:
+            refusals = [*self._contradictions(changes)]
+        if not refusals:
+            refusals = [*self._circles(changes, after), *self._impossible(changes, after)]
+        return refusals
 
     def _coming(self, changes: Sequence[Change], after: HypotheticalFacts) -> _Coming:
         """The facts that would stand otherwise than now, so far as they can; games only where a closing asks for them.
@@ -229,7 +229,7 @@ class ProposalGate:
         changes = [change] if change.do is not Verb.ADD else []
         if change.do is Verb.UNDO:
             changes = [numbered.change for numbered in self.decided.changes([change.proposal or 0])]
-        return any((known.fact or "").startswith(f"policy:{FOUR_EYES}@") for known in changes)
+        return any((each.fact or "").startswith(f"policy:{FOUR_EYES}@") for each in changes)
 
     def _known(self, change: Change) -> Fact | None:
         """The fact that a change names, if the journal holds it at that entry."""
@@ -242,8 +242,8 @@ class ProposalGate:
             yield "no-such-fact", f"the journal holds no {change.fact!r} at entry {change.entry}; look it up in 'log'"
             return
         allowed = [name for name in correctable_fields(fact.cls) if not self._is_fixed(change, name)]
-        given = dict(change.facts or {})
-        for name in given.keys() - set(allowed):
+        new_facts = dict(change.facts or {})
+        for name in new_facts.keys() - set(allowed):
             yield "not-correctable", f"{name} of {change.fact!r} cannot be corrected; what can is {allowed}"
         is_stale = False
         for name, expected in (change.expects or {}).items():
@@ -251,8 +251,10 @@ class ProposalGate:
             if _plain(now) != _plain(expected):
                 is_stale = True
                 yield "stale", f"{name} of {change.fact!r} is {_shown(now)}, not {_shown(expected)}; look at it again"
-        if not is_stale and all(_plain(fact.facts.get(name, BLANK)) == _plain(value) for name, value in given.items()):
-            says = ", ".join(f"{name}={_shown(value)}" for name, value in given.items())
+        if not is_stale and all(
+            _plain(fact.facts.get(name, BLANK)) == _plain(value) for name, value in new_facts.items()
+        ):
+            says = ", ".join(f"{name}={_shown(value)}" for name, value in new_facts.items())
             yield "changes-nothing", f"{change.fact!r} says so already: {says}"
 
     @staticmethod
@@ -275,10 +277,10 @@ class ProposalGate:
             yield "changes-nothing", f"{change.fact!r} stands; there is nothing to restore"
 
     def _add(self, change: Change) -> Found:
-        known = self._facts.fact(change.fact or "")
-        if known is not None:
-            way = "restore it" if known.annulled_by is not None else "correct that one"
-            yield "exists-already", f"{change.fact!r} was recorded at entry {known.entry}; {way}"
+        fact = self._facts.fact(change.fact or "")
+        if fact is not None:
+            way = "restore it" if fact.annulled_by is not None else "correct that one"
+            yield "exists-already", f"{change.fact!r} was recorded at entry {fact.entry}; {way}"
             return
         try:
             event = codec.structure_event(change.kind, dict(change.facts or {}))

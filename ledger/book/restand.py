@@ -119,21 +119,21 @@ def _after(book: Parts, row: Row, pool: str, recorded: Mapping[str, Any], acting
             message = f"was moved to pool {facts['pool']!r}, which has no scheme; run 'audit'"
             raise CorruptError("journal", row["position"], message)
         after |= row_of(facts, book.pools[facts["pool"]].pool)
-    given = (after["white"], after["black"])
-    after["white"], after["black"] = (corrections.root(book.decided.merges, player) for player in given)
-    if given != (after["white"], after["black"]):
-        book.connection.execute(_KEEP_SIDES, (row["position"], *given))
+    sides = (after["white"], after["black"])
+    after["white"], after["black"] = (corrections.root(book.decided.merges, player) for player in sides)
+    if sides != (after["white"], after["black"]):
+        book.connection.execute(_KEEP_SIDES, (row["position"], *sides))
     after["voided_by"] = _voided_by(book.decided, after, facts["pool"], stands)
     return after
 
 
 def _voided_by(decided: Decided, row: Row, pool: str, stands: Standing) -> int | None:
     """The proposal that voided a game; None where the last change that speaks of it lets it stand."""
-    found: list[tuple[tuple[int, int], int | None]] = []
+    decisions: list[tuple[tuple[int, int], int | None]] = []
     if stands.annulled is not None:
-        found.append(stands.annulled)
+        decisions.append(stands.annulled)
     if stands.restored is not None:
-        found.append((stands.restored, None))
+        decisions.append((stands.restored, None))
     for span in decided.spans_of(row["white"], row["black"], pool, row["tournament"]):
         change, (first, last) = span.change, corrections.span(span.change)
         if not first <= row["ended_ms"] <= last:
@@ -143,22 +143,22 @@ def _voided_by(decided: Decided, row: Row, pool: str, stands: Standing) -> int |
             if not row["rated"] or not corrections.is_meant(change, person, row["white"], row["outcome"]):
                 continue
         voids = change.do is not Verb.RESTORE_TOURNAMENT
-        found.append(((span.position, span.number), span.proposal if voids else None))
-    return max(found)[1] if found else None
+        decisions.append(((span.position, span.number), span.proposal if voids else None))
+    return max(decisions)[1] if decisions else None
 
 
 def _note(book: Parts, stood: Row, row: Row, fresh: Fresh) -> None:
     """Note what is to be rated anew where a game stands otherwise than before."""
     if any(stood[name] != row[name] for name in _OF_TOURNAMENT):
-        for known in (stood, row):
-            book.moved(known["pool"], known["tournament"], known["ended_ms"])
-    counted = [known for known in (stood, row) if known["reason"] is None]
+        for version in (stood, row):
+            book.moved(version["pool"], version["tournament"], version["ended_ms"])
+    counted = [version for version in (stood, row) if version["reason"] is None]
     if not counted or (len(counted) > 1 and all(stood[n] == row[n] for n in _WRITTEN if n not in _UNRATED)):
         return
     # in both pools: a row of the old one may bear the new place
     first = min(stood["rated_ms"], row["rated_ms"])
-    for known in counted:
-        fresh.note(known["pool"], first, (known["white"], known["black"]))
+    for version in counted:
+        fresh.note(version["pool"], first, (version["white"], version["black"]))
 
 
 def rows_at(connection: sqlite3.Connection, positions: Sequence[int]) -> list[Row]:

@@ -141,8 +141,8 @@ class Roster:
 
     def change(self, player: int, ms: int, at: str, position: int, standing: str, declared: int | None) -> None:
         """Note a change from *ms* on; of two that begin together (``2020``, ``2020-01-01``) the more precise holds."""
-        known = (ms, at, position, STANDING_CODE[standing], declared)
-        self.changes[player] = sorted([*self.changes.get(player, []), known], key=lambda row: row[:3])
+        entry = (ms, at, position, STANDING_CODE[standing], declared)
+        self.changes[player] = sorted([*self.changes.get(player, []), entry], key=lambda row: row[:3])
 
     def read_again(self, player: int) -> None:
         """Take up the standings and changes of one player as they stand now: a correction has changed them."""
@@ -172,16 +172,16 @@ class Roster:
             pasts: False where nobody has a declared rating, a year of birth or a seed: then none is read.
             shown: False where no pool goes by the ratings that sources show: then the games are not read.
         """
-        found = _Gathered({}, {}, {})
+        gathered = _Gathered({}, {}, {})
         if pasts:
             for player, declared, birth_year in self._connection.execute(_ALL_KNOWN):
-                found.known[player] = (declared, birth_year)
+                gathered.known[player] = (declared, birth_year)
             for pool, player, *row in self._connection.execute(_ALL_SEEDS):
-                found.seeds.setdefault((pool, player), []).append(_listed(*row))
+                gathered.seeds.setdefault((pool, player), []).append(_listed(*row))
         if shown:
             for pool, player, ended_ms, rating in self._connection.execute(_ALL_SHOWN):
-                found.shown[pool, player] = (ended_ms, rating)
-        self._gathered = found
+                gathered.shown[pool, player] = (ended_ms, rating)
+        self._gathered = gathered
 
     def known(self, player: int) -> tuple[int | None, int | None]:
         """The rating that a player declared on joining, and the year of birth."""
@@ -241,10 +241,10 @@ class Roster:
         """
         waiting: tuple[int, Listed, Newcomer] | None = None
         for row in self._connection.execute(_IN_ORDER, (pool, ms)):
-            found = self._seeded(ms, *row)
-            if waiting is not None and waiting[0] != found[0]:
+            current = self._seeded(ms, *row)
+            if waiting is not None and waiting[0] != current[0]:
                 yield waiting
-            waiting = found
+            waiting = current
         if waiting is not None:
             yield waiting
 

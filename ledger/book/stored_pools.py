@@ -90,9 +90,9 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     eras: dict[int, list[Era]] = {}
     query = "SELECT pool, since_ms, since, scheme, settings, carry, conversion, position FROM eras ORDER BY 1, 2, 3, 8"
     for pool, since_ms, since, name, settings, carry, conversion, position in connection.execute(query):
-        scheme, given = named(name), orjson.loads(settings)
+        scheme, values = named(name), orjson.loads(settings)
         ranges = tuple(ConversionRange(**fields) for fields in orjson.loads(conversion))
-        era = Era(since_ms, since, scheme, _numbers(scheme, settings), given, Carry(carry), ranges, position)
+        era = Era(since_ms, since, scheme, _numbers(scheme, settings), values, Carry(carry), ranges, position)
         eras.setdefault(pool, []).append(era)
     runs: dict[int, list[int]] = {}
     for pool, as_of_ms in connection.execute("SELECT DISTINCT pool, as_of_ms FROM runs ORDER BY 1, 2"):

@@ -149,10 +149,10 @@ class Pool:
     @cached_property
     def restarts(self) -> tuple[int, ...]:
         """By era, the place of the last one up to it with which everybody began anew; 0 where there was none."""
-        found = [0]
+        places = [0]
         for place, era in enumerate(self.eras[1:], 1):
-            found.append(place if era.carry is Carry.RESTART else found[-1])
-        return tuple(found)
+            places.append(place if era.carry is Carry.RESTART else places[-1])
+        return tuple(places)
 
     @property
     def by_runs(self) -> bool:
@@ -167,7 +167,7 @@ class Pool:
     @cached_property
     def reach_ms(self) -> int:
         """How far from a game another one of its tournament may lie whose place depends on it."""
-        days = (int(known.gap + known.longest) + 1 for known in self._calendars if known.by_event)
+        days = (int(calendar.gap + calendar.longest) + 1 for calendar in self._calendars if calendar.by_event)
         return max(days, default=0) * DAY_MS
 
     @cached_property
@@ -242,7 +242,7 @@ class Pool:
             ends: when its games ended, ascending: all of them, or of a tournament of which nothing was told those that
                 lie within ``reach_ms`` of the games that are asked for.
         """
-        found: dict[int, Edition] = {}
+        by_end: dict[int, Edition] = {}
         # by last era of those on end that rate tournaments whole, when the first begins
         begins: dict[int, int] = {}
         for era, until in enumerate(self._whole_until):
@@ -250,8 +250,8 @@ class Pool:
                 begins.setdefault(until, self.eras[era].since_ms)
         for until, since_ms in begins.items():
             first, last = bisect_left(ends, since_ms), bisect_right(ends, self._last_ms(until))
-            found |= tournaments.editions(ends[first:last], self.gap_before, self.announced(tournament))
-        return found
+            by_end |= tournaments.editions(ends[first:last], self.gap_before, self.announced(tournament))
+        return by_end
 
     def gap_before(self, end: int) -> float:
         """How many days without a game before one that ended then do not yet end an edition; 0 where none is seen."""
@@ -341,7 +341,7 @@ class Pool:
             tournament: the name of each game's tournament; asked for only where a scheme goes by it.
             editions: by name and end of a game, the editions of tournaments that are rated whole.
         """
-        found: Mapping[Any, Mapping[int, Edition]] = editions or {}
+        by_tournament: Mapping[Any, Mapping[int, Edition]] = editions or {}
         rated_ms, batch = ended_ms.copy(), [ALONE] * len(ended_ms)
         began: list[int | None] = [None] * len(ended_ms)
         if self.by_game:
@@ -354,12 +354,12 @@ class Pool:
                 listing = periods.listings(ended_ms[games], calendar, self.runs)
                 rated_ms[games] = np.minimum(listing, self._last_ms(number))
             elif era.scheme.rhythm is not Rhythm.GAME:
-                known: dict[tuple[int, str | None], Place] = {}  # most games share event and day
+                cache: dict[tuple[int, str | None], Place] = {}  # most games share event and day
                 for game, ms in zip(games.tolist(), ended_ms[games].tolist(), strict=True):
                     played = (ms, tournament[game])
-                    if played not in known:
-                        known[played] = self.place(*played, found.get(tournament[game], {}).get(ms))
-                    rated_ms[game], batch[game], began[game] = known[played]
+                    if played not in cache:
+                        cache[played] = self.place(*played, by_tournament.get(tournament[game], {}).get(ms))
+                    rated_ms[game], batch[game], began[game] = cache[played]
         return rated_ms, batch, began
 
     def when(self, era: int, rated_ms: int, ended_ms: int) -> When:

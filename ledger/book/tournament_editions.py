@@ -104,18 +104,18 @@ def names_of(connection: sqlite3.Connection, pool: Pool, player: int) -> list[st
 
 def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]) -> dict[str, list[StoredRound]]:
     """By name of a tournament its rounds without a game, of all editions; none of what was voided with its games."""
-    found: dict[str, list[StoredRound]] = {}
+    rounds: dict[str, list[StoredRound]] = {}
     rows = connection.execute(_OF_NAMES, (pool.pool, json.dumps(sorted(names)))).fetchall()
     # as nearly always: nothing else is asked then
     if not rows:
-        return found
+        return rounds
     decided = Decided(connection)
     for row in rows:
         stored = StoredRound._make(row)
         if not _is_voided(decided, pool.name, stored):
             person = corrections.root(decided.merges, stored.player)
-            found.setdefault(stored.tournament, []).append(stored._replace(player=person))
-    return found
+            rounds.setdefault(stored.tournament, []).append(stored._replace(player=person))
+    return rounds
 
 
 def _is_voided(decided: Decided, pool: str, stored: StoredRound) -> bool:
@@ -200,34 +200,34 @@ def editions_of(
         else:
             rounds.setdefault(edition, []).append(bye)
     days_alone = sorted({bye.edition_ms for bye in alone})
-    found = tournaments.editions(days_alone, lambda _: QUIET_DAYS if quiet_days is None else quiet_days, announced)
+    by_day = tournaments.editions(days_alone, lambda _: QUIET_DAYS if quiet_days is None else quiet_days, announced)
     for bye in alone:
-        rounds.setdefault(found[bye.edition_ms], []).append(bye)
+        rounds.setdefault(by_day[bye.edition_ms], []).append(bye)
     return Editions(sorted({*played, *rounds}), rounds)
 
 
 def in_edition(
-    connection: sqlite3.Connection, event: RoundWithoutGame, known: Sequence[RoundWithoutGame]
+    connection: sqlite3.Connection, event: RoundWithoutGame, tellings: Sequence[RoundWithoutGame]
 ) -> RoundWithoutGame | None:
     """Of the rounds of one number, player and name, the one that is of the same edition as another telling.
 
     Args:
         connection: the views.
         event: the other telling.
-        known: those that are known, the one under its own key among them.
+        tellings: those that are known, the one under its own key among them.
     """
-    own = next((telling for telling in known if telling.key == event.key), None)
+    own = next((telling for telling in tellings if telling.key == event.key), None)
     if own is not None:
         return own
     pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
     # rounds without a number are told apart by their days alone
     if pool is None or event.round is None:
         return None
-    byes = [as_stored(telling, position) for position, telling in enumerate((event, *known))]
+    byes = [as_stored(telling, position) for position, telling in enumerate((event, *tellings))]
     ends = dict(connection.execute(_ENDS, (pool.pool, event.tournament)).fetchall())
     for together in editions_of(pool, event.tournament, ends, byes, None).rounds.values():
         if byes[0] in together:
-            return next((known[bye.position - 1] for bye in together if bye.position), None)
+            return next((tellings[bye.position - 1] for bye in together if bye.position), None)
     return None
 
 

@@ -52,11 +52,11 @@ def editions_of(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str 
         if pool.by_event and tournament:
             _, first, last = spans.get((pool.pool, tournament), (pool, ended_ms, ended_ms))
             spans[pool.pool, tournament] = pool, min(first, ended_ms), max(last, ended_ms)
-    found: dict[int, dict[str, Mapping[int, Edition]]] = {}
+    by_pool: dict[int, dict[str, Mapping[int, Edition]]] = {}
     for (number, tournament), (pool, first, last) in spans.items():
         if tournament in pool.closed or tournament in pool.opened:
             rows = connection.execute(_ALL_ENDS, (number, tournament))
         else:
             rows = connection.execute(_ENDS, (number, tournament, first - pool.reach_ms, last + pool.reach_ms))
-        found.setdefault(number, {})[tournament] = pool.editions(tournament, [ms for (ms,) in rows])
-    return found
+        by_pool.setdefault(number, {})[tournament] = pool.editions(tournament, [ms for (ms,) in rows])
+    return by_pool

@@ -56,15 +56,15 @@ class Announced:
 
     def editions(self) -> list[Edition]:
         """The editions that were opened, in order: none reaches into the next one, a closing within it ends it."""
-        found = []
+        spans = []
         begins = [first for first, _ in self.opened]
         for place, (first, last) in enumerate(self.opened):
             before = begins[place + 1] - 1 if place + 1 < len(begins) else None
             closing = bisect_left(self.closed, first)
             if closing < len(self.closed) and (before is None or self.closed[closing] <= before):
                 last = self.closed[closing]  # noqa: PLW2901
-            found.append(Edition(first, last if before is None else min(last, before)))
-        return found
+            spans.append(Edition(first, last if before is None else min(last, before)))
+        return spans
 
 
 NOTHING = Announced()
@@ -89,7 +89,7 @@ def editions(ends: Sequence[int], gap_days: Gap, announced: Announced = NOTHING)
     """
     opened = announced.editions()
     clusters = list(_clusters(ends, gap_days, announced.closed, opened))
-    found: dict[int, Edition] = {}
+    by_end: dict[int, Edition] = {}
     for place, (edition, games) in enumerate(clusters):
         if edition is None:
             first, last = games[0], games[-1]
@@ -100,8 +100,8 @@ def editions(ends: Sequence[int], gap_days: Gap, announced: Announced = NOTHING)
             if closing is not None and all(closing < begin for begin in later):
                 last = closing
             edition = Edition(first - first % DAY_MS, last)  # noqa: PLW2901
-        found.update(dict.fromkeys(games, edition))
-    return found
+        by_end.update(dict.fromkeys(games, edition))
+    return by_end
 
 
 def _clusters(
@@ -111,7 +111,7 @@ def _clusters(
     games: list[int] = []
     inside: Edition | None = None
     for end in ends:
-        edition = next((known for known in opened if known.first_ms <= end <= known.last_ms), None)
+        edition = next((span for span in opened if span.first_ms <= end <= span.last_ms), None)
         parted = edition is None and games and _parted(games[-1], end, gap_days, closed, opened)
         if games and (edition is not inside or parted):
             yield inside, games

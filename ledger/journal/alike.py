@@ -133,17 +133,17 @@ class AlikeGames:
         rows = list(self._known.look(frame))
         if not rows:
             return frame, []
-        held: list[tuple[int, Alike]] = []
+        repeats: list[tuple[int, Alike]] = []
         renamed: dict[int, str] = {}
         tellings = [(asked, _Telling(frame.row(asked.row, named=True), self._known)) for asked in rows]
         tellings.sort(key=lambda pair: (-pair[1].said, pair[0].row))  # who says most finds the very game
         for asked, telling in tellings:
-            known = self._match(telling, asked, find)
-            if known is not None and known.is_same:
-                renamed[asked.row] = known.key
-            elif known is not None:
-                held.append((asked.row, Alike(telling.line, telling.key, known.key, known.entry, known.how)))
-        return _sorted_out(frame, renamed, {row for row, _ in held}), [alike for _, alike in sorted(held)]
+            game = self._match(telling, asked, find)
+            if game is not None and game.is_same:
+                renamed[asked.row] = game.key
+            elif game is not None:
+                repeats.append((asked.row, Alike(telling.line, telling.key, game.key, game.entry, game.how)))
+        return _sorted_out(frame, renamed, {row for row, _ in repeats}), [alike for _, alike in sorted(repeats)]
 
     def _few(self, frame: DataFrame, find: Find) -> KnownGames | None:
         """The games that those of a frame may be; None where it is cheaper, or the only way, to read all."""
@@ -223,13 +223,13 @@ class _Known(NamedTuple):
 class _Telling:
     """A game as a file tells it."""
 
-    def __init__(self, row: Mapping[str, Any], known: KnownGames) -> None:
+    def __init__(self, row: Mapping[str, Any], games: KnownGames) -> None:
         self.line: int = row["line"]
         self.key: str = row["key"]
         self.facts = {name: row[name] for name in _OF_A_GAME if row[name] is not None}
         self.ids, self.names = (row["white_id"], row["black_id"]), (row["white_name"], row["black_name"])
         for side in ("white", "black"):
-            self.facts[side] = known.number(row[f"{side}_id"])
+            self.facts[side] = games.number(row[f"{side}_id"])
         if row["text"] is not None:
             self.facts["text"] = sha256(row["text"].encode()).hexdigest()
         self.said = len(self.facts)
@@ -245,14 +245,14 @@ class _Telling:
         return looks_like(self.facts, facts)
 
 
-def looks_like(given: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
+def looks_like(telling: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
     """True where nothing that two sources would write alike says another thing; players are not compared.
 
     Args:
-        given: the facts of a telling.
+        telling: the facts of a telling.
         facts: those of a known game of that day.
     """
-    return not any(_contradictions(given, facts))
+    return not any(_contradictions(telling, facts))
 
 
 def _contradictions(telling: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[bool]:

@@ -99,14 +99,14 @@ class CheckpointFiles:
             StorageError: the file cannot be read, is damaged, or is missing where ``club.toml`` says that it is.
         """
         configured = self._configured("checkpoints")
-        found = last_checkpoint(configured or kept_with(self._path, "checkpoints"))
-        if found is None and configured is not None:
+        newest = last_checkpoint(configured or kept_with(self._path, "checkpoints"))
+        if newest is None and configured is not None:
             raise StorageError(
                 str(configured),
                 f"is missing, but {self.settings_file.name} says that the checkpoints are kept there: bring it back "
                 "(is its disk there?), or take the line away if there shall be none",
             )
-        return found
+        return newest
 
 
 class Checkpoints(CheckpointFiles):

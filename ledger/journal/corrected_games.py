@@ -37,8 +37,8 @@ class Index:
 
     def __init__(self, parts: Sequence[DataFrame], column: str) -> None:
         """Take the columns ``position`` and *column* of each part."""
-        known = [part.select("position", column).drop_nulls() for part in parts]
-        every = pl.concat(known).sort(column, "position") if known else pl.DataFrame({"position": [], column: []})
+        columns = [part.select("position", column).drop_nulls() for part in parts]
+        every = pl.concat(columns).sort(column, "position") if columns else pl.DataFrame({"position": [], column: []})
         self._places = every[column].cast(pl.UInt64).to_numpy()
         self._positions = every["position"].cast(pl.UInt32).to_numpy()
 
@@ -55,22 +55,22 @@ class Index:
         return lambda row: self._positions[first[row] : min(last[row], first[row] + MOST)].tolist(), first < last
 
 
-def spans(known: Any, places: Any) -> tuple[Any, Any]:
+def spans(ascending: Any, places: Any) -> tuple[Any, Any]:
     """For each of some numbers the first place, and one after the last, where it stands among sorted ones.
 
     Args:
-        known: an array, ascending.
+        ascending: an array, ascending.
         places: a series, null where nothing is looked for.
     """
-    if not len(known) or places.null_count() == len(places):
+    if not len(ascending) or places.null_count() == len(places):
         nothing = np.zeros(len(places), np.int64)
         return nothing, nothing
     hashes = places.fill_null(0).to_numpy()
-    first = np.searchsorted(known, hashes, "left")
-    found = (known[np.minimum(first, len(known) - 1)] == hashes) & places.is_not_null().to_numpy()
+    first = np.searchsorted(ascending, hashes, "left")
+    is_there = (ascending[np.minimum(first, len(ascending) - 1)] == hashes) & places.is_not_null().to_numpy()
     last = first.copy()
     # few are found: nearly all are looked up once
-    last[found] = np.searchsorted(known, hashes[found], "right")
+    last[is_there] = np.searchsorted(ascending, hashes[is_there], "right")
     return first, last
 
 
@@ -101,37 +101,37 @@ def meeting() -> Expr:
     """
     pair = pl.min_horizontal("white", "black") * 2**32 + pl.max_horizontal("white", "black")
     number = pair.hash() ^ pl.col("tournament").hash() ^ pl.col("round").hash()
-    known = pl.col("tournament").is_not_null() & pl.col("round").str.contains(r"\d")
-    return pl.when(known & (pl.min_horizontal("white", "black") >= 0)).then(number).alias("meeting")
+    has_round = pl.col("tournament").is_not_null() & pl.col("round").str.contains(r"\d")
+    return pl.when(has_round & (pl.min_horizontal("white", "black") >= 0)).then(number).alias("meeting")
 
 
 def told_otherwise(
-    telling: Mapping[str, Any], known: Mapping[str, Any], sides: Sides, names: Callable[[], Sequence[tuple[str, str]]]
+    telling: Mapping[str, Any], game: Mapping[str, Any], sides: Sides, names: Callable[[], Sequence[tuple[str, str]]]
 ) -> str:
     """What a telling says otherwise than the known game that it looks like; empty where it looks like another game.
 
     Args:
         telling: the facts of the telling.
-        known: those of the known game.
+        game: those of the known game.
         sides: who is who.
         names: the names of both Whites and of both Blacks, asked only where one of the players is another.
     """
     moves = telling.get("text")
-    same_moves = moves is not None and moves == known.get("text") and telling.get("half_moves", 0) >= LONG
+    same_moves = moves is not None and moves == game.get("text") and telling.get("half_moves", 0) >= LONG
     for name in ("half_moves", "text", "pool"):  # a blank contradicts nothing
-        if None not in {telling.get(name), known.get(name)} and telling.get(name) != known.get(name):
+        if None not in {telling.get(name), game.get(name)} and telling.get(name) != game.get(name):
             return ""
-    same_event = telling.get("tournament") is not None and telling.get("tournament") == known.get("tournament")
-    same_round = same_event and telling.get("round") is not None and telling.get("round") == known.get("round")
-    days = telling["ended_at"][:_DAY], known["ended_at"][:_DAY]
-    same_outcome = telling["outcome"] == known["outcome"]
+    same_event = telling.get("tournament") is not None and telling.get("tournament") == game.get("tournament")
+    same_round = same_event and telling.get("round") is not None and telling.get("round") == game.get("round")
+    days = telling["ended_at"][:_DAY], game["ended_at"][:_DAY]
+    same_outcome = telling["outcome"] == game["outcome"]
     if sides.white and sides.black:
         is_next = same_round and _apart(*days) == 1
         return "with another day" if same_outcome and days[0] != days[1] and (same_moves or is_next) else ""
     if days[0] != days[1] or not (same_moves or len(days[0]) == _DAY):
         return ""
     if sides.white_as_black and sides.black_as_white:
-        same_winner = known["outcome"] == _MIRRORED[telling["outcome"]]
+        same_winner = game["outcome"] == _MIRRORED[telling["outcome"]]
         is_same = (same_winner and same_round) or (same_moves and (same_winner or same_outcome))
         return "with the colours swapped" if is_same else ""
     if (sides.white or sides.black) and same_moves and same_event and same_outcome:

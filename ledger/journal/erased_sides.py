@@ -76,7 +76,7 @@ class ErasedSides:
         is_doubtful = pl.col("white_id").is_in(doubtful) | pl.col("black_id").is_in(doubtful)
         rows = frame.with_row_index("row").filter(is_doubtful)
         stored = find([f"game:{key}" for key in rows["key"].to_list()])
-        held: dict[int, Alike] = {}
+        repeats: dict[int, Alike] = {}
         for row in rows.iter_rows(named=True):
             entry = stored.get(f"game:{row['key']}")
             sides = {side: numbers[row[f"{side}_id"]] for side in SIDES}
@@ -89,10 +89,10 @@ class ErasedSides:
             else:
                 game = self._met(row, sides, find)
             if game is not None:
-                held[row["row"]] = Alike(row["line"], "", *game, HOW)
+                repeats[row["row"]] = Alike(row["line"], "", *game, HOW)
                 self._told.add(game[1])
-        kept = pl.Series([row not in held for row in range(len(frame))], dtype=pl.Boolean)
-        return (frame.filter(kept) if held else frame), list(held.values())
+        kept = pl.Series([row not in repeats for row in range(len(frame))], dtype=pl.Boolean)
+        return (frame.filter(kept) if repeats else frame), list(repeats.values())
 
     def _numbers(self, frame: DataFrame) -> dict[str, int | None]:
         """The numbers of a frame's identities; None for who is unknown."""

@@ -21,42 +21,44 @@ _MOST_WITHOUT = 20_000  # keys in a row without a source
 _HINT = "give the key as 'games' shows it, the id that its server gave it, or its web address"
 
 
-def game_found(journal: Journal, wanted: str) -> tuple[str, Stored]:
+def game_found(journal: Journal, reference: str) -> tuple[str, Stored]:
     """The key of the game that is meant, without ``game:``, and its entry.
 
     Args:
         journal: where it stands.
-        wanted: its key, ``#`` and the number of the entry that recorded it, the part of the key behind its source, or
-            its address on lichess.org, chess.com or ficsgames.org.
+        reference: its key, ``#`` and the number of the entry that recorded it, the part of the key behind its source,
+            or its address on lichess.org, chess.com or ficsgames.org.
 
     Raises:
         UnknownNameError: no game, or games of several sources: their keys are listed.
     """
-    if wanted[:1] == "#" and wanted[1:].isdecimal():
-        return _game_of_entry(journal, wanted)
-    key = wanted.removeprefix(_GAME)
+    if reference[:1] == "#" and reference[1:].isdecimal():
+        return _game_of_entry(journal, reference)
+    key = reference.removeprefix(_GAME)
     exact = journal.find([_GAME + key]).get(_GAME + key)
     if exact is not None:
         return key, exact
-    at_address = game_key_at(wanted)
+    at_address = game_key_at(reference)
     keys = [at_address] if at_address else [f"{source}:{key}" for source in _sources(journal)]
     matches = journal.find([_GAME + name for name in keys])
     if len(matches) == 1:
         ((name, stored),) = matches.items()
         return name.removeprefix(_GAME), stored
     named = sorted(name.removeprefix(_GAME) for name in matches)
-    raise UnknownNameError("game", wanted, f"several sources have one: {named}" if matches else _HINT)
+    raise UnknownNameError("game", reference, f"several sources have one: {named}" if matches else _HINT)
 
 
-def _game_of_entry(journal: Journal, wanted: str) -> tuple[str, Stored]:
-    position = int(wanted[1:20])
+def _game_of_entry(journal: Journal, entry_number: str) -> tuple[str, Stored]:
+    position = int(entry_number[1:20])
     there = 1 <= position <= journal.size()
     bodies = [body for block in journal.read(position - 1, position) for body in block] if there else []
     if not bodies:
-        raise UnknownNameError("game", wanted, f"the journal has {journal.size():,} entries")
+        raise UnknownNameError("game", entry_number, f"the journal has {journal.size():,} entries")
     entry = orjson.loads(bodies[0])
     if entry["kind"] != GameRecorded.KIND:
-        raise UnknownNameError("game", wanted, f"that entry is a {entry['kind']}; 'games' shows the numbers of games")
+        raise UnknownNameError(
+            "game", entry_number, f"that entry is a {entry['kind']}; 'games' shows the numbers of games"
+        )
     key = str(entry["key"])
     return key.removeprefix(_GAME), journal.find([key])[key]
 

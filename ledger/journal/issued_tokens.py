@@ -165,8 +165,8 @@ class IssuedTokens:
         """The register as the journal stands, entries of an open transaction included."""
         keys = list(self._journal.keys(KEYS, AFTER_KEYS))
         if keys != self._keys:
-            found = self._journal.find(keys)
-            entries = [decode(stored.body) for stored in found.values()]
+            rows = self._journal.find(keys)
+            entries = [decode(stored.body) for stored in rows.values()]
             register = TokenRegister()
             register.take(sorted(entries, key=lambda entry: entry.position))
             self._keys, self._register = keys, register

@@ -57,10 +57,10 @@ COLUMNS = ListRow._fields
 
 def shared_places(ratings: Sequence[float]) -> list[int]:
     """The places of ratings that descend: equals share one, and the next one is as many further: 1, 2, 2, 4."""
-    found: list[int] = []
+    places: list[int] = []
     for place, rating in enumerate(ratings, 1):
-        found.append(found[-1] if place > 1 and rating == ratings[place - 2] else place)
-    return found
+        places.append(places[-1] if place > 1 and rating == ratings[place - 2] else place)
+    return places
 
 
 def in_form(rows: Iterable[ListRow], form: str = FORM) -> list[ListRow]:

@@ -155,17 +155,17 @@ class KnownGames:
         Args:
             frame: columns of ``SourceGame``.
         """
-        given = frame.select(
+        tellings = frame.select(
             *(self._alike(frame, side) for side in ("white", "black")),
             *_days(),
             pl.col("key").hash().alias("key"),
         ).with_columns(pair=_pair())
-        own = self._entries_of(given["key"].to_numpy())
-        others = list(self._others(frame, given))
-        of_days = [self._span(given, day) for day in ("ended", "started")]
+        own = self._entries_of(tellings["key"].to_numpy())
+        others = list(self._others(frame, tellings))
+        of_days = [self._span(tellings, day) for day in ("ended", "started")]
         alike = sum(last - first for first, last in of_days)
         made = frame["key"].str.contains(f"^{MADE}$").to_numpy()
-        crowded = given.select(_place("ended")).to_series().is_duplicated().to_numpy()
+        crowded = tellings.select(_place("ended")).to_series().is_duplicated().to_numpy()
         is_asked = (alike > 0) & ((own == 0) | (made & ((alike > 1) | crowded)))
         self.claimed[own[~is_asked]] = True
         for _, asked in others:
@@ -175,12 +175,12 @@ class KnownGames:
             further = {entry for entries, _ in others for entry in entries(row)} - here
             yield Asked(row, int(own[row]), sorted(here), [] if own[row] else sorted(further))
 
-    def _others(self, frame: DataFrame, given: DataFrame) -> Iterator[tuple[Callable[[int], list[int]], Any]]:
+    def _others(self, frame: DataFrame, tellings: DataFrame) -> Iterator[tuple[Callable[[int], list[int]], Any]]:
         """By row the games of the same moves, and those of the same event, round and players; which rows have any."""
         if len(self._of_moves) and frame["text"].null_count() < len(frame):
             yield self._of_moves.entries(told_moves(frame))
         if len(self._of_meetings) and frame["round"].null_count() < len(frame):
-            met = given.select("white", "black").with_columns(frame["tournament"], frame["round"])
+            met = tellings.select("white", "black").with_columns(frame["tournament"], frame["round"])
             yield self._of_meetings.entries(met.select(meeting()).to_series())
 
     def _entries_of(self, keys: Any) -> Any:
@@ -190,10 +190,10 @@ class KnownGames:
         place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where(self._keys[place] == keys, self._own[place], 0)
 
-    def _span(self, given: DataFrame, day: str) -> tuple[Any, Any]:
+    def _span(self, tellings: DataFrame, day: str) -> tuple[Any, Any]:
         """For each row the first and one after the last of the games between its players on that day."""
-        known = (pl.col("white") >= 0) & (pl.col("black") >= 0)
-        places = given.select(pl.when(known).then(_place(day)).alias("place"))["place"]
+        have_numbers = (pl.col("white") >= 0) & (pl.col("black") >= 0)
+        places = tellings.select(pl.when(have_numbers).then(_place(day)).alias("place"))["place"]
         return spans(self._places, places)
 
     def number(self, identity: str) -> int:
@@ -225,9 +225,9 @@ class KnownGames:
         sides = [self._names.column(frame[side]).alias(side) for side in ("white", "black")]
         key = pl.when(pl.col("entry").is_null()).then(pl.col("key").str.slice(len("game:")).hash())
         position = pl.coalesce("entry", "position").alias("position")
-        known = frame.select(position, *sides, *_days(), key.alias("key"), "tournament", "round", moves_digest())
+        columns = frame.select(position, *sides, *_days(), key.alias("key"), "tournament", "round", moves_digest())
         pair = pl.when(pl.col("white").is_not_null()).then(_pair()).alias("pair")
-        return known.select("position", "key", "ended", "started", pair, "moves", meeting())
+        return columns.select("position", "key", "ended", "started", pair, "moves", meeting())
 
     def _with_supplements(self, parts: list[DataFrame]) -> Iterator[DataFrame]:
         """Each game by its day and, where that is another, by the day of its beginning."""

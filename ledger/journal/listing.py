@@ -116,13 +116,13 @@ def chosen(journal: Journal, after: int, until: int, marks: tuple[bytes, ...] | 
 
 def _newest(journal: Journal, size: int, marks: tuple[bytes, ...] | None, last: int) -> list[bytes]:
     """From the end backwards, until there are enough."""
-    found: list[bytes] = []
+    entries: list[bytes] = []
     step = last if marks is None else STEP
-    while size > 0 and len(found) < last:
+    while size > 0 and len(entries) < last:
         after = max(size - step, 0)
-        found = [*chosen(journal, after, size, marks), *found]
+        entries = [*chosen(journal, after, size, marks), *entries]
         size = after
-    return found[max(len(found) - last, 0) :]
+    return entries[max(len(entries) - last, 0) :]
 
 
 def movetext(journal: Journal, sha256: str) -> str | None:

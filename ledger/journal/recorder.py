@@ -154,7 +154,7 @@ class _Batch:
     def __init__(
         self,
         writer: Writer,
-        known: set[str],
+        keys: set[str],
         actor: str,
         now_ms: int,
         accepted: ClockAccepted | None,
@@ -162,7 +162,7 @@ class _Batch:
         judged: Container[type[Event]],
     ) -> None:
         self._writer = writer
-        self._known = known
+        self._known = keys
         self._actor = actor
         self._now_ms = now_ms
         self._further = further
@@ -257,10 +257,10 @@ class _Batch:
         if not isinstance(event, GameRecorded) or stored == telling:
             rules.check_repeat(type(event), event.key, stored, telling)
             return None
-        known = self._games.get(event.game)
-        if known is None:
-            known = self._games[event.game] = known_games(self._writer.find, {event.key: before})[event.game]
-        return told_of(known, event.game, telling, self._now_ms, self._further.standing_now)
+        game = self._games.get(event.game)
+        if game is None:
+            game = self._games[event.game] = known_games(self._writer.find, {event.key: before})[event.game]
+        return told_of(game, event.game, telling, self._now_ms, self._further.standing_now)
 
 
 def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:

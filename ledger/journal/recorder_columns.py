@@ -54,9 +54,9 @@ def suspects(games: DataFrame, now_ms: int) -> Series:
     """
     ended, started = pl.col("ended_at"), pl.col("started_at")
     # Instants sort as text, as far as both are known; within a second, 00Z sorts behind 00.001Z.
-    known = pl.min_horizontal(ended.str.len_bytes(), started.str.len_bytes(), pl.lit(_TO_THE_SECOND))
-    ended_known, started_known = ended.str.slice(0, known), started.str.slice(0, known)
-    in_one_second = (known == _TO_THE_SECOND) & (ended_known == started_known) & (ended != started)
+    common_length = pl.min_horizontal(ended.str.len_bytes(), started.str.len_bytes(), pl.lit(_TO_THE_SECOND))
+    ended_known, started_known = ended.str.slice(0, common_length), started.str.slice(0, common_length)
+    in_one_second = (common_length == _TO_THE_SECOND) & (ended_known == started_known) & (ended != started)
     latest = instant_text(min(now_ms + rules.FUTURE_SLACK_MS, _LAST_MS), Precision.SECOND)[:_TO_THE_SECOND]
     doubts = [pl.col("white") == pl.col("black"), ended > latest]
     if games["started_at"].null_count() < len(games):
@@ -150,8 +150,8 @@ class ImportReport(FaultsFound):
     def leave_out(self, variant: str, count: int) -> None:
         """Count games of a variant that has no pool."""
         reason = f"variant {variant}"
-        known = reason in self.left_out or len(self.left_out) < MAX_REASONS
-        self.left_out[reason if known else "other variants"] += count
+        has_room = reason in self.left_out or len(self.left_out) < MAX_REASONS
+        self.left_out[reason if has_room else "other variants"] += count
 
 
 @attrs.define
@@ -280,20 +280,20 @@ class GameImport:
     def _append_rounds(self, writer: Writer, events: Mapping[SourceRound, RoundWithoutGame], stamp: str) -> None:
         """Append those that are new; one that says something else than the journal, or the file, is a fault."""
         stored = writer.find([event.key for event in events.values()])
-        known = {key: rules.facts_of(entry) for key, entry in stored.items()}
+        facts_by_key = {key: rules.facts_of(entry) for key, entry in stored.items()}
         pools = sorted({event.pool for event in events.values()} - self._pools)
         adopted = [attrs.evolve(self._scheme, pool=pool) for pool in pools]  # a tournament may begin with a bye
         keys = [event.key for event in adopted]
         bodies = [body_of(writer.size + place, stamp, self._actor, event) for place, event in enumerate(adopted, 1)]
         for telling, event in events.items():
             facts = codec.facts_mapping(event)
-            if event.key not in known:
-                known[event.key] = facts
+            if event.key not in facts_by_key:
+                facts_by_key[event.key] = facts
                 keys.append(event.key)
                 bodies.append(body_of(writer.size + len(keys), stamp, self._actor, event))
                 continue
             try:
-                rules.check_repeat(RoundWithoutGame, event.key, known[event.key], facts)
+                rules.check_repeat(RoundWithoutGame, event.key, facts_by_key[event.key], facts)
                 self._taken.rounds_repeated += 1
             except RejectedError as error:
                 self.report.fault(telling.line, str(error))
@@ -321,11 +321,11 @@ class GameImport:
         stamp = rules.recorded_text(now)
         frame = self._keys.with_keys(self._with_pools(frame), writer.find)
         if self._alike is not None and len(frame):
-            frame, held = self._alike.sort_out(frame, writer.find, writer.size)
+            frame, repeats = self._alike.sort_out(frame, writer.find, writer.size)
             if self._erased is not None:
                 frame, nameless = self._erased.sort_out(frame, writer.find)
-                held = sorted([*held, *nameless])
-            self.report.hold_back(held)
+                repeats = sorted([*repeats, *nameless])
+            self.report.hold_back(repeats)
         frame = self._housed(writer, frame)
         if not len(frame):
             return
@@ -356,8 +356,8 @@ class GameImport:
         """The games whose pool is there or can be made; the others are faults."""
         met = set(frame["pool"].unique().to_list()) - self._pools
         named = sorted(pool for pool in met if _NAME.fullmatch(pool))
-        known = writer.find([attrs.evolve(self._scheme, pool=pool).key for pool in named])
-        self._pools.update(pool for pool in named if attrs.evolve(self._scheme, pool=pool).key in known)
+        entries = writer.find([attrs.evolve(self._scheme, pool=pool).key for pool in named])
+        self._pools.update(pool for pool in named if attrs.evolve(self._scheme, pool=pool).key in entries)
         unmade = [pool for pool in named if pool not in self._pools]
         room = MAX_NEW_POOLS - len(self.report.new_pools) - len(self._taken.new_pools)
         without = met - self._pools - set(unmade[:room])
@@ -383,16 +383,16 @@ class GameImport:
         """Learn the numbers of players by identity and name; new ones are registered."""
         fresh = {identity: name for identity, name in named.items() if identity not in self._numbers}
         if fresh:
-            found = register(writer, self._names, fresh, stamp, self._actor)
-            self._taken.newcomers += [(person.identity or "", person.name or "") for person in found.new]
-            self._taken.kept_names += found.kept_names
-            self._numbers.update((identity, person.player) for identity, person in found.persons.items())
+            registration = register(writer, self._names, fresh, stamp, self._actor)
+            self._taken.newcomers += [(person.identity or "", person.name or "") for person in registration.new]
+            self._taken.kept_names += registration.kept_names
+            self._numbers.update((identity, person.player) for identity, person in registration.persons.items())
 
-    def _as_events(self, frame: DataFrame, known: DataFrame) -> DataFrame:
+    def _as_events(self, frame: DataFrame, players: DataFrame) -> DataFrame:
         """The frame in the columns of ``GameRecorded``, with its ``line`` and its movetext."""
         for side in ("white", "black"):
             ids = frame.select(pl.col(f"{side}_id").alias("id"))
-            joined = ids.join(known, on="id", how="left", maintain_order="left")
+            joined = ids.join(players, on="id", how="left", maintain_order="left")
             frame = frame.with_columns(joined["player"].alias(side))
         if frame["text"].null_count() < len(frame):
             frame = frame.with_columns(movetext=pl.col("text"))

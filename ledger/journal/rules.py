@@ -234,37 +234,37 @@ def subject_of(event: Event) -> str:
     return "game" if isinstance(event, GameRecorded) else event.key.partition("@")[0]
 
 
-def check_new(event: Event, known: Known, now_ms: int) -> None:
+def check_new(event: Event, keys: Known, now_ms: int) -> None:
     """A fact with a new key.
 
     Args:
         event: the fact.
-        known: the keys that the journal holds, those among them that the event refers to at least.
+        keys: the keys that the journal holds, those among them that the event refers to at least.
         now_ms: the recording machine's clock, milliseconds since 1970.
 
     Raises:
         RejectedError: naming the rule.
     """
     if isinstance(event, GameRecorded):  # nearly all are
-        _check_game(event, known, now_ms)
+        _check_game(event, keys, now_ms)
         return
     match event:
         case PlayerRegistered():
             check_joined(event.key, event.joined_at, now_ms)
         case PlayerChanged() | BirthYearLearnt():
-            if f"player:{event.player}" not in known:
+            if f"player:{event.player}" not in keys:
                 raise stranger(event.key, event.player)
         case RatingSeeded() | RoundWithoutGame():
-            if f"scheme:{event.pool}@start" not in known:
+            if f"scheme:{event.pool}@start" not in keys:
                 raise _unknown_pool(event, event.pool)
-            if f"player:{event.player}" not in known:
+            if f"player:{event.player}" not in keys:
                 raise stranger(event.key, event.player)
         case SchemeAdopted():
-            _check_scheme(event, known)
+            _check_scheme(event, keys)
         case RatingRunClosed() | TournamentClosed():
-            _check_closing(event, known, now_ms)
+            _check_closing(event, keys, now_ms)
         case TournamentOpened():
-            _check_opening(event, known)
+            _check_opening(event, keys)
         case _:
             raise _not_by_append(event)
 
@@ -312,12 +312,12 @@ def _not_by_append(event: Event) -> RejectedError:
             return _refusal("not-by-append", event, f"a {event.KIND} is recorded by {OWN_DOORS[type(event)]}")
 
 
-def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
+def _check_game(event: GameRecorded, keys: Known, now_ms: int) -> None:
     pool, white, black = f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}"
-    if pool not in known:
+    if pool not in keys:
         raise _unknown_pool(event, event.pool)
     for number, key in ((event.white, white), (event.black, black)):
-        if key not in known:
+        if key not in keys:
             raise stranger(event.key, number)
     if event.white == event.black:
         raise _refusal("same-player", event, f"White and Black are both player {event.white}; check the source")
@@ -336,7 +336,7 @@ def _check_times(event: GameRecorded, now_ms: int) -> None:
         raise _in_the_future(event, f"ended at {event.ended_at}", now_ms)
 
 
-def check_games(games: Sequence[GameRecorded], known: Known, now_ms: int) -> None:
+def check_games(games: Sequence[GameRecorded], keys: Known, now_ms: int) -> None:
     """Games with new keys, judged as ``check_new`` judges them one by one; most are passed by a look at all at once.
 
     Args: as of ``check_new``.
@@ -346,13 +346,13 @@ def check_games(games: Sequence[GameRecorded], known: Known, now_ms: int) -> Non
     """
     players = {game.white for game in games} | {game.black for game in games}
     if not (
-        all(f"scheme:{pool}@start" in known for pool in {game.pool for game in games})
-        and all(f"player:{player}" in known for player in players)
+        all(f"scheme:{pool}@start" in keys for pool in {game.pool for game in games})
+        and all(f"player:{player}" in keys for player in players)
         and not any(game.white == game.black or game.started_at is not None for game in games)
         and max((game.ended_at for game in games), default="") < _day(now_ms // DAY_MS)
     ):
         for game in games:
-            _check_game(game, known, now_ms)
+            _check_game(game, keys, now_ms)
 
 
 @lru_cache(maxsize=8)
@@ -360,7 +360,7 @@ def _day(number: int) -> str:
     return instant_text(number * DAY_MS, Precision.DAY)
 
 
-def _check_scheme(event: SchemeAdopted, known: Known) -> None:
+def _check_scheme(event: SchemeAdopted, keys: Known) -> None:
     try:
         scheme = schemes.named(event.scheme)
     except LedgerError as error:
@@ -369,7 +369,7 @@ def _check_scheme(event: SchemeAdopted, known: Known) -> None:
         scheme.numbers_from(event.settings)
     except LedgerError as error:
         raise _refusal("bad-settings", event, str(error)) from None
-    if event.effective_from is not None and f"scheme:{event.pool}@start" not in known:
+    if event.effective_from is not None and f"scheme:{event.pool}@start" not in keys:
         raise _refusal(
             "pool-has-no-beginning",
             event,
@@ -386,8 +386,8 @@ def _check_scheme(event: SchemeAdopted, known: Known) -> None:
         )
 
 
-def _check_closing(event: RatingRunClosed | TournamentClosed, known: Known, now_ms: int) -> None:
-    if f"scheme:{event.pool}@start" not in known:
+def _check_closing(event: RatingRunClosed | TournamentClosed, keys: Known, now_ms: int) -> None:
+    if f"scheme:{event.pool}@start" not in keys:
         raise _unknown_pool(event, event.pool)
     closing = event.as_of if isinstance(event, RatingRunClosed) else event.ended_at
     last = instant_ms if precision(closing) in _TO_A_DAY else instant_end_ms  # a month is over with its last day
@@ -395,8 +395,8 @@ def _check_closing(event: RatingRunClosed | TournamentClosed, known: Known, now_
         raise _in_the_future(event, f"closes with {closing}", now_ms)
 
 
-def _check_opening(event: TournamentOpened, known: Known) -> None:
-    if f"scheme:{event.pool}@start" not in known:
+def _check_opening(event: TournamentOpened, keys: Known) -> None:
+    if f"scheme:{event.pool}@start" not in keys:
         raise _refusal("unknown-pool", event, f"no scheme was adopted for pool {event.pool!r}; adopt one first")
     if instant_end_ms(event.ends_at) < instant_ms(event.starts_at):
         raise _refusal(

@@ -152,8 +152,8 @@ class ScratchJournal:
     def _keys(self, first: str, last: str) -> Iterator[str]:
         keys = self._journal.keys(first, last)
         while block := list(islice(keys, BLOCK)):
-            known = {key for key, stored in self._journal.find(block).items() if stored.position <= self._known}
-            yield from (key for key in block if key in known)
+            keys_before = {key for key, stored in self._journal.find(block).items() if stored.position <= self._known}
+            yield from (key for key in block if key in keys_before)
 
     def text(self, sha256: bytes) -> bytes | None:
         """What is kept under that hash; texts know no time."""

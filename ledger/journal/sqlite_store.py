@@ -184,9 +184,9 @@ class SqliteJournal:
         if size == self._frontier.size:
             return self._frontier.head().root
         with sqlite.storage_errors(self.path):
-            held = self.size()
-            if not 0 <= size <= held:
-                raise ValueError(f"{size} entries of {held}")
+            full_size = self.size()
+            if not 0 <= size <= full_size:
+                raise ValueError(f"{size} entries of {full_size}")
             if size > self._frontier.size:
                 self._catch_up_frontier(size)
                 return self._frontier.head().root
@@ -217,25 +217,25 @@ class SqliteJournal:
 
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
         """The committed entries that bear these keys."""
-        found: dict[str, Stored] = {}
+        entries: dict[str, Stored] = {}
         with sqlite.storage_errors(self.path):
             if len(keys) == 1:  # a live game asks for one
                 row = self._connection.execute(_FIND_ONE, (keys[0],)).fetchone()
-                return found if row is None else {keys[0]: Stored(*row)}
+                return entries if row is None else {keys[0]: Stored(*row)}
             for start in range(0, len(keys), KEYS_A_QUERY):
-                wanted = json.dumps(list(keys[start : start + KEYS_A_QUERY]))
-                for key, position, body, leaf in self._connection.execute(_FIND, (wanted,)):
-                    found[key] = Stored(position, body, leaf)
-        return found
+                block = json.dumps(list(keys[start : start + KEYS_A_QUERY]))
+                for key, position, body, leaf in self._connection.execute(_FIND, (block,)):
+                    entries[key] = Stored(position, body, leaf)
+        return entries
 
     def keys(self, first: str, last: str) -> Iterator[str]:
         """The committed keys from *first* on and before *last*, in order of their bytes; read from the index alone."""
         with sqlite.storage_errors(self.path):
             cursor = self._connection.execute(_KEYS, (first, last))
-            wanted = 1  # whether there is any is asked most often
-            while rows := cursor.fetchmany(wanted):
+            step = 1  # whether there is any is asked most often
+            while rows := cursor.fetchmany(step):
                 yield from (key for (key,) in rows)
-                wanted = min(wanted * 8, BLOCK)
+                step = min(step * 8, BLOCK)
 
     def text(self, sha256: bytes) -> bytes | None:
         """The zstd frame of a movetext, or None."""
@@ -277,13 +277,13 @@ class SqliteJournal:
             CorruptError: it is gone, or another one stands there.
         """
         size, leaf = self._connection.execute(_LAST).fetchone() or (0, None)
-        known = self._frontier.size
-        if size > known and known:
-            (leaf,) = self._connection.execute(_LEAF, (known,)).fetchone() or (None,)
-        if size < known or (known and leaf != self._last_leaf):
+        frontier_size = self._frontier.size
+        if size > frontier_size and frontier_size:
+            (leaf,) = self._connection.execute(_LEAF, (frontier_size,)).fetchone() or (None,)
+        if size < frontier_size or (frontier_size and leaf != self._last_leaf):
             raise CorruptError(
                 self.path,
-                known,
+                frontier_size,
                 "stood there while the file was open and is gone: the journal was cut or another copy put there; "
                 "prove it with 'audit --since'",
             )

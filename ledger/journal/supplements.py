@@ -61,17 +61,17 @@ def known_games(find: Find, recorded: Mapping[str, Stored]) -> dict[str, KnownGa
         find: what looks up keys in the journal.
         recorded: the entries that recorded them, by their key in the journal.
     """
-    known = {key[len("game:") :]: KnownGame(entry.position, rules.facts_of(entry)) for key, entry in recorded.items()}
-    waiting = list(known)
+    games = {key[len("game:") :]: KnownGame(entry.position, rules.facts_of(entry)) for key, entry in recorded.items()}
+    waiting = list(games)
     while waiting:
-        entries = find([f"supplement:{game}@{known[game].supplements + 1}" for game in waiting])
+        entries = find([f"supplement:{game}@{games[game].supplements + 1}" for game in waiting])
         for entry in entries.values():
             facts = rules.facts_of(entry)
-            game = known[facts["game"]]
+            game = games[facts["game"]]
             game.facts.update({field: facts[field] for field in SUPPLEMENTED if field in facts})
             game.supplements += 1
-        waiting = [game for game in waiting if f"supplement:{game}@{known[game].supplements}" in entries]
-    return known
+        waiting = [game for game in waiting if f"supplement:{game}@{games[game].supplements}" in entries]
+    return games
 
 
 def _in_words(facts: Mapping[str, Any]) -> dict[str, Any]:

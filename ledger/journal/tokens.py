@@ -159,8 +159,8 @@ class Tokens:
                 "",
                 f"{name!r} was never an approver; an approver revokes the token and issues a new one with 'token add'",
             )
-        held = [token for token in register.of(name) if token.revoked is None]
-        roles = {role for token in held for role in token.roles} or roles
+        valid_tokens = [token for token in register.of(name) if token.revoked is None]
+        roles = {role for token in valid_tokens for role in token.roles} or roles
         who = Actor(by or UNNAMED, proven=False)
         return self._issue(name, [role for role in Role if role in roles], who, f"reset tokens of {name!r}", reset=True)
 
@@ -256,8 +256,8 @@ class Tokens:
         return holding
 
     @staticmethod
-    def _refuse_unknown(wanted: str) -> NoReturn:
-        raise UnknownNameError("token", without_tokens(wanted), "give a name or a number of 'token list'")
+    def _refuse_unknown(name_or_number: str) -> NoReturn:
+        raise UnknownNameError("token", without_tokens(name_or_number), "give a name or a number of 'token list'")
 
     def _issuer(self, token: str | None, claimed: str | None, tried: str) -> Actor:
         """Who issues or revokes: once somebody is an approver, the person whom an approver's token names."""

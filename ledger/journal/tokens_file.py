@@ -141,30 +141,33 @@ class TokensFile:
     def rows(self) -> list[TokenRow]:
         """Every token, in order; those that were revoked too."""
         with self._open() as connection:
-            found = connection.execute(f"SELECT {_COLUMNS} FROM tokens ORDER BY number")
-            return [TokenRow(*row) for row in found]
+            cursor = connection.execute(f"SELECT {_COLUMNS} FROM tokens ORDER BY number")
+            return [TokenRow(*row) for row in cursor]
 
     def find(self, token: str) -> TokenRow | None:
         """The row of a token; None where it is none of this file. Every hash is compared, each in constant time."""
         with self._open() as connection:
-            wanted = _hash(_key(connection), token)
+            token_hash = _hash(_key(connection), token)
             rows = connection.execute(f"SELECT hash, {_COLUMNS} FROM tokens ORDER BY number").fetchall()
-        met = [TokenRow(*row) for held, *row in rows if hmac.compare_digest(held, wanted)]
+        met = [TokenRow(*row) for row_hash, *row in rows if hmac.compare_digest(row_hash, token_hash)]
         return met[0] if met else None
 
     def hashes(self) -> dict[int, tuple[bytes, bytes]]:
         """By number, the key under which a token was hashed, and the hash."""
         with self._open() as connection:
             key = _key(connection)
-            return {number: (key, held) for number, held in connection.execute("SELECT number, hash FROM tokens")}
+            return {
+                number: (key, token_hash)
+                for number, token_hash in connection.execute("SELECT number, hash FROM tokens")
+            }
 
     def add(self, name: str, roles: str, token: str, at: str) -> int:
         """Keep a token as earlier releases did; returns its number. The file is made where there is none."""
         with self._writing(make=True) as connection:
-            held = _hash(_key(connection), token)
-            row = (name, roles, held, at)
-            found = connection.execute("INSERT INTO tokens(name, roles, hash, added_at) VALUES (?, ?, ?, ?)", row)
-            return int(found.lastrowid or 0)
+            token_hash = _hash(_key(connection), token)
+            row = (name, roles, token_hash, at)
+            cursor = connection.execute("INSERT INTO tokens(name, roles, hash, added_at) VALUES (?, ?, ?, ?)", row)
+            return int(cursor.lastrowid or 0)
 
     def revoke(self, numbers: list[int], at: str) -> None:
         """Tokens hold no longer, from now on."""
@@ -184,8 +187,8 @@ class TokensFile:
         """The log in order of time; only the *last* ones where a number is given."""
         with self._open() as connection:
             query = "SELECT number, at, tried, claimed, token, rule, reason FROM refusals ORDER BY number DESC LIMIT ?"
-            found = connection.execute(query, (-1 if last is None else last,)).fetchall()
-        return [RefusalRow(*row) for row in reversed(found)]
+            rows = connection.execute(query, (-1 if last is None else last,)).fetchall()
+        return [RefusalRow(*row) for row in reversed(rows)]
 
     @contextmanager
     def _open(self, *, make: bool = False) -> Iterator[sqlite3.Connection]:
@@ -206,8 +209,8 @@ class TokensFile:
                 sqlite.check_identity(connection, self.path, sqlite.TOKENS_ID, LAYOUT)
                 for fault in faults(connection, SCHEMA):
                     raise StorageError(str(self.path), fault)
-                found = connection.execute("SELECT ledger FROM file").fetchall()
-                if found != [(self._ledger,)]:
+                ledgers = connection.execute("SELECT ledger FROM file").fetchall()
+                if ledgers != [(self._ledger,)]:
                     raise StorageError(str(self.path), f"holds the tokens of another ledger; {REMEDY}")
                 yield connection
         finally:

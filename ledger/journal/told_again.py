@@ -115,16 +115,16 @@ def told_again(
         elif texts[name] != telling_text:
             different.append((row, name, telling_text, line))
     names = {name for _, name, _, _ in different}
-    known = known_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
+    recorded_games = known_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
     for name in names & fresh.keys():
-        known[name] = KnownGame(fresh[name], _plain(texts[name]))
+        recorded_games[name] = KnownGame(fresh[name], _plain(texts[name]))
     again = ToldAgain(pl.Series(flags, dtype=pl.Boolean), [], [], [], [])
     told_twice = _told_twice(offered["game"], {row for row, *_ in different})
     for row, name, telling_text, line in different:
         try:
-            supplement = told_of(known[name], name, _plain(telling_text), now_ms, standing)
+            supplement = told_of(recorded_games[name], name, _plain(telling_text), now_ms, standing)
         except ConflictError as error:
-            recorded, telling = known[name].facts, _plain(telling_text)
+            recorded, telling = recorded_games[name].facts, _plain(telling_text)
             is_erased = any(is_nameless(recorded[side]) and recorded[side] != telling[side] for side in _SIDES)
             is_other = is_erased or name in told_twice or _is_another(recorded, telling)
             words = ERASED.format(name) if is_erased else str(error)
@@ -133,7 +133,7 @@ def told_again(
             elif is_erased:
                 again.faults.append((line, words))
             else:
-                fields = _contradicted(known[name], name, telling, standing)
+                fields = _contradicted(recorded_games[name], name, telling, standing)
                 again.differences.append(Difference(line, name, fields, words))
             continue
         except RejectedError as error:
@@ -153,16 +153,16 @@ def _told_twice(names: Series, different: Set[int]) -> set[str]:
     return as_known & {every[row] for row in different}
 
 
-def _is_another(known: Mapping[str, Any], telling: Mapping[str, Any]) -> bool:
+def _is_another(recorded: Mapping[str, Any], telling: Mapping[str, Any]) -> bool:
     """Whether a telling that contradicts a known game is of another one: its moves, or their number, are others."""
     for name in ("text", "half_moves"):
-        if None not in {known.get(name), telling.get(name)}:
-            return bool(known[name] != telling[name])
+        if None not in {recorded.get(name), telling.get(name)}:
+            return bool(recorded[name] != telling[name])
     return False
 
 
 def told_of(
-    known: KnownGame, game: str, telling: dict[str, Any], now_ms: int, standing: Standing = as_recorded
+    known_game: KnownGame, game: str, telling: dict[str, Any], now_ms: int, standing: Standing = as_recorded
 ) -> GameSupplemented | None:
     """The supplement that tells what a telling adds to what is known of a game; None where it adds nothing.
 
@@ -172,7 +172,7 @@ def told_of(
         RejectedError: it contradicts what is known, or makes it what no game may be.
     """
     try:
-        added = rules.check_repeat(GameRecorded, f"game:{game}", known.facts, telling)
+        added = rules.check_repeat(GameRecorded, f"game:{game}", known_game.facts, telling)
     except ConflictError:
         stands = standing(game)
         if stands is None:
@@ -181,20 +181,20 @@ def told_of(
         conflict, added = compared(stands.facts, {**telling, **persons})
         if conflict is not None:
             raise
-        added = {field: value for field, value in added.items() if known.facts.get(field) is None}
+        added = {field: value for field, value in added.items() if known_game.facts.get(field) is None}
     if not _ENDING.isdisjoint(added) and (stands := standing(game)) is not None:
-        added = _fitting(added, known.facts, stands.facts)
+        added = _fitting(added, known_game.facts, stands.facts)
     if not added:
         return None
-    rules.check_supplemented(known.with_facts(game, added), now_ms)
-    return known.supplement(game, added)
+    rules.check_supplemented(known_game.with_facts(game, added), now_ms)
+    return known_game.supplement(game, added)
 
 
-def _contradicted(known: KnownGame, game: str, telling: dict[str, Any], standing: Standing) -> dict[str, Any]:
+def _contradicted(known_game: KnownGame, game: str, telling: dict[str, Any], standing: Standing) -> dict[str, Any]:
     """What a telling says of the fields in which it contradicts a game as it stands."""
     stands = standing(game)
     if stands is None:
-        return contradictions(known.facts, telling)
+        return contradictions(known_game.facts, telling)
     persons = {side: stands.person(telling[side]) for side in ("white", "black")}
     return contradictions(stands.facts, {**telling, **persons})
 

@@ -74,9 +74,9 @@ class _Players:
 
     def grow(self, players: Any) -> None:
         """Make room for players up to the last of *players*, which ascend."""
-        known = len(self.games)
-        if len(players) and players[-1] >= known:
-            more = max(int(players[-1]) + 1, known * 3 // 2) - known
+        room = len(self.games)
+        if len(players) and players[-1] >= room:
+            more = max(int(players[-1]) + 1, room * 3 // 2) - room
             self.games = np.concatenate([self.games, np.zeros(more, np.int32)])
             self._era = np.concatenate([self._era, np.full(more, _NOBODY, np.int16)])
             self._state = np.concatenate([self._state, np.zeros((more, self._state.shape[1]))])
@@ -87,13 +87,13 @@ class _Players:
         state = self._state[players, : len(rated_by.scheme.state)]
         for place in np.flatnonzero(self._era[players] != era).tolist():
             player = int(players[place])
-            held = int(self._era[player])
-            if held == _NOBODY:
+            era_before = int(self._era[player])
+            if era_before == _NOBODY:
                 who = self._roster.newcomer(self._pool, player, int(first_ms[place]))
                 state[place] = rated_by.scheme.begin(who, rated_by.numbers)
             else:
-                fields = len(self._pool.eras[held].scheme.state)
-                before = Held(held, tuple(self._state[player, :fields].tolist()), int(self.games[player]))
+                fields = len(self._pool.eras[era_before].scheme.state)
+                before = Held(era_before, tuple(self._state[player, :fields].tolist()), int(self.games[player]))
                 state[place] = self._pool.carried(before, era, partial(self._roster.anew, self._pool, player))
         return state.reshape(-1)
 
@@ -368,8 +368,8 @@ class Build:
         if not views_file.are_rated_alike(connection):
             return False
         views_file.check_tables(connection, self._projectors)
-        wanted = {projector.name: projector.identity for projector in self._projectors}
-        return views_file.stored_projectors(connection) == wanted
+        identities = {projector.name: projector.identity for projector in self._projectors}
+        return views_file.stored_projectors(connection) == identities
 
     def _fold(
         self,

@@ -117,7 +117,7 @@ class EarlyGames:
         self, connection: sqlite3.Connection, sides: Iterable[Side], called: Callable[[int], str]
     ) -> list[Fault]:
         """For each side that takes a seed away: its place, and the words."""
-        found = []
+        faults = []
         for row in queries.dictionaries(connection, _EARLY, (json.dumps(list(sides)),)):
             pool = next(pool for pool in stored_pools(connection) if pool.pool == row["number"])
             key = (pool.name, row["player"])
@@ -129,5 +129,5 @@ class EarlyGames:
                     f"rating {row['rating']:g} of a list in pool {pool.name!r}: who has played before begins without "
                     "it, and it no longer counts; check the year of the game"
                 )
-                found.append(Fault(row["place"], message))
-        return found
+                faults.append(Fault(row["place"], message))
+        return faults

@@ -44,13 +44,13 @@ _STATE = "state "  # before the name of a field of the scheme's state
 _SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "lost_on_time"})  # as ``sides_of`` has them
 
 
-def fit(book: Parts, plan: Plan, known: int, progress: Progress = silent) -> None:
+def fit(book: Parts, plan: Plan, until: int, progress: Progress = silent) -> None:
     """Give views the tables that their ledger keeps and this process can fold; in the caller's transaction.
 
     Args:
         book: the game book of the views, which are rated as this program rates.
         plan: what is to be done.
-        known: the last entry that is folded into them.
+        until: the last entry that is folded into them.
         progress: told how many rows of the history, or entries, are folded into each table.
     """
     connection, pools = book.connection, list(book.pools.values())
@@ -67,7 +67,7 @@ def fit(book: Parts, plan: Plan, known: int, progress: Progress = silent) -> Non
         views_file.add_table(connection, made, made.create)
         keeping.level_again(connection, made.name)
     if anew:
-        tell_all(book, anew, known, progress)
+        tell_all(book, anew, until, progress)
     for projector in plan.make:
         if isinstance(projector, Projector):
             if projector.name in stored:
@@ -108,9 +108,9 @@ def _mend(connection: sqlite3.Connection, table: SideTable, pools: Sequence[Pool
         if start_ms is None:
             connection.execute(f'DELETE FROM "{table.name}" WHERE pool = ?', (pool.pool,))
         else:
-            found = {player for (player,) in connection.execute(_FROM_THERE, (pool.pool, start_ms))}
-            found |= {player for (player,) in connection.execute(_SURPLUS.format(table.name), (pool.pool,))}
-            players = orjson.dumps(sorted(found)).decode()
+            numbers = {player for (player,) in connection.execute(_FROM_THERE, (pool.pool, start_ms))}
+            numbers |= {player for (player,) in connection.execute(_SURPLUS.format(table.name), (pool.pool,))}
+            players = orjson.dumps(sorted(numbers)).decode()
             gone = f'DELETE FROM "{table.name}" WHERE pool = ? AND player IN (SELECT value FROM json_each(?))'
             connection.execute(gone, (pool.pool, players))
         _fold_pool(connection, pool, table, count, players)
@@ -155,9 +155,9 @@ def _fold_pool(
     for names, rows in _blocks(connection, pool, table, players_asked):
         cols = FEW if len(rows) < engine.COMPILE_FROM else MANY
         players, *columns = zip(*rows, strict=True)
-        found = dict(zip(names, columns, strict=True))
-        sides = _sides(cols, pool, found, table)
-        owners = list(zip(players, found["tournament"], strict=True)) if table.by_tournament else list(zip(players))
+        by_name = dict(zip(names, columns, strict=True))
+        sides = _sides(cols, pool, by_name, table)
+        owners = list(zip(players, by_name["tournament"], strict=True)) if table.by_tournament else list(zip(players))
         runs: dict[tuple[Any, ...], int] = {}
         run = [runs.setdefault(owner, len(runs)) for owner in owners]
         running = [value for owner in runs for value in carried.get(owner, start)]
@@ -176,9 +176,9 @@ def _blocks(
     connection: sqlite3.Connection, pool: Pool, table: SideTable, players: str | None
 ) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
     """The rows of a pool by player and game number, the player first, and the names of their further columns."""
-    wanted = table.fold.wants
-    names = [name for name in _KEPT_IN if name in {"n", "rated_ms", *wanted, *facts_wanted([table])}]
-    fields = pool.state_fields if "listed" in wanted else ()
+    wants = table.fold.wants
+    names = [name for name in _KEPT_IN if name in {"n", "rated_ms", *wants, *facts_wanted([table])}]
+    fields = pool.state_fields if "listed" in wants else ()
     columns = [*(_KEPT_IN[name] for name in names), *(f'own."{name}"' for name in fields)]
     names += [_STATE + name for name in fields]
     other = f"JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
@@ -195,10 +195,10 @@ def _blocks(
         yield names, rows
 
 
-def _sides(cols: Columns, pool: Pool, found: Mapping[str, Sequence[Any]], table: SideTable) -> dict[str, Column]:
+def _sides(cols: Columns, pool: Pool, by_name: Mapping[str, Sequence[Any]], table: SideTable) -> dict[str, Column]:
     """The columns of ``SIDE_COLUMNS`` that the table wants, of the types that rating gives them."""
     sides: dict[str, Column] = {}
-    for name, column in found.items():
+    for name, column in by_name.items():
         # they say which era rated the side, and who is listed
         if name == "rated_ms" or name.startswith(_STATE):
             continue
@@ -210,12 +210,12 @@ def _sides(cols: Columns, pool: Pool, found: Mapping[str, Sequence[Any]], table:
         else:
             sides[name] = (cols.small if name in _SMALL else cols.ints)(column)
     if table.fold.wants & {"era", "scheme", "restart"}:
-        sides["era"] = cols.small([pool.era_at(ms) for ms in found["rated_ms"]])
+        sides["era"] = cols.small([pool.era_at(ms) for ms in by_name["rated_ms"]])
     if "restart" in table.fold.wants:
         sides["restart"] = restarts(cols, pool, sides["era"])
     if "listed" in table.fold.wants:
-        fields = {name: cols.floats(_numbers(found[_STATE + name])) for name in pool.state_fields}
-        sides["listed"] = listed_flags(cols, pool, cols.ints(found["rated_ms"]), fields)
+        fields = {name: cols.floats(_numbers(by_name[_STATE + name])) for name in pool.state_fields}
+        sides["listed"] = listed_flags(cols, pool, cols.ints(by_name["rated_ms"]), fields)
     return {**sides, **codes(cols, pool, sides, table.fold.wants)}
 
 

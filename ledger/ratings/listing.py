@@ -103,9 +103,9 @@ def _marked(cols: Columns, era: Era, state: Any, players: int) -> Any:
     """The flags of so many players of one era; interpreted where compiling would not pay."""
     loop = _marking_loop(era.scheme)
     if players < engine.COMPILE_FROM:
-        found = [0] * players
-        loop(state.tolist(), found, era.numbers)
-        return found
+        marks = [0] * players
+        loop(state.tolist(), marks, era.numbers)
+        return marks
     flags = cols.zeros(players)
     compiled(loop)(state, flags, era.numbers)
     return flags

@@ -181,11 +181,11 @@ class OpenLedger:
         Raises:
             UnknownNameError: there is no such pool.
         """
-        wanted = name or self.first_pool()
+        pool_name = name or self.first_pool()
         pools = {pool.name: pool for pool in self.pools()}
-        if wanted not in pools:
-            raise UnknownNameError("pool", wanted, choice_of(wanted, pools))
-        return pools[wanted]
+        if pool_name not in pools:
+            raise UnknownNameError("pool", pool_name, choice_of(pool_name, pools))
+        return pools[pool_name]
 
     def pools(self) -> list[Pool]:
         """Every pool with its timeline, in order of their first schemes."""

@@ -108,9 +108,9 @@ def refuse_late(connection: sqlite3.Connection, pools: Sequence[Pool], event: Ra
     Raises:
         RejectedError: ``after-the-first-game``.
     """
-    if found := beginnings(connection, pools, event):
+    if starts := beginnings(connection, pools, event):
         what = "declared rating" if isinstance(event, PlayerChanged) else "rating"
-        refuse_what_cannot_act(event.key, what, event.effective_at or "", found)
+        refuse_what_cannot_act(event.key, what, event.effective_at or "", starts)
 
 
 def is_late(connection: sqlite3.Connection, pools: Sequence[Pool], event: RatingSeeded | PlayerChanged) -> bool:
@@ -135,9 +135,9 @@ def refuse_other_birth(connection: sqlite3.Connection, event: BirthYearLearnt, b
     """
     registered = beside.get(f"player:{event.player}", ())
     years = [other.birth_year for other in registered if isinstance(other, PlayerRegistered)]
-    for known in (birth_year(connection, event.player), *years):
-        if known not in {None, event.birth_year}:
-            raise ConflictError(f"player:{event.player}", "birth_year", known, event.birth_year)
+    for year in (birth_year(connection, event.player), *years):
+        if year not in {None, event.birth_year}:
+            raise ConflictError(f"player:{event.player}", "birth_year", year, event.birth_year)
 
 
 def next_list(connection: sqlite3.Connection, pool: Pool, seed: RatingSeeded) -> str | None:

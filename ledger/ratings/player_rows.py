@@ -141,9 +141,9 @@ class PlayerRows:
             return self.begun(None)
         game, *fields = self._row(HISTORY.name, self._state, player, n)
         era = self._era(game)
-        known = dict(zip(self._pool.state_fields, fields, strict=True))
-        held = Held(era, tuple(known[name] for name in self._pool.eras[era].scheme.state), n)
-        return Carried(held, [self._kept_row(table, query, player, n) for table, query in self._kept])
+        by_name = dict(zip(self._pool.state_fields, fields, strict=True))
+        last_state = Held(era, tuple(by_name[name] for name in self._pool.eras[era].scheme.state), n)
+        return Carried(last_state, [self._kept_row(table, query, player, n) for table, query in self._kept])
 
     def _kept_row(self, table: SideTable, query: str, player: int, n: int) -> list[float]:
         """The running state of a table's fold after the player's *n*-th game."""
@@ -163,11 +163,11 @@ class PlayerRows:
                 not count.
         """
         start, rows = begun(table.fold, None), self._in_tournament[table.name]
-        found = []
+        states = []
         for player, tournament, before in runs:
             row = self._connection.execute(rows, (self._number, tournament, player, int(before))).fetchone()
-            found.append(start if row is None else as_read(table.fold, row))
-        return found
+            states.append(start if row is None else as_read(table.fold, row))
+        return states
 
     def at_games(self, number: int, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
         """Of a table, by player, what the row of the given game keeps: in the history the game and the state first.
@@ -183,11 +183,11 @@ class PlayerRows:
         """
         table = self.tables[number]
         rows = self._connection.execute(self._many[number], (self._number, _json(_keys(counts))))
-        found = {row[0]: row[1:] for row in rows}
-        if len(found) < len(counts) and not table.is_sparse:
-            missing = min(counts.keys() - found.keys())
+        by_player = {row[0]: row[1:] for row in rows}
+        if len(by_player) < len(counts) and not table.is_sparse:
+            missing = min(counts.keys() - by_player.keys())
             raise _without_row(table.name, missing, counts[missing])
-        return found
+        return by_player
 
     def states_at(self, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
         """By player, what follows ratings and stands after the given game: the game, the scheme's state, the folds'.
@@ -201,12 +201,12 @@ class PlayerRows:
             ProjectionError: a row is missing.
         """
         rows = self._connection.execute(self._states, (self._number, _json(_keys(counts))))
-        found = {row[0]: row[1:] for row in rows}
-        if len(found) < len(counts):
-            missing = {player: counts[player] for player in counts if player not in found}
+        by_player = {row[0]: row[1:] for row in rows}
+        if len(by_player) < len(counts):
+            missing = {player: counts[player] for player in counts if player not in by_player}
             for number in self.tables_of_states:
                 self.at_games(number, missing)
-        return found
+        return by_player
 
     def shown_at(self, counts: Mapping[int, int]) -> dict[int, tuple[int, float]]:
         """By player, the game of the given number and the rating after it, as the history has them."""
@@ -304,9 +304,9 @@ class PlayerRows:
         """Make the given row of each player the last one; number 0 leaves none."""
         for player, base in bases:
             self._connection.execute(_DROP_CURRENT, (self._number, player))
-            held = self.carried(player, base).held
-            if held is not None:
-                shown = int(is_listed(self._pool.eras[held.era], held.state))
+            last_state = self.carried(player, base).held
+            if last_state is not None:
+                shown = int(is_listed(self._pool.eras[last_state.era], last_state.state))
                 self._connection.execute(_RESTORE_CURRENT, (shown, self._number, player, base))
 
 

@@ -105,8 +105,8 @@ class PlayerStates:
     @cached_property
     def latest_ms(self) -> int | None:
         """When the pool's last rated game ended, milliseconds; None where there is none."""
-        found = self._row(queries.LATEST_END, self._pool.pool)
-        return None if found is None or found["ms"] is None else int(found["ms"])
+        row = self._row(queries.LATEST_END, self._pool.pool)
+        return None if row is None or row["ms"] is None else int(row["ms"])
 
     @cached_property
     def recorded_until_ms(self) -> int | None:
@@ -223,8 +223,8 @@ class PlayerStates:
         without_row = set(self._roster.with_past(self._pool.pool))
         if without_row or from_shown:
             players = queries.dictionaries(self._connection, queries.PLAYERS, (self._pool.pool,))
-            known = {row["player"] for row in players}
-            without_row = known if from_shown else without_row & known
+            numbers = {row["player"] for row in players}
+            without_row = numbers if from_shown else without_row & numbers
         for row in queries.dictionaries(self._connection, queries.ROWS_AT, (self._pool.pool, ms)):
             without_row.discard(row["player"])
             yield from _in_force(self._standing(row["player"], row, ms))
@@ -272,8 +272,8 @@ class PlayerStates:
 
         None where no game waits; ``OPEN`` where they wait for a run that has not closed.
         """
-        found = self._row(queries.WAITING, self._pool.pool, state.player, state.games, ms)
-        return None if found is None or found["ms"] is None else int(found["ms"])
+        row = self._row(queries.WAITING, self._pool.pool, state.player, state.games, ms)
+        return None if row is None or row["ms"] is None else int(row["ms"])
 
     def after_period(self, player: int, closing_ms: int) -> PlayerState:
         """The state after the period or event that closes then; of one that has not closed, as if it closed now."""
@@ -329,7 +329,7 @@ class PlayerStates:
         )
         plain = len(pool.eras) == 1 and pool.by_game and pool.lists_everybody and stands and not era.from_shown
         pasts = (self._roster.with_past(pool.pool), self._roster.unplayed(pool.pool, OPEN)) if plain else ()
-        return plain and all(next(found, None) is None for found in pasts)
+        return plain and all(next(players, None) is None for players in pasts)
 
     def moved_since(self) -> Iterator[PlayerState]:
         """``now`` of the players whose last rows lie before ``stands_since_ms``, if they have a rating in force."""
@@ -351,20 +351,20 @@ class PlayerStates:
         latest, era = self._now(today_ms)
         pool, until = self._pool.pool, max(latest, today_ms)
         moved = (FROM_THE_BEGINNING + 1, self._moved_until(latest, era) - 1)  # time has changed what these say
-        found: list[PlayerState] = []
+        states: list[PlayerState] = []
         for player, listed, who in self._roster.unplayed_best_first(pool, until, moved):
             state = self._seeded(player, listed, who, today_ms)
             # a scheme that makes something else of it: no index tells
             if state.state[0] != listed.seed.rating:
-                found, moved = [], (FROM_THE_BEGINNING, until)
+                states, moved = [], (FROM_THE_BEGINNING, until)
                 break
-            found += _in_force(state)
-            if len(found) >= best:
+            states += _in_force(state)
+            if len(states) >= best:
                 break
         if moved[0] <= moved[1]:
             for player, listed, who in self._roster.unplayed_between(pool, until, moved):
-                found += _in_force(self._seeded(player, listed, who, today_ms))
-        return sorted(found, key=lambda state: (-(state.in_force or 0.0), state.player))[:best]
+                states += _in_force(self._seeded(player, listed, who, today_ms))
+        return sorted(states, key=lambda state: (-(state.in_force or 0.0), state.player))[:best]
 
 
 def _state_of(row: dict[str, Any], era: Era) -> tuple[float, ...]:

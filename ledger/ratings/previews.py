@@ -188,8 +188,8 @@ def preview(
             for number in sorted(reached)
         ],
         [
-            compared(known, now, then)
-            for known, now, then in zip(lists, lists_before, lists_after, strict=True)
+            compared(asked_list, now, then)
+            for asked_list, now, then in zip(lists, lists_before, lists_after, strict=True)
             if now != then
         ],
     )
@@ -212,7 +212,7 @@ class _Today:
     @classmethod
     def of(cls, connection: sqlite3.Connection, now_ms: int) -> _Today:
         states = {pool.pool: PlayerStates(connection, pool) for pool in stored_pools(connection)}
-        by_pool = {number: known.today_ms(now_ms) for number, known in states.items()}
+        by_pool = {number: pool_states.today_ms(now_ms) for number, pool_states in states.items()}
         return cls(by_pool, {number: closed_at(connection, ms) for number, ms in by_pool.items()}, now_ms)
 
     def ms(self, pool: int) -> int:
@@ -296,31 +296,31 @@ def _asked(
     connection: sqlite3.Connection, asked: Sequence[AskedList], folded: Folded, *, everybody: bool
 ) -> dict[AskedList, Collection[int] | None]:
     """The lists that may differ: one before the first game that is rated again only by who comes or goes."""
-    found: dict[AskedList, Collection[int] | None] = {}
+    players_by_list: dict[AskedList, Collection[int] | None] = {}
     newcomers: dict[int, list[int]] = {}
-    for known in asked:
-        pool = folded.book.pools[known.pool]
+    for asked_list in asked:
+        pool = folded.book.pools[asked_list.pool]
         again = folded.again.get(pool.pool)
         if everybody:
-            found[known] = None
+            players_by_list[asked_list] = None
         elif again is not None:
-            if known.at_ms < again.start_ms and pool.pool not in newcomers:
+            if asked_list.at_ms < again.start_ms and pool.pool not in newcomers:
                 # Those rated again who have no game before them: whether they had one, and have one now, is not asked.
                 players = _json(sorted(again.players))
                 come = {row[0] for row in connection.execute(NEWCOMERS, (pool.pool, players, again.start_ms))}
                 stay = {row[0] for row in connection.execute(LAST_ROWS, (pool.pool, players))}
                 newcomers[pool.pool] = sorted(come | (again.players - stay))
-            found[known] = again.players if known.at_ms >= again.start_ms else newcomers[pool.pool]
-    return found
+            players_by_list[asked_list] = again.players if asked_list.at_ms >= again.start_ms else newcomers[pool.pool]
+    return players_by_list
 
 
 def _lists(connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists) -> list[dict[int, Said]]:
-    found = []
-    for known, players in lists.items():
-        standings = Standings(connection, pools[known.pool], known.at_ms)
+    rows = []
+    for asked_list, players in lists.items():
+        standings = Standings(connection, pools[asked_list.pool], asked_list.at_ms)
         listed = standings.best() if players is None else standings.of(players).values()
-        found.append({player.player: player.said for player in listed})
-    return found
+        rows.append({player.player: player.said for player in listed})
+    return rows
 
 
 def _json(values: Sequence[int]) -> str:

@@ -69,10 +69,10 @@ class LiveGames:
         """Rate and write a game that the game book has; False, with nothing done, where it is not the pool's next."""
         if not self._is_next(game):
             return False
-        brought = [self._brought(player) for player in (game.white, game.black)]
-        if any(carried.held is not None and carried.held.era != self._era for carried in brought):
+        states = [self._brought(player) for player in (game.white, game.black)]
+        if any(carried.held is not None and carried.held.era != self._era for carried in states):
             return False  # a state from before the scheme
-        after = self._rate(game, brought)
+        after = self._rate(game, states)
         if len(self._last) > REMEMBERED:
             self._last.clear()
         self._last[game.white], self._last[game.black] = after
@@ -91,24 +91,24 @@ class LiveGames:
         return game.rated_ms > self._end_ms
 
     def _brought(self, player: int) -> Carried:
-        known = self._last.get(player)
-        return self._rows.carried(player, self._rows.last_place(player)[0]) if known is None else known
+        carried = self._last.get(player)
+        return self._rows.carried(player, self._rows.last_place(player)[0]) if carried is None else carried
 
-    def _rate(self, game: Played, brought: list[Carried]) -> list[Carried]:
+    def _rate(self, game: Played, states: list[Carried]) -> list[Carried]:
         """Rate the game and write its two rows of each table and of the current ratings."""
         era, players = self._pool.eras[self._era], [game.white, game.black]
         state: list[float] = []
         for side, player in enumerate(players):
-            held = brought[side].held
-            if held is None:
+            state_before = states[side].held
+            if state_before is None:
                 newcomer = self._roster.newcomer(self._pool, player, game.ended_ms)
-                brought[side] = self._rows.begun(newcomer.seed)
+                states[side] = self._rows.begun(newcomer.seed)
                 state += era.scheme.begin(newcomer, era.numbers)
             else:
-                state += held.state
+                state += state_before.state
         games = engine.Rateable([0], [1], [game.half_points / 2], [game.ended_ms / DAY_MS])
-        kept = engine.rate(FEW, era.scheme, era.numbers, games, state, [carried.n for carried in brought])
-        running = [[*white, *black] for white, black in zip(brought[0].kept, brought[1].kept, strict=True)]
+        kept = engine.rate(FEW, era.scheme, era.numbers, games, state, [carried.n for carried in states])
+        running = [[*white, *black] for white, black in zip(states[0].kept, states[1].kept, strict=True)]
         rated = self._rated(game, players, kept)
         folded = side_rows.fold_all(FEW, self._pool, self._rows, rated, running)
         self._rows.write_current(side_rows.write(FEW, self._pool, self._rows, rated, folded))
@@ -126,8 +126,8 @@ class LiveGames:
     def _rated(self, game: Played, players: list[int], kept: engine.SideRatings) -> Rated:
         """The one game as columns."""
         fields = self._pool.eras[self._era].scheme.state
-        found = {name: kept.history[place :: len(fields)] for place, name in enumerate(fields)}
-        unknown = {name: FEW.unknown(2) for name in self._pool.state_fields if name not in found}
+        fields_by_name = {name: kept.history[place :: len(fields)] for place, name in enumerate(fields)}
+        unknown = {name: FEW.unknown(2) for name in self._pool.state_fields if name not in fields_by_name}
         facts = {name: [game.facts[name]] for name in self._rows.facts}
         games = Games(
             [game.position],
@@ -152,7 +152,7 @@ class LiveGames:
             kept.before,
             kept.expected,
             [self._era],
-            {**found, **unknown},
+            {**fields_by_name, **unknown},
         )
 
 
@@ -297,10 +297,10 @@ class PoolProjection:
     def _met(self, cols: Columns, counts: dict[int, int], games: Games) -> Met:
         """What players bring along who have so many rated games; who has none is a newcomer."""
         newcomers = self._newcomers(cols, [player for player, n in counts.items() if not n], games)
-        found = self._rows.states_at({player: n for player, n in counts.items() if n})
-        players = [*found, *newcomers]
-        eras = self._rows.eras_of([row[0] for row in found.values()])
-        flat = cols.floats([value for row in found.values() for value in row])
+        by_player = self._rows.states_at({player: n for player, n in counts.items() if n})
+        players = [*by_player, *newcomers]
+        eras = self._rows.eras_of([row[0] for row in by_player.values()])
+        flat = cols.floats([value for row in by_player.values() for value in row])
         last = 1 + len(self._rows.state_fields)
         width = last + sum(len(self._rows.tables[number].fold.state) for number in self._rows.tables_of_states)
         scheme = self._scheme_states(cols, cols.rows(flat, None, width, slice(1, last)), eras)
@@ -351,11 +351,11 @@ class PoolProjection:
             newcomers: who has none.
         """
         fold = self._rows.tables[number].fold
-        found = self._rows.at_games(number, {player: n for player, n in counts.items() if n})
+        by_player = self._rows.at_games(number, {player: n for player, n in counts.items() if n})
         flat: list[float | None] = []
         for player in counts:
-            if player in found:
-                flat += found[player]
+            if player in by_player:
+                flat += by_player[player]
             else:
                 flat += begun(fold, newcomers[player].seed if player in newcomers else None)
         return cols.known(flat, _starts(fold))
@@ -397,10 +397,10 @@ class PoolProjection:
         scheme, width, are_all = rated_by.scheme, len(rated_by.scheme.state), len(self.pool.eras) == 1
         here = cols.small(range(len(counts))) if are_all else cols.dense(white, black)[0]
         at = cols.take(places, here)
-        state = brought = self._brought(cols, era, cols.lists([cols.take(players, here)])[0], at, states)
+        state = first_state = self._brought(cols, era, cols.lists([cols.take(players, here)])[0], at, states)
         if not are_all:
             state = cols.unknown(len(counts) * width)
-            cols.put_rows(state, here, width, brought)
+            cols.put_rows(state, here, width, first_state)
         games_in = rateable_games(self.pool, cols, era, white, black, games)
         kept = engine.rate(cols, scheme, rated_by.numbers, games_in, state, counts)
         if more or era + 1 < len(self.pool.eras):
@@ -413,7 +413,7 @@ class PoolProjection:
         """The scheme's states with which players at places go into an era, flat."""
         rated_by = self.pool.eras[era]
         width = len(rated_by.scheme.state)
-        brought = cols.rows(states.scheme, at, states.width, slice(width))
+        first_state = cols.rows(states.scheme, at, states.width, slice(width))
         eras = cols.take(states.era, at)
         others = cols.where(cols.minus(1, cols.equal(eras, era)))
         if len(others):
@@ -426,16 +426,16 @@ class PoolProjection:
             )
             rows: list[float] = []
             for place, other in enumerate(cols.lists([others])[0]):
-                player, held = players[other], held_in[place]
-                if held == NOBODY:
+                player, era_before = players[other], held_in[place]
+                if era_before == NOBODY:
                     rows += rated_by.scheme.begin(states.newcomers[player], rated_by.numbers)
                     continue
-                length = len(self.pool.eras[held].scheme.state)
+                length = len(self.pool.eras[era_before].scheme.state)
                 first = place * states.width
-                before = Held(held, tuple(fields[first : first + length]), counts[place])
+                before = Held(era_before, tuple(fields[first : first + length]), counts[place])
                 rows += self.pool.carried(before, era, partial(self._roster.anew, self.pool, player))
-            cols.put_rows(brought, others, width, cols.floats(rows))
-        return brought
+            cols.put_rows(first_state, others, width, cols.floats(rows))
+        return first_state
 
 
 def _starts(fold: Projector) -> list[float]:

@@ -141,9 +141,9 @@ class Projector:
             raise ProjectionError(self.name, f"a kernel takes numbers, and {texts} are texts; they can only be stored")
         if any(not isinstance(kept, Kept) for kept in self.state):
             raise ProjectionError(self.name, "its state is a tuple of Kept(name, type, start, doc)")
-        for word, known in ((self.rows, (EACH_GAME, CHANGES)), (self.by, (PLAYER, TOURNAMENT))):
-            if word not in known:
-                raise ProjectionError(self.name, f"{word!r} is none of {list(known)}")
+        for word, choices in ((self.rows, (EACH_GAME, CHANGES)), (self.by, (PLAYER, TOURNAMENT))):
+            if word not in choices:
+                raise ProjectionError(self.name, f"{word!r} is none of {list(choices)}")
         fields = [kept.name for kept in self.state]
         if self.largest is not None and self.largest.column not in fields:
             raise ProjectionError(self.name, f"its state has no {self.largest.column!r} to have an index by: {fields}")

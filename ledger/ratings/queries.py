@@ -280,9 +280,9 @@ def rows_where(
         MalformedError: SQLite does not understand the condition, or it has another number of arguments.
         CorruptError: the views are damaged.
     """
-    known = sorted([*tables(connection), tournament_performance.NAME])
-    if table not in known:
-        raise UnknownNameError("table", table, choice_of(table, known))
+    names = sorted([*tables(connection), tournament_performance.NAME])
+    if table not in names:
+        raise UnknownNameError("table", table, choice_of(table, names))
     query = f'SELECT * FROM "{table}" WHERE {where}'
     try:
         connection.execute(f"EXPLAIN {query}", arguments)

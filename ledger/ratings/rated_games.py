@@ -155,13 +155,13 @@ def _begins(pool: Pool, rated_ms: Sequence[int], batch: Sequence[str] = ()) -> S
 
 def as_facts(cols: Columns, names: Sequence[str], columns: Sequence[Sequence[Any]]) -> dict[str, Column]:
     """Columns of the game book by name: texts, but for the order of rounds and the beginnings of tournaments."""
-    found = {}
+    facts = {}
     for name, column in zip(names, columns, strict=True):
         if name == BEGAN:
-            found[name] = cols.ints([OWN_DAY if ms is None else ms for ms in column])
+            facts[name] = cols.ints([OWN_DAY if ms is None else ms for ms in column])
         else:
-            found[name] = cols.ints(column) if name == "round_order" else cols.texts(column)
-    return found
+            facts[name] = cols.ints(column) if name == "round_order" else cols.texts(column)
+    return facts
 
 
 def further_facts(pool: Pool, facts: Sequence[str]) -> tuple[str, ...]:
@@ -193,8 +193,8 @@ def rated_by_era(
     for era, first, last in _by_era(cols, pool, games):
         kept = rate_era(era, first, last)
         fields = pool.eras[era].scheme.state
-        found = {name: cols.field(kept.history, i, len(fields)) for i, name in enumerate(fields)}
-        scheme_state = joined(cols, scheme_state, found, 2 * first, 2 * (last - first))
+        history = {name: cols.field(kept.history, i, len(fields)) for i, name in enumerate(fields)}
+        scheme_state = joined(cols, scheme_state, history, 2 * first, 2 * (last - first))
         n = kept.n if first == 0 else cols.joined(n, kept.n)
         before = kept.before if first == 0 else cols.joined(before, kept.before)
         expected = kept.expected if first == 0 else cols.joined(expected, kept.expected)
@@ -217,22 +217,22 @@ def _by_era(cols: Columns, pool: Pool, games: Games) -> list[tuple[int, int, int
 
 
 def joined(
-    cols: Columns, before: dict[str, Column], found: dict[str, Column], done: int, more: int
+    cols: Columns, before: dict[str, Column], further: dict[str, Column], done: int, more: int
 ) -> dict[str, Column]:
     """The state fields of *done* sides and of *more*, with NaN where a scheme does not know the field."""
     if not done:
-        return found
+        return further
     return {
         name: cols.joined(
             before[name] if name in before else cols.unknown(done),
-            found[name] if name in found else cols.unknown(more),
+            further[name] if name in further else cols.unknown(more),
         )
-        for name in {**before, **found}
+        for name in {**before, **further}
     }
 
 
-def sides_of(cols: Columns, pool: Pool, rated: Rated, wanted: Set[str]) -> dict[str, Column]:
-    """The columns of ``SIDE_COLUMNS`` that are *wanted*, and a few more, of all sides in their order.
+def sides_of(cols: Columns, pool: Pool, rated: Rated, asked_names: Set[str]) -> dict[str, Column]:
+    """The columns of ``SIDE_COLUMNS`` in *asked_names*, and a few more, of all sides in their order.
 
     Always there: the owner's dense index, ``n``, ``game``, ``ended_ms``, ``rated_ms`` and ``rating``.
     """
@@ -254,16 +254,16 @@ def sides_of(cols: Columns, pool: Pool, rated: Rated, wanted: Set[str]) -> dict[
         "rating_before": cols.take(rated.before, places),
         "expected_score": cols.take(rated.expected, places),
     }
-    if "opponent_rating" in wanted:
+    if "opponent_rating" in asked_names:
         sides["opponent_rating"] = cols.take(rated.scheme_state["rating"], other)
-    if "opponent_rating_before" in wanted:
+    if "opponent_rating_before" in asked_names:
         sides["opponent_rating_before"] = cols.take(rated.before, other)
-    if wanted & {"era", "scheme"}:
+    if asked_names & {"era", "scheme"}:
         sides["era"] = cols.take(rated.era, game)
-    if "restart" in wanted:
+    if "restart" in asked_names:
         sides["restart"] = restarts(cols, pool, cols.take(rated.era, game))
     facts = {name: cols.take(column, game) for name, column in rated.games.facts.items()}
-    return {**sides, **facts, **codes(cols, pool, {**sides, **facts}, wanted)}
+    return {**sides, **facts, **codes(cols, pool, {**sides, **facts}, asked_names)}
 
 
 def restarts(cols: Columns, pool: Pool, eras: Column) -> Column:
@@ -273,16 +273,16 @@ def restarts(cols: Columns, pool: Pool, eras: Column) -> Column:
     return cols.take(cols.small(pool.restarts), eras)
 
 
-def codes(cols: Columns, pool: Pool, sides: Mapping[str, Column], wanted: Set[str]) -> dict[str, Column]:
+def codes(cols: Columns, pool: Pool, sides: Mapping[str, Column], asked_names: Set[str]) -> dict[str, Column]:
     """The wanted columns that stand for another one: numbers for texts, the scheme's name for its era."""
-    found = {}
-    if "termination_code" in wanted:
-        found["termination_code"] = cols.ints([TERMINATION_CODE[word] for word in sides["termination"]])
-    if "tournament_code" in wanted:
-        found["tournament_code"] = cols.ints([tournament_code(name) for name in sides["tournament"]])
-    if "scheme" in wanted:
-        found["scheme"] = cols.texts([pool.eras[era].scheme.name for era in sides["era"]])
-    return found
+    columns = {}
+    if "termination_code" in asked_names:
+        columns["termination_code"] = cols.ints([TERMINATION_CODE[word] for word in sides["termination"]])
+    if "tournament_code" in asked_names:
+        columns["tournament_code"] = cols.ints([tournament_code(name) for name in sides["tournament"]])
+    if "scheme" in asked_names:
+        columns["scheme"] = cols.texts([pool.eras[era].scheme.name for era in sides["era"]])
+    return columns
 
 
 def first_ends(players: int, white: Column, black: Column, ended_ms: Column) -> Any:
@@ -367,12 +367,12 @@ def beginnings(
         tournament: what stands for its tournament; a game without one is a tournament of its own.
         begins: 1 for the first game of each batch.
     """
-    found: list[float] = []
+    days: list[float] = []
     places: dict[tuple[float, Any], int] = {}
     for game, (end, begin, name, first) in enumerate(zip(ended_ms, began_ms, tournament, begins, strict=True)):
         if first:
             places.clear()
         day = end // DAY_MS if begin == OWN_DAY else begin / DAY_MS
         place = places.setdefault((day, name) if name else (-1.0, game), len(places))
-        found.append(day + place * APART)
-    return found
+        days.append(day + place * APART)
+    return days

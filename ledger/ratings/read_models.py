@@ -98,18 +98,18 @@ def described(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] 
         scheme_state: names of the state fields of the schemes in use.
     """
     history, *others = side_tables(projectors, scheme_state)
-    found = {"games": BOOK["games"], history.name: TableDoc(_HISTORY, _side_columns(HISTORY, history.scheme_state))}
-    found["current"] = _OWN["current"]
-    found.update(BOOK)
+    tables = {"games": BOOK["games"], history.name: TableDoc(_HISTORY, _side_columns(HISTORY, history.scheme_state))}
+    tables["current"] = _OWN["current"]
+    tables.update(BOOK)
     for table in others:
         doc = _OF_PROJECTOR.format(_ROWS[table.fold.rows, table.fold.by], table.name)
-        found[table.name] = TableDoc(doc, _side_columns(table.fold, ()))
+        tables[table.name] = TableDoc(doc, _side_columns(table.fold, ()))
     for made in of_facts(projectors):
         columns = {kept.name: ColumnDoc(kept.doc, _unit(kept)) for kept in made.every_column}
-        found[made.name] = TableDoc(_OF_FACTS.format(made.name), columns)
-    found[tournament_performance.NAME] = tournament_performance.DOC
-    found.update(_OWN)
-    return found
+        tables[made.name] = TableDoc(_OF_FACTS.format(made.name), columns)
+    tables[tournament_performance.NAME] = tournament_performance.DOC
+    tables.update(_OWN)
+    return tables
 
 
 def _side_columns(fold: Projector, scheme_state: Sequence[str]) -> dict[str, ColumnDoc]:
@@ -136,9 +136,9 @@ def _unit(kept: Kept) -> str:
 
 def described_in(connection: sqlite3.Connection, projectors: Sequence[ReadModel]) -> dict[str, TableDoc]:
     """What is told of the tables that these views have, in the order of ``described``; columns as they are stored."""
-    known = {column for _, column in _columns(connection, HISTORY.name)}
+    stored_names = {column for _, column in _columns(connection, HISTORY.name)}
     fixed = described()[HISTORY.name].columns
-    everything = described(projectors, [name for name in known if name not in fixed])
+    everything = described(projectors, [name for name in stored_names if name not in fixed])
     there = {name: table for name, table in everything.items() if any(_columns(connection, name))}
     return {name: _as_stored(connection, name, table) for name, table in there.items()}
 

@@ -78,12 +78,14 @@ def stood(
         if own is None
         else [span for span, is_own in zip(spans, own, strict=True) if is_own and span[1] <= stored[span[0]]]
     )
-    found = {}
+    by_table = {}
     for number, table in enumerate(rows.tables):
         if not table.is_whole:
-            wanted = of_own if table.is_of_facts else asked
-            found[number] = Stood(table, rows.in_spans(table, wanted) if wanted and rows.is_filled(table) else ())
-    return found
+            spans_asked = of_own if table.is_of_facts else asked
+            by_table[number] = Stood(
+                table, rows.in_spans(table, spans_asked) if spans_asked and rows.is_filled(table) else ()
+            )
+    return by_table
 
 
 def to_write(cols: Columns, rows: PlayerRows, stands: Stood, columns: Sequence[Column]) -> list[Column]:
@@ -176,20 +178,20 @@ def fold_all(
     chosen = None if own is None else cols.where(cols.take(own, sides["owner"]))
     if "listed" in rows.wanted:
         sides["listed"] = listed_sides(cols, pool, rated, cols.small(range(rated.starts[-1])))
-    found = Folded(sides, rated.players, list(running), [], [], {})
+    folds = Folded(sides, rated.players, list(running), [], [], {})
     for number, (table, state) in enumerate(zip(rows.tables, running, strict=True)):
         if table.by_tournament:
             there, begun = _in_tournaments(cols, rows, table, sides, rated)
-            found.tournaments[table.name], found.begun[number] = there, begun
-            found.kept.append(fold(cols, table.fold, cols.small(there.run), there.sides, begun))
-            found.running.append(cols.floats(()))
+            folds.tournaments[table.name], folds.begun[number] = there, begun
+            folds.kept.append(fold(cols, table.fold, cols.small(there.run), there.sides, begun))
+            folds.running.append(cols.floats(()))
             continue
         folded = _folded(cols, table, sides, state, chosen if table.is_of_facts else None)
         if table.fold is HISTORY:
             sides |= of_history(cols, folded, rows.wanted)
-        found.kept.append(folded)
-        found.running.append(folded.reached)
-    return found
+        folds.kept.append(folded)
+        folds.running.append(folded.reached)
+    return folds
 
 
 def _folded(
@@ -246,9 +248,9 @@ def spans(cols: Columns, rated: Rated) -> list[tuple[int, int, int]]:
     return list(zip(rated.players, first, last, strict=True))
 
 
-def of_history(cols: Columns, folded: TableFold, wanted: Set[str]) -> dict[str, Column]:
+def of_history(cols: Columns, folded: TableFold, asked_names: Set[str]) -> dict[str, Column]:
     """The columns of a side that are wanted and stand in the state of the history."""
-    return {"games_before": cols.ints(folded.columns[GAMES_BEFORE])} if "games_before" in wanted else {}
+    return {"games_before": cols.ints(folded.columns[GAMES_BEFORE])} if "games_before" in asked_names else {}
 
 
 def _in_tournaments(

@@ -212,14 +212,14 @@ def columns_wanted(tables: Iterable[SideTable]) -> frozenset[str]:
 
 def facts_wanted(tables: Iterable[SideTable]) -> tuple[str, ...]:
     """The columns of ``games`` that the tables need besides those that rating needs."""
-    wanted = {SIDE_COLUMNS[name].fact for name in columns_wanted(tables)}
-    return tuple(sorted(wanted - {""}))
+    facts = {SIDE_COLUMNS[name].fact for name in columns_wanted(tables)}
+    return tuple(sorted(facts - {""}))
 
 
 def refuse_taken_names(projectors: Sequence[ReadModel], taken: Iterable[str]) -> None:
     """Raise ProjectionError for a projector whose table would be another one's."""
-    known = {name.lower() for name in (*taken, HISTORY.name)}  # SQLite's names know no cases
+    names = {name.lower() for name in (*taken, HISTORY.name)}  # SQLite's names know no cases
     for projector in projectors:
-        if projector.name.lower() in known:
+        if projector.name.lower() in names:
             raise ProjectionError(projector.name, "takes the name of a table of the ledger or of another projector")
-        known.add(projector.name.lower())
+        names.add(projector.name.lower())

@@ -98,8 +98,8 @@ class StandingGames:
         connection = self.views.connection
         stored = self.journal.find([*days, event.key])
         events = [decode(entry.body).event for entry in stored.values()]
-        known = [known for known in events if isinstance(known, RoundWithoutGame)]
-        same = in_edition(connection, event, known)
+        rounds = [fact for fact in events if isinstance(fact, RoundWithoutGame)]
+        same = in_edition(connection, event, rounds)
         if same is None:
             return self._corrected_round(event)
         fact = HypotheticalFacts(connection, self.journal).fact(same.key)

@@ -76,14 +76,14 @@ def count_before(connection: sqlite3.Connection, pool: int, points: Sequence[Poi
     Raises:
         CorruptError: the views are damaged.
     """
-    found: dict[Point, int] = {}
+    counts: dict[Point, int] = {}
     with sqlite.storage_errors("the views", views_file.REBUILD):
         groups = {points_of: list(group) for points_of, group in groupby(points, lambda point: band(-point[0]))}
         for (points_of, within), above in zip(groups.items(), _with_more(connection, pool, list(groups)), strict=True):
             among = _counted if len(within) <= FEW_POINTS else _read
             numbers = among(connection, pool, highest(points_of), within)
-            found.update((point, above + number) for point, number in zip(within, numbers, strict=True))
-    return found
+            counts.update((point, above + number) for point, number in zip(within, numbers, strict=True))
+    return counts
 
 
 def _with_more(connection: sqlite3.Connection, pool: int, asked: Sequence[int]) -> Iterator[int]:
@@ -215,10 +215,10 @@ class Standings:
         since = self.states.stands_since_ms
         arguments = (self._pool.pool, self._min_games, limit + len(self.closed), self._active_from, since)
         query = queries.RANKING_OF_FEW_ACTIVE if self._are_few_active else queries.RANKING
-        found = self._open(queries.tuples(self._connection, query, arguments))
+        players = self._open(queries.tuples(self._connection, query, arguments))
         if others := [*self._moved, *self._unplayed(limit)]:
-            found = sorted([*found, *others], key=_point)
-        return found[:limit]
+            players = sorted([*players, *others], key=_point)
+        return players[:limit]
 
     @cached_property
     def _are_few_active(self) -> bool:
@@ -313,9 +313,9 @@ class Standings:
         since = self.states.stands_since_ms
         if since == BEGINNING:
             return None
-        found = queries.tuples(self._connection, queries.ORDER_SINCE, (self._pool.pool, since))
-        found += [(-(state.in_force or 0.0), state.player) for state in self.states.moved_since()]
-        return sorted(point for point in found if point[1] not in self.closed)
+        points = queries.tuples(self._connection, queries.ORDER_SINCE, (self._pool.pool, since))
+        points += [(-(state.in_force or 0.0), state.player) for state in self.states.moved_since()]
+        return sorted(point for point in points if point[1] not in self.closed)
 
     @cached_property
     def _shut(self) -> list[Point]:

@@ -52,8 +52,8 @@ def tell(book: Parts, projectors: Sequence[FactProjector], after: int, until: in
     tables = [(frozenset(projector.kinds), FactRows(book.connection, projector)) for projector in projectors]
     for fact in chain.from_iterable(facts):
         kind = type(fact.before if fact.now is None else fact.now)
-        for wanted, rows in tables:
-            if kind in wanted:
+        for kinds_told, rows in tables:
+            if kind in kinds_told:
                 rows.stand(*fact)
     for _, rows in tables:
         rows.write()
@@ -85,8 +85,8 @@ def _games(book: Parts, query: str, arguments: Sequence[object]) -> Iterator[tup
     cursor = book.connection.execute(query, arguments)
     while rows := cursor.fetchmany(_BLOCK):
         for row in rows:
-            known = dict(zip(_COLUMNS, row, strict=True))
-            yield known["position"], _game(known, names[known["pool"]])
+            game = dict(zip(_COLUMNS, row, strict=True))
+            yield game["position"], _game(game, names[game["pool"]])
 
 
 def _game(row: Mapping[str, Any], pool: str) -> Event:

@@ -48,8 +48,8 @@ def trial(views: Views) -> Iterator[Views]:
     Raises:
         StorageError: the disk refuses.
     """
-    with suppress(_OverError), ExitStack() as held:
-        yield held.enter_context(_held(views))
+    with suppress(_OverError), ExitStack() as stack:
+        yield stack.enter_context(_held(views))
         raise _OverError
 
 
@@ -60,14 +60,14 @@ def _held(views: Views) -> Iterator[Views]:
         with undone(views.connection):
             yield views
         return
-    with ExitStack() as held:
-        tried = views.for_trials() if views.can_be_written() else held.enter_context(_copied(views))
+    with ExitStack() as stack:
+        tried = views.for_trials() if views.can_be_written() else stack.enter_context(_copied(views))
         try:
-            held.enter_context(sqlite.immediate(tried.connection, tried.path, views_file.REBUILD, PATIENCE))
+            stack.enter_context(sqlite.immediate(tried.connection, tried.path, views_file.REBUILD, PATIENCE))
         except StorageError:  # others are writing, perhaps for long
-            tried = held.enter_context(_copied(views))
-            held.enter_context(sqlite.immediate(tried.connection, tried.path))
-        held.enter_context(views.being_tried_on())
+            tried = stack.enter_context(_copied(views))
+            stack.enter_context(sqlite.immediate(tried.connection, tried.path))
+        stack.enter_context(views.being_tried_on())
         yield tried
 
 

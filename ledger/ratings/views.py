@@ -117,12 +117,12 @@ class Views:
 
     def _check_journal(self, checkpoint: views_file.Checkpoint) -> None:
         """Raise CorruptError when the views were derived from another journal, or from more than this one holds."""
-        held = self.journal.size()
-        if checkpoint.position > held:
+        size = self.journal.size()
+        if checkpoint.position > size:
             raise CorruptError(
                 str(self.path),
                 0,
-                f"knows {checkpoint.position} entries, the journal holds {held}: the journal was cut or an older copy "
+                f"knows {checkpoint.position} entries, the journal holds {size}: the journal was cut or an older copy "
                 "restored; prove it with 'audit --since', then 'rebuild' the views",
             )
         if self.journal.root_at(checkpoint.position) != checkpoint.root:
@@ -346,15 +346,15 @@ class Views:
     def _is_there(self) -> bool:
         """True when there is a file of views; one that was put in the place of the open one is opened anew."""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except FileNotFoundError:
             self.close()
             return False
-        if self._connection is not None and found.st_ino != self._inode:
+        if self._connection is not None and status.st_ino != self._inode:
             self.close()
-        if self._connection is None and found.st_size and views_file.is_outdated(self.path):
+        if self._connection is None and status.st_size and views_file.is_outdated(self.path):
             return False
-        return found.st_size > 0
+        return status.st_size > 0
 
     def _fold_in(self, progress: Progress) -> int | None:
         """Fold a backlog into standing views, in one transaction; its write lock keeps other processes away.

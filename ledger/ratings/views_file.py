@@ -211,9 +211,9 @@ def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connecti
 def is_outdated(path: str | Path) -> bool:
     """True for views of an earlier layout: nothing is read from them, they are built anew."""
     with sqlite.storage_errors(path, REBUILD), closing(sqlite.connect(path)) as connection:  # may roll a journal back
-        found = connection.execute("PRAGMA application_id").fetchone()[0]
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
         layout = connection.execute("PRAGMA user_version").fetchone()[0]
-    return bool(found == APPLICATION_ID and layout < LAYOUT)
+    return bool(application == APPLICATION_ID and layout < LAYOUT)
 
 
 def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
@@ -223,18 +223,18 @@ def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
     """
     with sqlite.storage_errors(path, REBUILD):
         rows = connection.execute("SELECT name, type, sql FROM sqlite_master").fetchall()
-    found = {(kind, name): sql for name, kind, sql in rows}
+    objects = {(kind, name): sql for name, kind, sql in rows}
     for (kind, name), statement in _OBJECTS.items():
-        if (kind, name) not in found:
+        if (kind, name) not in objects:
             raise CorruptError(str(path), 0, f"its {kind} {name!r} is missing; {REBUILD}")
-        if found.get((kind, name), statement) != statement:
+        if objects.get((kind, name), statement) != statement:
             raise CorruptError(str(path), 0, f"its {kind} {name!r} is not what this program makes; {REBUILD}")
     with sqlite.storage_errors(path, REBUILD):
         made = [name for (name,) in connection.execute("SELECT name FROM projections")]
     for name in made:
-        if name != _ARITHMETIC[0] and not name.startswith((_SCHEME, PACKAGE)) and ("table", name) not in found:
+        if name != _ARITHMETIC[0] and not name.startswith((_SCHEME, PACKAGE)) and ("table", name) not in objects:
             raise CorruptError(str(path), 0, f"its table {name!r} is missing; {REBUILD}")
-    triggers = sorted(name for kind, name in found.keys() - _OBJECTS.keys() if kind == "trigger")
+    triggers = sorted(name for kind, name in objects.keys() - _OBJECTS.keys() if kind == "trigger")
     if triggers:
         raise CorruptError(str(path), 0, f"holds triggers that this program does not make: {triggers}; {REBUILD}")
 
@@ -269,10 +269,10 @@ def _rated_alike(connection: sqlite3.Connection, stored: Mapping[str, str]) -> b
     if stored.get(_ARITHMETIC[0]) != _ARITHMETIC[1] or stored.get(HISTORY.name) != HISTORY.identity:
         return False
     by_schemes = {name.removeprefix(_SCHEME): stored[name] for name in stored if name.startswith(_SCHEME)}
-    known = [_needed(name, stored) for name in by_schemes]
-    if any(str(scheme.version) != by_schemes[scheme.name] for scheme in known):
+    used_schemes = [_needed(name, stored) for name in by_schemes]
+    if any(str(scheme.version) != by_schemes[scheme.name] for scheme in used_schemes):
         return False
-    state = list(dict.fromkeys(name for scheme in known for name in scheme.state))
+    state = list(dict.fromkeys(name for scheme in used_schemes for name in scheme.state))
     history = side_tables((), state)[0]
     _check_columns(connection, history.name, history.columns)
     return True
@@ -321,10 +321,10 @@ def check_tables(connection: sqlite3.Connection, projectors: Sequence[ReadModel]
 
 def _check_columns(connection: sqlite3.Connection, table: str, columns: Iterable[tuple[str, str]]) -> None:
     """Refuse a table that has other columns than the projector and the schemes in use ask for."""
-    wanted = {(name, kind.split()[0]) for name, kind in columns}
-    found = {(row[1], row[2]) for row in connection.execute(f'PRAGMA table_info("{table}")')}
-    if found != wanted:
-        names = sorted({name for name, _ in found ^ wanted})
+    columns_made = {(name, kind.split()[0]) for name, kind in columns}
+    columns_stored = {(row[1], row[2]) for row in connection.execute(f'PRAGMA table_info("{table}")')}
+    if columns_stored != columns_made:
+        names = sorted({name for name, _ in columns_stored ^ columns_made})
         message = f"table {table!r} is not as it was made: columns {names}; {REBUILD}"
         raise CorruptError("the views", 0, message)
 
@@ -356,9 +356,9 @@ def check_sound(connection: sqlite3.Connection, path: str | Path) -> None:
         CorruptError: it is damaged, or a value is not of its column's type.
     """
     with sqlite.storage_errors(path, REBUILD):
-        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-    if found != "ok":
-        raise CorruptError(str(path), 0, f"{found}; {REBUILD}")
+        (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if verdict != "ok":
+        raise CorruptError(str(path), 0, f"{verdict}; {REBUILD}")
 
 
 class Checkpoint(NamedTuple):

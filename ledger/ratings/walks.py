@@ -91,13 +91,13 @@ class WalkStates:
     def meet(self, met: Met) -> None:
         """Give players places, and put there what they bring along."""
         cols, count = self.cols, len(met.players)
-        known = len(self.n)
+        room = len(self.n)
         self._grow(max(count - len(self._free), 0))
-        self._free.extend(range(len(self.n) - 1, known - 1, -1))
-        given = [self._free.pop() for _ in range(count)]
-        self._places.update(zip(met.players, given, strict=True))
+        self._free.extend(range(len(self.n) - 1, room - 1, -1))
+        places = [self._free.pop() for _ in range(count)]
+        self._places.update(zip(met.players, places, strict=True))
         self.newcomers.update(met.newcomers)
-        at = cols.small(given)
+        at = cols.small(places)
         cols.put_rows(self.n, at, 1, met.n)
         cols.put_rows(self.era, at, 1, met.era)
         cols.put_rows(self.scheme, at, self.width, met.scheme)

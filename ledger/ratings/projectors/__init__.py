@@ -40,14 +40,14 @@ def _installed() -> tuple[tuple[ReadModel, ...], dict[str, ProjectionError]]:
     """The projectors, and by the name of the entry point why one cannot be loaded."""
     points = (point for point in entry_points(group="ledger.projectors") if point.name not in NO_LONGER)
     offered, failed = loadable(points, (Projector, FactProjector))
-    found = {projector.name: projector for projector in BUILT_IN}
+    by_name = {projector.name: projector for projector in BUILT_IN}
     for point, projector in offered.items():
         if projector in BUILT_IN:
             continue
-        if projector.name in found:
+        if projector.name in by_name:
             raise ProjectionError(projector.name, f"entry point {point!r} takes a name that is taken")
-        found[projector.name] = projector
-    return tuple(found.values()), failed
+        by_name[projector.name] = projector
+    return tuple(by_name.values()), failed
 
 
 def available() -> tuple[ReadModel, ...]:
