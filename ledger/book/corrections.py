@@ -76,6 +76,7 @@ def standing(acting: Iterable[Acting]) -> Standing:
     fields: dict[str, Any] = {}
     annulled: tuple[tuple[int, int], int] | None = None
     restored: tuple[int, int] | None = None
+    # By the first three alone: changes themselves have no order.
     for position, proposal, number, change, is_undone in sorted(acting, key=lambda act: act[:3]):
         place = (position, number)
         if is_undone:

@@ -36,6 +36,7 @@ def numbers_of(connection: sqlite3.Connection, player: int) -> list[int]:
     return sorted(below(merges, root(merges, player)))
 
 
+# Every part of a proposal comes with it: the first one makes the row.
 _ADD_PROPOSAL = (
     "INSERT INTO proposals(proposal, position, proposed_by, proposed_proven, reason, parts, effective) "
     "VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING"
@@ -122,8 +123,10 @@ class Decided:
 
     def propose(self, position: int, actor: str, event: CorrectionProposed, *, proven: bool) -> None:
         """Note a part of a proposal; *proven*: whether a token names who proposes, as the journal issued it."""
+        # Parts follow each other in the journal without a gap: this is the place of the first one.
         row = (event.proposal, position - event.part + 1, actor, int(proven), event.reason, event.parts)
         self._connection.execute(_ADD_PROPOSAL, row)
+        # Earlier parts have brought changes: their numbering goes on.
         count = self._connection.execute(
             "SELECT count(*) FROM corrections WHERE proposal = ?", (event.proposal,)
         ).fetchone()[0]
@@ -255,6 +258,7 @@ class Decided:
     def read_spans(self) -> None:
         """Take up the changes in force that mean all games of a player or tournament."""
         rows = self._connection.execute(_ACTING + _SPANS).fetchall()
+        # Only changes in force are read: none of them is undone.
         self.spans = [_acting({}, *row) for _, *row in rows]
         self._by_player.clear()
         self._by_tournament.clear()

@@ -159,6 +159,7 @@ def refuse_all(
 ) -> None:
     """Ask a scheme's ``refuse`` for each game; fills *reasons* with codes."""
     for game in range(len(outcome)):
+        # ``bound`` puts the scheme's own kernel in under this name.
         reasons[game] = refuse(  # noqa: F821
             outcome[game], termination[game], half_moves[game], rated[game], white[game], black[game], numbers
         )
@@ -242,6 +243,7 @@ class Judging:
         changed: list[tuple[Any, ...]] = []
         are_aside = False
         cursor = self._connection.execute(SELECT_JUDGED + where, arguments)
+        # First so few as are judged without Polars: it is loaded only where a fact reaches more games.
         rows = cursor.fetchmany(FEW_JUDGED)
         while rows:
             for verdict, row in zip(self.verdicts(rows), rows, strict=True):

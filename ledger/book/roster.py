@@ -50,6 +50,7 @@ _ALL_SEEDS = (
     f"WHERE player IN {_PLAY} ORDER BY pool, player, effective_ms, effective_at, position"
 )
 _HAS_SEED = "EXISTS (SELECT 1 FROM seeds WHERE seeds.pool = ?1 AND seeds.player = current.player)"
+# Where a pool has no seed at all SQLite asks that once, not for each of its players.
 _WITH_PAST = (
     "SELECT player FROM players CROSS JOIN current USING (player) WHERE pool = ?1 AND declared_rating IS NOT NULL "
     "UNION SELECT player FROM current WHERE pool = ?1 AND EXISTS (SELECT 1 FROM seeds WHERE pool = ?1) "
@@ -69,6 +70,7 @@ _IN_FORCE = """AND NOT EXISTS (
   SELECT 1 FROM seeds AS later WHERE later.pool = ?1 AND later.player = s.player AND later.effective_ms <= ?2
   AND (later.effective_ms, later.effective_at, later.position) > (s.effective_ms, s.effective_at, s.position))
 """
+# The index gives the order: who has met enough of them reads no further.
 _BEST_FIRST = f"""
 {_UNPLAYED.format(index=" INDEXED BY seeds_by_rating", which=" AND NOT effective_ms BETWEEN ?3 AND ?4")} {_IN_FORCE}
 ORDER BY rating DESC, s.player

@@ -56,6 +56,7 @@ class Guard:
             raise StorageError(
                 self._path, "was moved, deleted or replaced while it was open; open it again: nothing was recorded"
             )
+        # SQLite counts it up with every change of the schema: only then is everything compared again.
         (version,) = connection.execute("PRAGMA schema_version").fetchone()
         if version != self._version:
             for fault in faults(connection, self._script):
@@ -73,6 +74,7 @@ class Guard:
 def faults(connection: sqlite3.Connection, script: str) -> Iterator[str]:
     """In words with what to do, each thing in which a schema is not the one that *script* makes."""
     intended = {(thing.kind, thing.name): thing for thing in _made_by(script)}
+    # SQLite's names know no cases.
     tables = {thing.table.casefold() for thing in intended.values()}
     objects = {(thing.kind, thing.name): thing for thing in _objects(connection)}
     for place, thing in objects.items():
@@ -123,4 +125,5 @@ def _made_by(script: str) -> tuple[SchemaObject, ...]:
 
 def _objects(connection: sqlite3.Connection) -> Sequence[SchemaObject]:
     rows = connection.execute("SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master")
+    # SQLite keeps a statement as it was typed: other spaces make no other schema.
     return [SchemaObject(kind, name, table, " ".join(sql.split())) for kind, name, table, sql in rows]

@@ -167,6 +167,7 @@ class KnownGames:
         made = frame["key"].str.contains(f"^{MADE}$").to_numpy()
         crowded = tellings.select(_place("ended")).to_series().is_duplicated().to_numpy()
         is_asked = (alike > 0) & ((own == 0) | (made & ((alike > 1) | crowded)))
+        # Entry 0 is none: what is marked there, by rows that have no entry of their own, claims no game.
         self.claimed[own[~is_asked]] = True
         for _, asked in others:
             is_asked |= asked & (own == 0)

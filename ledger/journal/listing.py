@@ -117,6 +117,7 @@ def chosen(journal: Journal, after: int, until: int, marks: tuple[bytes, ...] | 
 def _newest(journal: Journal, size: int, marks: tuple[bytes, ...] | None, last: int) -> list[bytes]:
     """From the end backwards, until there are enough."""
     entries: list[bytes] = []
+    # Where every entry is one that is asked for, no more are read than are shown.
     step = last if marks is None else STEP
     while size > 0 and len(entries) < last:
         after = max(size - step, 0)

@@ -207,6 +207,7 @@ class _Batch:
             self._known.update(self._writer.find(sorted(missing)))
 
     def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> Recorded:
+        # An attempt that was given up may have learnt from supplements that were never written.
         self._games.clear()
         self._look_up(set(chain.from_iterable(map(rules.needed_keys, events))))
         kinds: list[str] = []
@@ -235,6 +236,7 @@ class _Batch:
             kinds.append(event.KIND)
             keys.append(key)
             bodies.append(body)
+            # The leaf is not known yet: the receipts of this batch take it from what the journal hands back.
             stored[key] = Stored(position, body, b"")
             if event.KIND not in {GameRecorded.KIND, GameSupplemented.KIND}:  # nothing is asked to know a game
                 self._known.add(key)

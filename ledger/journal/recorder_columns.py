@@ -320,6 +320,7 @@ class GameImport:
         now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
         stamp = rules.recorded_text(now)
         frame = self._keys.with_keys(self._with_pools(frame), writer.find)
+        # Before pools are made and players registered: a game that is held back brings neither.
         if self._alike is not None and len(frame):
             frame, repeats = self._alike.sort_out(frame, writer.find, writer.size)
             if self._erased is not None:
@@ -460,6 +461,7 @@ class GameImport:
                 return
         is_nameless = self._erased.is_nameless if self._erased is not None else (lambda _: False)
         again = told_again(writer.find, games, writer.size + 1, now, self._standing, is_nameless)
+        # Where one block had repeats the next one is likely to: the attempt that would fail is spared.
         self._met_repeats = bool(again.known.any()) or number > 1
         for fault in again.faults:
             self.report.fault(*fault)

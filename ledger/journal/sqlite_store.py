@@ -121,6 +121,7 @@ class SqliteJournal:
         self._connection = sqlite.connect(path, read_only=read_only)
         sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT)
         with sqlite.storage_errors(path):
+            # With a write-ahead log only FULL syncs each commit: what was receipted must outlast a power cut.
             self._connection.execute("PRAGMA synchronous=FULL")
             self._connection.execute("PRAGMA cache_size=-65536")
         self._guard = Guard(path, _SCHEMA + _GUARD)
@@ -142,6 +143,7 @@ class SqliteJournal:
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         connection = sqlite.connect(path)
         with sqlite.storage_errors(path):
+            # SQLite turns the log on outside a transaction only.
             connection.execute("PRAGMA journal_mode=WAL")
             with sqlite.immediate(connection, path):
                 for statement in statements(_SCHEMA + _GUARD):
@@ -259,6 +261,7 @@ class SqliteJournal:
         with sqlite.immediate(self._connection, self.path, patience=patience):
             self._guard.check(self._connection)
             self._catch_up_frontier(self._find_last())
+            # A copy: a transaction that is undone leaves the journal's own edge as it was.
             writer = SqliteWriter(self, self._connection, self._frontier.copy(), self._recorded_at, self._last_leaf)
             yield writer
             writer.restore_guard()
@@ -365,6 +368,7 @@ class SqliteWriter:
         if len(leaves) >= MANY:
             self._set_guard_aside()
         blobs = map(bytearray, bodies), map(bytearray, leaves)  # which the driver takes without an adapter
+        # Not strict: the positions have no end, and kinds may be repeated without one.
         rows = zip(count(self.size + 1), kinds, keys, *blobs, strict=False)
         self._insert(rows, len(leaves))
         self._recorded_at, self.last_leaf = _recorded_at(bodies[-1]), leaves[-1]

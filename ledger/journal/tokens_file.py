@@ -187,6 +187,7 @@ class TokensFile:
         """The log in order of time; only the *last* ones where a number is given."""
         with self._open() as connection:
             query = "SELECT number, at, tried, claimed, token, rule, reason FROM refusals ORDER BY number DESC LIMIT ?"
+            # SQLite takes a limit below zero for none.
             rows = connection.execute(query, (-1 if last is None else last,)).fetchall()
         return [RefusalRow(*row) for row in reversed(rows)]
 

@@ -76,6 +76,7 @@ class _Players:
         """Make room for players up to the last of *players*, which ascend."""
         room = len(self.games)
         if len(players) and players[-1] >= room:
+            # Half as much again: by just what is needed, every block with newcomers would copy all arrays.
             more = max(int(players[-1]) + 1, room * 3 // 2) - room
             self.games = np.concatenate([self.games, np.zeros(more, np.int32)])
             self._era = np.concatenate([self._era, np.full(more, _NOBODY, np.int16)])

@@ -168,6 +168,7 @@ def _fold_pool(
         connection.executemany(table.insert, ((pool.pool, *row) for row in zip(*lists, strict=True)))
         flat, last = cols.lists([folded.reached])[0], players[-1]
         carried |= {owner: flat[place * width : (place + 1) * width] for owner, place in runs.items()}
+        # Rows come by player: only those of the last one can go on in the next block.
         carried = {owner: kept for owner, kept in carried.items() if owner[0] == last}
         count.add(len(rows))
 

@@ -61,6 +61,7 @@ def mark(state: Any, flags: Any, numbers: Any) -> None:
         numbers: the scheme's settings.
     """
     for player in range(len(flags)):
+        # ``bound`` puts the scheme's own kernel in under this name.
         if listed(state, player * FIELDS, numbers):  # noqa: F821
             flags[player] = 1
         else:

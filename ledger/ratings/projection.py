@@ -73,6 +73,7 @@ class LiveGames:
         if any(carried.held is not None and carried.held.era != self._era for carried in states):
             return False  # a state from before the scheme
         after = self._rate(game, states)
+        # Nothing is lost: whoever plays again is read from the rows.
         if len(self._last) > REMEMBERED:
             self._last.clear()
         self._last[game.white], self._last[game.black] = after
@@ -83,6 +84,7 @@ class LiveGames:
         if not self._pool.by_game:
             return False
         era = self._pool.era_at(game.rated_ms)
+        # What is remembered are states of another scheme.
         if era != self._era:
             self._era = era
             self._last.clear()

@@ -23,6 +23,7 @@ def _rows(which: str) -> str:
     return f"SELECT h.*, rated_ms FROM history AS h JOIN games ON games.position = h.game WHERE h.pool = ?1 AND {which}"
 
 
+# The plus keeps SQLite off the index by last game: the ranking is read in its order, and nothing is sorted.
 RANKING = """
 SELECT player, rating, n, ended_ms FROM current
 WHERE pool = ?1 AND n >= ?2 AND listed = 1 AND +ended_ms > ?4 AND rated_ms >= ?5
@@ -82,6 +83,7 @@ MANY_SINCE = (  # measured: up to here to look each player up takes less than to
     "SELECT 1 AS found FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2 LIMIT 1 OFFSET 5000"
 )
 # Games of some players, ?1 as JSON, as they stand; voided and unrated ones too.
+# UNION, not UNION ALL: a game between two of these players comes once.
 EVERY_GAME_OF = """
 WITH these(player) AS (SELECT value FROM json_each(?1)), theirs(position) AS (
   SELECT position FROM these CROSS JOIN games ON games.white = these.player
@@ -152,6 +154,7 @@ WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n <= ?3 ORDER BY mine.n DESC
 """
 GAMES_BETWEEN = "SELECT n FROM history WHERE pool = ?1 AND player = ?2 AND ended_ms BETWEEN ?3 AND ?4 ORDER BY n DESC"
 # By the player, never (hence the plus) by all games of the pool that do not count.
+# Of somebody who was merged into an opponent both sides may be one person: such a game comes once, as White's.
 NOT_COUNTED = f"""
 SELECT * FROM (
   SELECT * FROM games WHERE white = ?1 AND +pool = ?2 AND reason IS NOT NULL
@@ -172,6 +175,7 @@ CORRECTED_GAMES = """
 SELECT DISTINCT subject, proposal FROM corrections JOIN proposals USING (proposal)
 WHERE subject IN (SELECT value FROM json_each(?1)) AND effective ORDER BY proposal
 """
+# CROSS JOIN fixes the order: from the games of one player, never from all corrections.
 CORRECTED_SIDES = """
 SELECT DISTINCT mine.n, corrections.proposal FROM history AS mine
 CROSS JOIN games ON games.position = mine.game CROSS JOIN corrections ON corrections.subject = 'game:' || games.key
@@ -182,6 +186,7 @@ OPEN_PROPOSALS = "SELECT proposal FROM proposals WHERE decision IS NULL ORDER BY
 SIDE_OF_GAME = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND game = ?3"
 GAME = "SELECT * FROM games WHERE position = ?1"
 CURRENT = "SELECT rating, n FROM current WHERE pool = ?1 AND player = ?2"
+# Each rated game is counted by both of its players.
 POOLS = """
 SELECT pools.pool AS number, name AS pool, count(current.player) AS players,
   coalesce(sum(current.n), 0) / 2 AS rated_games
@@ -192,6 +197,7 @@ SELECT position, white, black, half_points / 2.0 AS score, ended_ms, began_ms, t
 FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms = ?2 AND batch = ?3 ORDER BY {book_tables.IN_ORDER_OF_ENDS}
 """
 # The place of the ?2-th last batch, from place to place; NULL where there are no more.
+# One search of the index for each batch: a DISTINCT would read every game of the pool.
 LAST_BATCHES = """
 WITH RECURSIVE places(ms) AS (
   SELECT max(rated_ms) FROM games WHERE pool = ?1 AND reason IS NULL
@@ -200,6 +206,7 @@ WITH RECURSIVE places(ms) AS (
   FROM places WHERE ms IS NOT NULL)
 SELECT ms FROM places LIMIT 1 OFFSET ?2 - 1
 """
+# Each game is there with both of its sides, so that players are counted by either colour; games are halved.
 RUNS = """
 SELECT rated_ms, batch, count(*) / 2 AS games, count(DISTINCT player) AS players, min(ended_ms) AS first_ms,
   max(ended_ms) AS last_ms

@@ -42,6 +42,7 @@ SELECT -rating, player FROM current WHERE pool = ? AND listed = 1 AND rating >= 
 ORDER BY rating DESC, player
 """
 
+# By the closed accounts, never (hence the plus) by all who are listed.
 OF_CLOSED = """
 SELECT -rating, player FROM current
 WHERE pool = ? AND +listed = 1 AND player IN (SELECT value FROM json_each(?))
@@ -213,6 +214,7 @@ class Standings:
                 return self._best_by_rows(self._at_ms, limit)
             return nsmallest(limit, self._worked_out, key=_point)
         since = self.states.stands_since_ms
+        # The rows tell nothing of closed accounts: as many more are read as may have to be left out.
         arguments = (self._pool.pool, self._min_games, limit + len(self.closed), self._active_from, since)
         query = queries.RANKING_OF_FEW_ACTIVE if self._are_few_active else queries.RANKING
         players = self._open(queries.tuples(self._connection, query, arguments))
@@ -232,6 +234,7 @@ class Standings:
         is_late = queries.first_row(self._connection, queries.MANY_SINCE, (self._pool.pool, ms)) is None
         query = queries.BEST_SINCE_FEW if is_late else queries.BEST_AT
         arguments = (self._pool.pool, ms, self._min_games, self._active_from, limit + len(self.closed))
+        # Where few games were rated since, two lists come one after the other, each in its own order.
         return sorted(self._open(queries.tuples(self._connection, query, arguments)), key=_point)[:limit]
 
     def _open(self, rows: Iterable[tuple[int, float, int, int]]) -> list[ListedPlayer]:
@@ -272,6 +275,7 @@ class Standings:
         others = Counted(0, 0)
         if self._at_ms is None:
             others = _count([*self._moved, *self._unplayed(EVERYBODY)], rating)
+            # Whoever has a last row has a game: to ask for one game at least leaves nobody of them out.
             if self._order is None and self._min_games <= 1 and self._active_from == BEGINNING:
                 (not_below,) = self.before([(-rating, EVERYBODY)]).values()
                 listed = count_listed(self._connection, self._pool.pool) - len(self._shut)
@@ -301,6 +305,7 @@ class Standings:
             points: of those asked about, by their last rows: who is listed and whose account is open, in order.
         """
         if self._order is None:
+            # Before number 0 stand those with higher ratings alone: equals share a rank.
             above = self.before(sorted({(rating, 0) for rating, _ in points}))
             return {player: above[rating, 0] + 1 for rating, player in points}
         asked = {player for _, player in points}

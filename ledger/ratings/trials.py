@@ -50,6 +50,7 @@ def trial(views: Views) -> Iterator[Views]:
     """
     with suppress(_OverError), ExitStack() as stack:
         yield stack.enter_context(_held(views))
+        # Only an exception undoes the transaction.
         raise _OverError
 
 

@@ -105,6 +105,7 @@ class Views:
         if self._connection is None:
             if not self.path.exists():  # opening would make an empty file
                 raise StorageError(str(self.path), "there are no views yet: make them with catch_up()")
+            # Before it is opened: a file that is put in its place meanwhile is then seen to be another one.
             self._inode = self.path.stat().st_ino
             connection = views_file.open_views(self.path)
             try:
@@ -226,6 +227,7 @@ class Views:
     def _written(self) -> Written:
         """What is another one after anybody has written."""
         connection = self.connection
+        # The data version tells of others' commits alone, the changes of one's own; both are counted by connection.
         return connection, views_file.data_version(connection), connection.total_changes
 
     @property
@@ -273,6 +275,7 @@ class Views:
             self.close()
             self._aside = TemporaryDirectory(prefix="ledger-aside-")
             self.path = Path(self._aside.name) / "views.db"
+            # The lock is named after the path: the next one who asks makes it for the new one.
             self.__dict__.pop("_lock", None)
         self.catch_up(progress)
 

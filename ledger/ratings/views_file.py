@@ -337,12 +337,14 @@ def note_schemes(connection: sqlite3.Connection, adopted: Iterable[Scheme]) -> N
         adopted: the schemes that pools have adopted since this was last called.
     """
     for scheme in adopted:
+        # Several pools may adopt one scheme, and a pool may come back to it: a row that is there already stays.
         row = (_SCHEME + scheme.name, str(scheme.version))
         connection.execute("INSERT OR IGNORE INTO projections VALUES (?, ?)", row)
         package = schemes.package_of(scheme.name)
         if package is not None:
             row = (PACKAGE + scheme.name, package)
             connection.execute("INSERT OR IGNORE INTO projections VALUES (?, ?)", row)
+        # Read for each scheme: the one before may have added a field of the same name.
         present = {row[1] for row in connection.execute(f"PRAGMA table_info({HISTORY.name})")}
         for name in scheme.state:
             if name not in present:
@@ -422,6 +424,7 @@ def _copied(source: sqlite3.Connection, target: Path) -> bool:
     try:
         with sqlite.storage_errors(target, REBUILD), closing(sqlite.connect(target)) as destination:
             source.backup(destination, progress=_patience(target))
+            # The copy brings the header of the build with it, which was made in rollback mode.
             destination.execute("PRAGMA journal_mode=WAL")
     except CorruptError:
         return False
@@ -432,6 +435,7 @@ def _patience(target: Path) -> Callable[[int, int, int], None]:
     """``backup`` tries for ever to get the write lock; after a while this ends it."""
     deadline = time.monotonic() + sqlite.BUSY_SECONDS
 
+    # The driver calls it with all three.
     def check(status: int, remaining: int, pages: int) -> None:  # noqa: ARG001
         if status in {sqlite.sqlite3.SQLITE_BUSY, sqlite.sqlite3.SQLITE_LOCKED} and time.monotonic() > deadline:
             raise StorageError(

@@ -93,6 +93,7 @@ class WalkStates:
         cols, count = self.cols, len(met.players)
         room = len(self.n)
         self._grow(max(count - len(self._free), 0))
+        # Descending: taken from the end, the new places come in ascending order.
         self._free.extend(range(len(self.n) - 1, room - 1, -1))
         places = [self._free.pop() for _ in range(count)]
         self._places.update(zip(met.players, places, strict=True))
