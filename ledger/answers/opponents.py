@@ -15,9 +15,8 @@ import attrs
 
 from ledger.answers.graphs.bars import PAGE
 from ledger.answers.moments import of_one_moment
-from ledger.answers.player_games import last_row
 from ledger.answers.rankings import class_of
-from ledger.answers.read_models import games_until
+from ledger.answers.read_models import games_until, last_row
 from ledger.answers.wording import RESULT, names, shown
 from ledger.book.policies import CLASSES, stored_policies
 from ledger.errors import UnknownNameError

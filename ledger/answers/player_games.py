@@ -13,15 +13,13 @@ import attrs
 from ledger.answers import marks
 from ledger.answers.marks import PublishedOtherwise
 from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import RESULT, day, names, rows_up_to, shown
-from ledger.book.roster import Roster
+from ledger.answers.read_models import last_row
+from ledger.answers.wording import RESULT, day, in_force_from, names, rows_up_to
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
-from ledger.errors import UnknownNameError
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import beside, documented
-from ledger.facts.periods import OPEN
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import queries
@@ -246,17 +244,3 @@ def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[Graph
         )
         for row, state in points
     ]
-
-
-@of_one_moment
-def last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any] | None:
-    """The row of a player's last rated game; None for who came with the rating of a list and has none yet."""
-    row = queries.first_row(ledger.views.connection, queries.LAST_ROW, (pool.pool, person.player))
-    if row is None and not Roster(ledger.views.connection).seeds(pool.pool, person.player):
-        raise UnknownNameError("rated game of", shown(person), f"pool {pool.name!r} has none")
-    return row
-
-
-def in_force_from(rated_ms: int | None) -> str | None:
-    """The day on which a value comes into force; None where nothing has closed its period yet."""
-    return None if rated_ms is None or rated_ms == OPEN else day(rated_ms)

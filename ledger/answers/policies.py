@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import attrs
 
 from ledger.answers.moments import of_one_moment
-from ledger.book.policies import POLICIES, settings_in
+from ledger.book.policies import POLICIES, UPSETS, settings_in, stored_policies
 from ledger.facts.instants import instant_text
 from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
@@ -54,3 +56,10 @@ def in_force(ledger: Ledger, at: str | None = None) -> list[PolicySetting]:
                 )
             )
     return rows
+
+
+@of_one_moment
+def upset_margins(ledger: Ledger) -> Callable[[int], int]:
+    """The margin of upsets in force, in points, by instant, milliseconds since 1970."""
+    policies = stored_policies(ledger.views.connection)
+    return lambda ms: int(policies.at(UPSETS, ms)["margin"])

@@ -1,4 +1,4 @@
-"""What the answers from read models share: the state of one after a player's game, and a game as they show it.
+"""What answers from rows share: a player's last row, the state of a read model after a game, a game as they show it.
 
 Numbers come from the views; names are put in here, and nothing is written.
 """
@@ -10,8 +10,8 @@ from typing import Any, Literal
 import attrs
 
 from ledger.answers.moments import of_one_moment
-from ledger.answers.player_games import in_force_from, last_row
-from ledger.answers.wording import RESULT, names
+from ledger.answers.wording import RESULT, in_force_from, names, shown
+from ledger.book.roster import Roster
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -78,6 +78,15 @@ def state_after(ledger: Ledger, pool: Pool, projector: Projector, player: int, n
     if row is None:
         return {kept.name: None if kept.start != kept.start else int(kept.start) for kept in projector.state}
     return {kept.name: row[kept.name] for kept in projector.state}
+
+
+@of_one_moment
+def last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any] | None:
+    """The row of a player's last rated game; None for who came with the rating of a list and has none yet."""
+    row = queries.first_row(ledger.views.connection, queries.LAST_ROW, (pool.pool, person.player))
+    if row is None and not Roster(ledger.views.connection).seeds(pool.pool, person.player):
+        raise UnknownNameError("rated game of", shown(person), f"pool {pool.name!r} has none")
+    return row
 
 
 @attrs.frozen(kw_only=True, slots=False)

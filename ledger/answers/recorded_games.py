@@ -11,8 +11,8 @@ import attrs
 from ledger.answers.crosstables.editions import refuse_unknown
 from ledger.answers.crosstables.event_games import games_of
 from ledger.answers.moments import of_one_moment
-from ledger.answers.player_games import Occasion, in_force_from
-from ledger.answers.wording import EVERY_ROW, names, rows_up_to
+from ledger.answers.player_games import Occasion
+from ledger.answers.wording import EVERY_ROW, in_force_from, names, rows_up_to
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.facts.event_fields import MAX_WHOLE

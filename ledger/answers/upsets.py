@@ -13,6 +13,7 @@ from typing import Any, Literal
 import attrs
 
 from ledger.answers.moments import of_one_moment
+from ledger.answers.policies import upset_margins
 from ledger.answers.read_models import refuse_without
 from ledger.answers.wording import EVERY_ROW, names, rows_up_to
 from ledger.book.policies import POLICIES, stored_policies
@@ -47,13 +48,6 @@ ORDER BY surplus DESC, ended_ms, player, n LIMIT ?5
 _SMALL, _LARGE = _LARGEST.format(""), _LARGEST.format(f" AND surplus >= {LARGE.least}")
 _MORE = 8  # times as many are looked at where the margins of their days leave too few
 _EVER = 2**62
-
-
-@of_one_moment
-def margins(ledger: Ledger) -> Callable[[int], int]:
-    """The margin in force, in points, by instant, milliseconds since 1970."""
-    policies = stored_policies(ledger.views.connection)
-    return lambda ms: int(policies.at(POLICY, ms)["margin"])
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -128,7 +122,7 @@ def _found(
 ) -> Iterator[Row]:
     """The rows that are upsets, each with its margin; of a pool at least so many, if there are."""
     since, until = span
-    in_force = margins(ledger) if margin is None else lambda _: margin
+    in_force = upset_margins(ledger) if margin is None else lambda _: margin
     least = margin
     if least is None:  # the smallest that holds at any time
         default = int(POLICIES[POLICY].settings["margin"].default)

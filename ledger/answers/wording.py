@@ -9,6 +9,7 @@ from typing import Literal
 
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_text
+from ledger.facts.periods import OPEN
 from ledger.ledger import Ledger
 from ledger.players.people import Person, missing
 
@@ -38,6 +39,11 @@ def average(value: float | None) -> str:
 def day(ms: int) -> str:
     """The day of an instant, ``YYYY-MM-DD``."""
     return instant_text(ms, Precision.DAY)
+
+
+def in_force_from(rated_ms: int | None) -> str | None:
+    """The day on which a value comes into force; None where nothing has closed its period yet."""
+    return None if rated_ms is None or rated_ms == OPEN else day(rated_ms)
 
 
 def shown(person: Person) -> str:

@@ -34,7 +34,7 @@ from ledger.answers.crosstables.page import (
 from ledger.answers.crosstables.performances import Performed
 from ledger.answers.crosstables.tie_breaks import NOBODY, RoundResult, RoundResults, SharedPlace, Unplayed
 from ledger.answers.moments import of_one_moment
-from ledger.answers.upsets import margins
+from ledger.answers.policies import upset_margins
 from ledger.answers.wording import names, told_apart
 from ledger.book import tournament_editions
 from ledger.book.timeline import Pool
@@ -201,7 +201,7 @@ class EventTable:
     @cached_property
     def margin_at(self) -> Callable[[int], int]:
         """The margin of an upset by instant, points."""
-        return margins(self._ledger)
+        return upset_margins(self._ledger)
 
     @property
     def matches(self) -> list[Match]:

@@ -13,8 +13,8 @@ from ledger.answers import marks
 from ledger.answers.boards import final_board
 from ledger.answers.graphs.bars import PAGE, Bar, Order, Page, PlayerBars, Seam
 from ledger.answers.moments import of_one_moment
-from ledger.answers.player_games import in_force_from, last_row
-from ledger.answers.wording import RESULT, day, names, shown
+from ledger.answers.read_models import last_row
+from ledger.answers.wording import RESULT, day, in_force_from, names, shown
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.periods import OPEN
