@@ -21,7 +21,6 @@ from ledger.book.kinds import UPDATE_BIRTH_YEAR, begin_anew
 from ledger.book.restand import ADDED, Added, supplement
 from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
 from ledger.book.tables import with_derived
-from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts import codec_columns
 from ledger.facts.codec import decode
@@ -125,28 +124,22 @@ def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:
         else:
             others.append(body)
     players, seeds, births, supplemented = (_read(by_class[cls], cls) if by_class[cls] else None for cls in _MANY)
+    if seeds is not None:
+        seeds = seeds.with_columns(
+            pl.col("rating", "deviation", "volatility", "highest", "k_factor").cast(pl.Float64),
+            effective_ms=instant_ms_column(seeds["effective_at"]).fill_null(FROM_THE_BEGINNING),
+            effective_at=pl.col("effective_at").fill_null(""),
+        )
+    recorded = None
+    if games:
+        recorded = with_derived(_read(games, GameRecorded)).with_columns(key=pl.col("key").str.slice(len("game:")))
     return Decoded(
-        _with_key(_read(games, GameRecorded)) if games else None,
+        recorded,
         players,
-        None if seeds is None else _seeds(seeds),
+        seeds,
         births,
         supplemented,
         others,
-    )
-
-
-def _with_key(frame: DataFrame) -> DataFrame:
-    """Games with the columns of their table that follow from their facts alone."""
-    return with_derived(frame).with_columns(key=pl.col("key").str.slice(len("game:")))
-
-
-def _seeds(frame: DataFrame) -> DataFrame:
-    """Seeds with the columns of their table, but for the pool, which is a name."""
-    decimals = [pl.col(name).cast(pl.Float64) for name in ("rating", "deviation", "volatility", "highest", "k_factor")]
-    return frame.with_columns(
-        *decimals,
-        effective_ms=instant_ms_column(frame["effective_at"]).fill_null(FROM_THE_BEGINNING),
-        effective_at=pl.col("effective_at").fill_null(""),
     )
 
 
@@ -196,7 +189,13 @@ def take_decoded(
     if insert is None:
         insert = partial(insert_rows, book.connection)
     if block.players is not None:
-        _take_players(book, block.players, insert)
+        rows = block.players.select("player", "joined_at", "standing", "declared_rating", "birth_year")
+        insert(tables.INSERT_PLAYER, rows)
+        special = rows.filter(pl.col("standing") != "full")
+        for player, standing in special.select("player", "standing").iter_rows():
+            book.roster.register(player, standing)
+        if rows["declared_rating"].null_count() + rows["birth_year"].null_count() < 2 * len(rows):
+            book.roster.is_told_of_pasts = True
     book.fold((decode(body) for body in block.others), fresh)
     # before its games are there; they are judged by the runs that are closed by then
     if of_a_build:
@@ -223,15 +222,6 @@ def _added(frame: DataFrame) -> Iterator[Added]:
 def columns_schema(columns: Sequence[str]) -> dict[str, Any]:
     """The types of columns of the table ``games`` that say when, where and how a game was played."""
     return {name: pl.String if name in _TEXTS else pl.Int64 for name in columns}
-
-
-def _take_players(book: GameBook, frame: DataFrame, insert: Insert) -> None:
-    rows = frame.select("player", "joined_at", "standing", "declared_rating", "birth_year")
-    insert(tables.INSERT_PLAYER, rows)
-    for player, standing in frame.filter(pl.col("standing") != "full").select("player", "standing").iter_rows():
-        book.roster.register(player, standing)
-    if frame["declared_rating"].null_count() + frame["birth_year"].null_count() < 2 * len(frame):
-        book.roster.is_told_of_pasts = True
 
 
 def _take_pasts(book: GameBook, block: Decoded, fresh: Fresh | None, insert: Insert) -> None:
@@ -265,7 +255,13 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) 
         fresh.note(pool, start)
     by_event = [pool for pool in book.pools.values() if pool.by_event]
     if by_event:
-        _note_tournaments(book, by_event, frame)
+        # the places of their games depend on each other
+        names = {pool.pool: pool.name for pool in by_event}
+        of_tournaments = frame.filter(pl.col("pool").is_in(list(names)) & (pl.col("tournament") != ""))
+        ended = pl.col("ended_ms")
+        spans = of_tournaments.group_by("pool", "tournament").agg(ended.min().alias("first"), ended.max().alias("last"))
+        for pool, tournament, first, last in spans.iter_rows():
+            book.played.note(names[pool], tournament, first, last)
     return counting
 
 
@@ -289,13 +285,3 @@ def _note_concerned(book: GameBook, frame: DataFrame) -> None:
     concerned = pl.col("white").is_in(list(players)) | pl.col("black").is_in(list(players))
     meant = frame.filter(concerned | at) if tournaments else frame.filter(concerned)
     book.unsettled.update(meant["position"].to_list())
-
-
-def _note_tournaments(book: GameBook, pools: Sequence[Pool], frame: DataFrame) -> None:
-    """Tell the game book of which tournaments games were recorded whose places depend on each other."""
-    names = {pool.pool: pool.name for pool in pools}
-    of_tournaments = frame.filter(pl.col("pool").is_in(list(names)) & (pl.col("tournament") != ""))
-    ended = pl.col("ended_ms")
-    spans = of_tournaments.group_by("pool", "tournament").agg(ended.min().alias("first"), ended.max().alias("last"))
-    for pool, tournament, first, last in spans.iter_rows():
-        book.played.note(names[pool], tournament, first, last)

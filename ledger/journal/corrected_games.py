@@ -126,7 +126,11 @@ def told_otherwise(
     days = telling["ended_at"][:_DAY], game["ended_at"][:_DAY]
     same_outcome = telling["outcome"] == game["outcome"]
     if sides.white and sides.black:
-        is_next = same_round and _apart(*days) == 1
+        is_next = (
+            same_round
+            and min(map(len, days)) == _DAY  # both are known to the day
+            and abs((date.fromisoformat(days[0]) - date.fromisoformat(days[1])).days) == 1
+        )
         return "with another day" if same_outcome and days[0] != days[1] and (same_moves or is_next) else ""
     if days[0] != days[1] or not (same_moves or len(days[0]) == _DAY):
         return ""
@@ -138,10 +142,3 @@ def told_otherwise(
         other = names()[int(sides.white)]
         return "with another name" if nearest(other[0], [other[1]]) else ""
     return ""
-
-
-def _apart(day: str, other: str) -> int | None:
-    """How many days lie from one to the other; None where either is not known to the day."""
-    if min(len(day), len(other)) < _DAY:
-        return None
-    return abs((date.fromisoformat(day) - date.fromisoformat(other)).days)

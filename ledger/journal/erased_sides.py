@@ -69,7 +69,9 @@ class ErasedSides:
             self._players = frozenset(self._people.nameless())
         if not len(frame) or not self._players:
             return frame, []
-        numbers = self._numbers(frame)
+        ids = pl.concat([frame["white_id"], frame["black_id"]]).unique().to_list()
+        persons = self._people.by_identity(ids)
+        numbers = {identity: persons[identity].player if identity in persons else None for identity in ids}
         # Who has a lower number was registered before any of the nameless, and is none of them.
         first = min(self._players)
         doubtful = [identity for identity, number in numbers.items() if number is None or number > first]
@@ -93,12 +95,6 @@ class ErasedSides:
                 self._told.add(game[1])
         kept = pl.Series([row not in repeats for row in range(len(frame))], dtype=pl.Boolean)
         return (frame.filter(kept) if repeats else frame), list(repeats.values())
-
-    def _numbers(self, frame: DataFrame) -> dict[str, int | None]:
-        """The numbers of a frame's identities; None for who is unknown."""
-        ids = pl.concat([frame["white_id"], frame["black_id"]]).unique().to_list()
-        persons = self._people.by_identity(ids)
-        return {identity: persons[identity].player if identity in persons else None for identity in ids}
 
     def _games(self, day: str) -> list[Mapping[str, Any]]:
         """The games of the nameless on a day that the file has not told yet."""
@@ -137,18 +133,17 @@ class ErasedSides:
         if number == player:
             return True
         if self.is_nameless(player):
-            return number is None or self._registered(number, find) > entry
+            if number is None:
+                return True
+            if number not in self._since:
+                stored = find([registration_key(number)])
+                # after all others where no entry registered the player
+                self._since[number] = next((registered.position for registered in stored.values()), 2**62)
+            return self._since[number] > entry
         if player not in self._names:
             person = self._people.by_number([player]).get(player)
             self._names[player] = spelt(f"name:{person.name}") if person is not None and person.name else ""
         return self._names[player] == spelt(f"name:{name}")
-
-    def _registered(self, number: int, find: Find) -> int:
-        """The entry that registered a player; after all others where none did."""
-        if number not in self._since:
-            stored = find([registration_key(number)])
-            self._since[number] = next((entry.position for entry in stored.values()), 2**62)
-        return self._since[number]
 
 
 def _days(game: Mapping[str, Any]) -> list[str]:
