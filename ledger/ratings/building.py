@@ -355,7 +355,12 @@ class Build:
         try:
             with views_file.reading(self._path):
                 made = connection.execute("SELECT target, folded, root FROM build").fetchall()
-                if len(made) != 1 or not self._is_of_these(connection):
+                if len(made) != 1 or not views_file.are_rated_alike(connection):
+                    return False
+                # the tables of these read models and no others
+                views_file.check_tables(connection, self._projectors)
+                identities = {projector.name: projector.identity for projector in self._projectors}
+                if views_file.stored_projectors(connection) != identities:
                     return False
                 target, folded, root = made[0]
                 if not folded <= target <= self._journal.size():
@@ -363,14 +368,6 @@ class Build:
                 return bool(self._journal.root_at(folded) == root)
         except LedgerError:
             return False
-
-    def _is_of_these(self, connection: sqlite3.Connection) -> bool:
-        """Whether the file is rated as this program rates, and has the tables of these read models and no others."""
-        if not views_file.are_rated_alike(connection):
-            return False
-        views_file.check_tables(connection, self._projectors)
-        identities = {projector.name: projector.identity for projector in self._projectors}
-        return views_file.stored_projectors(connection) == identities
 
     def _fold(
         self,

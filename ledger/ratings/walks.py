@@ -92,7 +92,13 @@ class WalkStates:
         """Give players places, and put there what they bring along."""
         cols, count = self.cols, len(met.players)
         room = len(self.n)
-        self._grow(max(count - len(self._free), 0))
+        more = max(count - len(self._free), 0)
+        self.n, self.era = (cols.joined(column, cols.zeros(more)) for column in (self.n, self.era))
+        self.scheme = cols.joined(self.scheme, cols.unknown(more * self.width))
+        for flats in (self._kept, self._stood):
+            for table, width in enumerate(self._widths):
+                if flats is self._kept or table in self._compared:
+                    flats[table] = cols.joined(flats[table], cols.unknown(more * width))
         # Descending: taken from the end, the new places come in ascending order.
         self._free.extend(range(len(self.n) - 1, room - 1, -1))
         places = [self._free.pop() for _ in range(count)]
@@ -136,16 +142,6 @@ class WalkStates:
     def _rows(self, flat: Column, table: int, places: Column) -> Column:
         width = self._widths[table]
         return self.cols.rows(flat, places, width) if width else self.cols.floats(())
-
-    def _grow(self, more: int) -> None:
-        """Make room for more places."""
-        cols = self.cols
-        self.n, self.era = (cols.joined(column, cols.zeros(more)) for column in (self.n, self.era))
-        self.scheme = cols.joined(self.scheme, cols.unknown(more * self.width))
-        for flats in (self._kept, self._stood):
-            for table, width in enumerate(self._widths):
-                if flats is self._kept or table in self._compared:
-                    flats[table] = cols.joined(flats[table], cols.unknown(more * width))
 
 
 # Games after which everybody is asked: seldom enough to cost little, often enough that a change has not gone far.
