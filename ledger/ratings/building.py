@@ -315,7 +315,8 @@ class Build:
                 book.roster.gather(pasts=pasts, shown=shown)
                 for statement in views_file.index_statements("games("):
                     writers.aside().run(statement)  # while the games are rated
-                for number, blocks in _by_pool(games):
+                parts = (part for block in games.blocks(GAMES_A_BLOCK) for part in block.partition_by("pool"))
+                for number, blocks in groupby(parts, lambda part: int(part["pool"][0])):
                     if number < written_pool:
                         continue
                     pool = next(pool for pool in book.pools.values() if pool.pool == number)
@@ -486,12 +487,6 @@ class _Writers:
 def _refused(*_: object) -> int:
     """No statement is allowed."""
     return sqlite.sqlite3.SQLITE_DENY
-
-
-def _by_pool(games: SortedRuns) -> Iterator[tuple[int, Iterator[DataFrame]]]:
-    """The number of each pool that has games, with them in rating order, in blocks."""
-    parts = (part for block in games.blocks(GAMES_A_BLOCK) for part in block.partition_by("pool"))
-    return groupby(parts, lambda part: int(part["pool"][0]))
 
 
 def _compact(frame: DataFrame) -> DataFrame:
