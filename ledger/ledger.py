@@ -356,6 +356,7 @@ class Ledger(OpenLedger):
         take_frames(
             self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
         )
+        # Once more, for now the newcomers of this import are to enter the index.
         self.names.file.folds.bring_up()
         return job.report
 

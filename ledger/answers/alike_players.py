@@ -34,6 +34,7 @@ _GAMES = (
     "SELECT white AS player, count(*) AS n FROM games WHERE white IN (SELECT value FROM json_each(?1)) GROUP BY white "
     "UNION ALL SELECT black, count(*) FROM games WHERE black IN (SELECT value FROM json_each(?1)) GROUP BY black"
 )
+# CROSS JOIN fixes the order: each player's row is looked up by pool and number, and no pool is read through.
 _POOLS = (
     "SELECT wanted.value AS player, pools.name AS pool FROM json_each(?) AS wanted CROSS JOIN pools CROSS JOIN current "
     "ON current.pool = pools.pool AND current.player = wanted.value ORDER BY pools.pool"
@@ -106,6 +107,7 @@ def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
 
     def lead(player: int) -> int:
         while leader[player] != player:
+            # The way is halved while it is walked, so that long chains of equal names do not stay long.
             leader[player] = player = leader[leader[player]]
         return player
 
@@ -234,6 +236,7 @@ def _largest(groups: Collection[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """The groups that are not within another one, in order of their numbers."""
     groups_of: dict[int, list[set[int]]] = defaultdict(list)
     kept = []
+    # The larger ones first: whatever a group may lie within has then been kept already.
     for group in sorted(groups, key=len, reverse=True):
         members = set(group)
         if any(members <= larger for larger in groups_of[group[0]]):

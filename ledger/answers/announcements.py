@@ -37,6 +37,7 @@ KEPT = 10  # games whose lines are named
 def announced_in(journal: Journal, pool: str) -> dict[str, Announced]:
     """By name of a tournament, what was told of its editions in a pool."""
     tellings: dict[str, Announced] = {}
+    # In the order of keys ';' follows ':', so that these two enclose every opening of the pool.
     for event in _entries(journal, f"opening:{pool}:", f"opening:{pool};"):
         if isinstance(event, TournamentOpened):
             telling = tellings.get(event.tournament, NOTHING)

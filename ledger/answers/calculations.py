@@ -245,6 +245,7 @@ def calculate(
         MalformedError: naming every setting that the scheme cannot take, and what is told and of no use to it.
     """
     meant = scheme.in_full(settings)
+    # A scheme with K as a setting keeps none of each player: the player's own takes the place of the setting.
     if own.k_factor is not None and "k" in meant and "k" not in settings:
         meant, own = {**meant, "k": f"{own.k_factor:g}"}, attrs.evolve(own, k_factor=None)
     numbers = scheme.numbers_from(meant)

@@ -193,6 +193,7 @@ def _why(
         return {}
     early, late = (first, second) if first.head <= second.head else (second, first)
     steps_of = _steps_between(ledger, early, late, players, progress)
+    # Entries are walked in the order of the journal: where the second list knew less, the way is told backwards.
     if early is first:
         return steps_of
     return {

@@ -188,6 +188,7 @@ def _carried_from(
     connection: sqlite3.Connection, pool: Pool, player: int, side_row: dict[str, Any], era: int, games: int
 ) -> CarriedFrom | None:
     """The rating by an earlier scheme that the player's first games under this one begin from."""
+    # All games of the batch begin from one rating: the row before them lies that many games back at most.
     for n in range(side_row["n"] - 1, max(side_row["n"] - games - 1, 0), -1):
         row = queries.first_row(connection, queries.ROW, (pool.pool, player, n))
         if row is not None and pool.era_at(row["rated_ms"]) < era:

@@ -60,10 +60,12 @@ def game_pgn(ledger: Ledger, game: str, start: str = START) -> str:
         moves = [f"{move} {clock}" if clock else move for move, clock in clocked]
     result = RESULTS[row["outcome"]]
     quoted = (
+        # PGN 7: a backslash stands before a quotation mark or a backslash within a string.
         (name, visible(value).replace("\\", "\\\\").replace('"', '\\"'))
         for name, value in _tags(ledger, key, row, start)
     )
     tags = [f'[{name} "{value}"]' for name, value in quoted]
+    # The hyphens of castling and of a result are no place to end a line at: O-O, 1-0.
     played = wrap(" ".join([*_numbered(moves, Position(start)), result]), _LINE, break_on_hyphens=False)
     return "\n".join([*tags, "", *played, ""])
 
@@ -84,6 +86,7 @@ def _tags(ledger: Ledger, key: str, row: dict[str, Any], start: str) -> Iterator
     ending = _ENDINGS.get(row["termination"], "normal")
     if ending:
         yield "Termination", ending
+    # PGN 9.7: who gives a position as FEN says by SetUp that the game began with it.
     if start != START:
         yield "SetUp", "1"
         yield "FEN", start

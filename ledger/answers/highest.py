@@ -141,6 +141,7 @@ def _best_games(ledger: Ledger, made: _Made, person: Person, n: int) -> Iterator
 @of_one_moment
 def lowest(ledger: Ledger, pool: Pool, player: int, n: int) -> Lowest:
     """The lowest rating under the scheme that holds after a player's n-th game, since when, and which scheme it is."""
+    # The latest era comes first.
     row = queries.first_row(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))
     if row is None or not row["lowest_n"]:
         return NO_LOWEST

@@ -265,6 +265,7 @@ def _played(ledger: Ledger, person: Person, pool: str | None, at: str | None) ->
     if rated_by.lists_everybody:
         return played
     states = PlayerStates(connection, rated_by)
+    # A graph is read oldest first, and may go on after the last game that is asked for.
     own = list(queries.dictionaries(connection, queries.GRAPH, arguments[:2]))[: len(played)][::-1]
     opposite = queries.dictionaries(connection, queries.PAGE_OPPONENTS, (*arguments[:2], 1, until))
     return [

@@ -51,6 +51,7 @@ class Occasion:
     def has(self, row: Mapping[str, Any]) -> bool:
         """Whether a game with ``tournament``, ``round`` and ``ended_at`` is one of them."""
         first, last = self.span
+        # The full stop behind both keeps round 3 apart from round 31.
         of_round = self.round is None or f"{row['round']}.".startswith(f"{self.round}.")
         return (
             self.tournament in {None, row["tournament"]} and of_round and first <= instant_ms(row["ended_at"]) <= last
@@ -143,8 +144,10 @@ def games(
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
     last = rows_up_to(last)
+    # What is of an occasion is judged below: a limit before that would leave out older games of it.
     most = last if occasion is None else _EVERY
     left_out = marks.not_counted(ledger, rated_by, person.player, most) if everything else []
+    # Only to refuse a player who has nothing to be shown.
     if not left_out:
         last_row(ledger, person, rated_by)
     arguments = (rated_by.pool, person.player, most)
@@ -226,6 +229,7 @@ def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[Graph
     """
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
+    # Only to refuse a player who has no game in the pool, and no list's rating.
     last_row(ledger, person, rated_by)
     rows = queries.dictionaries(ledger.views.connection, queries.GRAPH, (rated_by.pool, person.player))
     points: list[tuple[Row, PlayerState]] = [(row, states.after_game(row)) for row in rows]

@@ -156,6 +156,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         rating_now=now.in_force,
         in_force=None if rated_by.by_game else RatingInForce(rating_in_force=in_force.in_force),
         provisional=now.provisional,
+        # The first field of a state is the rating itself.
         state=dict(zip(now.era.scheme.state[1:], now.state[1:], strict=True)),
         place=place(ledger, rated_by, now),
         results=results,
@@ -183,6 +184,7 @@ def _not_played(ledger: Ledger, person: Person, pool: Pool) -> tuple[str, Player
     """The same of who has no rated game and came with the rating of a list; before it the day of that list."""
     today = ledger.now_ms()
     seeds = Roster(ledger.views.connection).seeds(pool.pool, person.player)
+    # Where every list is of a later day, the first of them tells.
     in_force = ([seed for seed in seeds if seed.ms <= today] or seeds[:1])[-1]
     nothing: dict[str, Any] = dict.fromkeys(("games", "wins", "draws", "losses", "time_losses"), 0)
     nothing |= dict.fromkeys(("mean_rating", "rating_sd", "last_game"))
@@ -207,6 +209,7 @@ def _spread(
     if not n:
         return None, None
     mean = total / n
+    # Rounding may leave a little less than zero, which has no root.
     return mean, sqrt(max(0.0, squares / n - mean * mean))
 
 

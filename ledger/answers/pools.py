@@ -117,5 +117,6 @@ def chosen(era: Era) -> dict[str, int | bool | str]:
     scheme = era.scheme
     values, defaults = era.numbers._asdict(), scheme.numbers_from({})._asdict()
     settings = scheme.meant(era.settings)
+    # Compared as numbers, for the same value can be written in several ways.
     own = {name: settings[name] for name in values if values[name] != defaults[name]}
     return {**own, **{name: settings[name] for name in POOL_SETTINGS if settings[name]}}

@@ -176,6 +176,7 @@ def originals(ledger: Ledger, pool: Pool, player: int, since_ms: int = BEGINNING
         player: the player number.
         since_ms: leave out lists of earlier instants, milliseconds since 1970.
     """
+    # Later editions come later, and take the place of earlier ones.
     last = {publication.at_ms: publication for publication in ledger.publications.all(pool.name)}
     return [_of(ledger, pool, player, publication) for ms, publication in last.items() if ms >= since_ms]
 

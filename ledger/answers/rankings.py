@@ -114,6 +114,7 @@ def place(ledger: Ledger, pool: Pool, state: PlayerState) -> RankingPlace:
     """
     standings = Standings(ledger.views.connection, pool, now_ms=ledger.now_ms(), min_games=1)
     rating = None if state.row is None else state.in_force
+    # Of a player without a rating only the number of all others is asked: nobody reaches infinity.
     counted = standings.counted(inf if rating is None else rating)
     if rating is None or state.player in standings.closed:
         return RankingPlace(rank=None, rated_players=counted.players, percentile=None)
@@ -260,6 +261,7 @@ def _percentiles(standings: Standings, best: Sequence[ListedPlayer], limit: int)
     """For each of the best the share of the ranked players with a lower rating, in per cent."""
     if not best:
         return []
+    # Fewer than were asked for are all that there are: nothing is left to be counted.
     is_everybody = len(best) < limit
     players, not_below = (len(best), len(best)) if is_everybody else standings.counted(best[-1].rating)
     shares: list[float] = []

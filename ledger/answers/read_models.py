@@ -63,6 +63,7 @@ def games_until(ledger: Ledger, pool: Pool, person: Person, at: str | None) -> i
     Raises:
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
     """
+    # Only to refuse a player who has no game in the pool, and no list's rating.
     last_row(ledger, person, pool)
     states = PlayerStates(ledger.views.connection, pool)
     ms = states.recorded_until_ms or 0 if at is None else instant_end_ms(at)
@@ -76,6 +77,7 @@ def state_after(ledger: Ledger, pool: Pool, projector: Projector, player: int, n
     query = f'SELECT * FROM "{projector.name}" WHERE pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1'
     row = queries.first_row(ledger.views.connection, query, (pool.pool, player, n))
     if row is None:
+        # Only NaN differs from itself: it stands for nothing.
         return {kept.name: None if kept.start != kept.start else int(kept.start) for kept in projector.state}
     return {kept.name: row[kept.name] for kept in projector.state}
 

@@ -32,6 +32,7 @@ from ledger.ratings.past_views import Steps, known_at, stepping
 from ledger.ratings.views import Views
 from ledger.runtime.long_work import Progress
 
+# Within a text a quotation mark has a backslash before it, so that no text of an entry can look like this.
 _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1"', b',"kind":"game-supplemented/1"'
 _MOVES_NOBODY = (
     ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,

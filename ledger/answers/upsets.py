@@ -27,6 +27,7 @@ from ledger.ratings import queries
 from ledger.ratings.projectors.upsets import LARGE, PROJECTOR
 
 Row = dict[str, Any]
+# CROSS JOIN fixes the order: from the upsets, each looked up in the rest, never from the whole history.
 _ROWS = """
 SELECT u.player, u.n, games.key AS game, games.ended_at AS date, own.colour, own.rating_before, own.rating,
   own.opponent, theirs.rating_before AS opponent_rating_before, u.surplus, u.ended_ms
@@ -47,6 +48,7 @@ ORDER BY surplus DESC, ended_ms, player, n LIMIT ?5
 """
 _SMALL, _LARGE = _LARGEST.format(""), _LARGEST.format(f" AND surplus >= {LARGE.least}")
 _MORE = 8  # times as many are looked at where the margins of their days leave too few
+# Milliseconds far beyond every instant, and still a whole number of SQLite's.
 _EVER = 2**62
 
 

@@ -333,6 +333,7 @@ class _Audit:
         try:
             return compare()
         except CorruptError as error:
+            # Every part reads the journal, too: what is damaged there is told of the journal.
             word = "journal" if Path(error.path) == self._path else file
             self._found[file].append(Falsehood.of_file(word, error))
         except (LedgerError, OSError) as error:

@@ -252,6 +252,7 @@ def with_tables(standing: Snapshot, projectors: Sequence[ReadModel] | None) -> t
     kept = [made for made in projectors if made.name in stored and made.name not in left]
     why_not = {made.name: _INSTALLED_SINCE for made in projectors if made.name not in stored}
     why_not |= {name: _LEFT_BEHIND.format(position) for name, position in left.items()}
+    # A copy, for what is walked through must not lose members.
     for made in list(kept):
         identity = stored[made.name]
         if identity != made.identity and not _is_earlier(identity, made.identity) and _names(identity) == made.name:
@@ -364,6 +365,7 @@ def _difference(standing: sqlite3.Connection, true: sqlite3.Connection, table: s
 def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], list[str]]:
     """Primary key columns in their order, and all columns in alphabetical order."""
     info = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
+    # Of a row of this pragma, field 5 is the column's place in the key, 0 for one outside, and field 1 its name.
     key = [name for _, name in sorted((row[5], row[1]) for row in info if row[5])]
     return key, sorted(row[1] for row in info)
 
@@ -423,6 +425,7 @@ def _negative_zeros(standing: sqlite3.Connection, table: str, key: list[str]) ->
 
 def _label(key: Sequence[str], where: Sequence[Any]) -> str:
     """A row by its key: ``pool 1, player 8, n 3``."""
+    # Not strict: a row may go on after its key.
     return ", ".join(f"{name} {value}" for name, value in zip(key, where, strict=False))
 
 

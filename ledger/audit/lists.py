@@ -62,6 +62,7 @@ def recompute(journal: Journal, file: Snapshot, lists: Sequence[PublishedList], 
             standing = [] if pool is None else list_in_force(connection, pool, instant_end_ms(event.as_of))
             rows = {row.player: row for row in standing}
             falsehood = _difference(file, published, event, rows)
+            # Another version need not have given other numbers: only where rows differ is it the reason.
             why_not = _older_scheme(journal, pool, event) if falsehood else ""
             if falsehood and why_not:
                 result.left_out.append((str(published), why_not))

@@ -56,6 +56,7 @@ def receipt_of(ledger: Ledger, game: str, *, name_of: str | None = None) -> str:
     if person is not None:
         content["name"] = _name(ledger, person, last.head)
     path = [_base64(sibling) for sibling in _path(ledger, entry, last.head)]
+    # RFC 8785: canonical JSON has its keys in order, and the verifier takes no other.
     extra = _base64(orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
     return "\n".join([FIRST_LINE, f"extra {extra}", f"index {entry.position - 1}", *path, "", last.note])
 

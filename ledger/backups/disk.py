@@ -61,6 +61,7 @@ def workshop(place: Path, unfinished: str | None = None) -> Iterator[None]:
     try:
         yield
     finally:
+        # The folder goes while the lock is held, so that nobody else's work in it is swept away.
         if unfinished is None or not (place / unfinished).exists():
             shutil.rmtree(place, ignore_errors=True)
         lock.release()
@@ -97,6 +98,7 @@ def copy(source: Path, target: Path, permissions: int, advance: Callable[[int, i
             done += len(block)
             with errors_named(target):
                 new.write(block)
+                # Written out here, so that what a full disk refuses is told of the new file and not of the old one.
                 new.flush()
             advance(done, size)
     return digest.hexdigest()

@@ -111,7 +111,9 @@ def backup(
             program = "unknown"
         kept = disk.Manifest(made_at, program, head, _described(new))
         disk.write_manifest(made, kept)
+        # All is on the disk before the folder has its name: a backup that is there after a power cut is whole.
         disk.flush_set(made)
+        # Asked again, for somebody may have put something there while all was copied and proven.
         _refuse_taken(target)
         disk.move(made, target)
         disk.flush(target.parent)
@@ -170,6 +172,8 @@ def _renamings(path: Path) -> int:
 
 def _copy_people(source: Path, target: Path) -> None:
     """Copy the people under one read snapshot, row by row: what free pages still hold of erased ones stays behind."""
+    # VACUUM INTO takes a file that is empty, and leaves its permissions: names are their owner's from the first byte
+    # on.
     disk.new_file(target, disk.PRIVATE).close()
     with closing(sqlite.connect(source, read_only=True)) as people:
         with sqlite.storage_errors(source):
@@ -179,6 +183,7 @@ def _copy_people(source: Path, target: Path) -> None:
         with sqlite.storage_errors(target):
             people.execute("VACUUM INTO ?", (str(target),))
     with closing(sqlite.connect(target)) as copy, sqlite.storage_errors(target):
+        # VACUUM INTO does not copy the mode of the log, which all files of a ledger have.
         copy.execute("PRAGMA journal_mode=WAL")
 
 

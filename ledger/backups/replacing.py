@@ -202,6 +202,7 @@ def _write_plan(place: Path, aside: Path | None) -> None:
     making = place / f"{PLAN}.making"
     with disk.errors_named(making):
         making.unlink(missing_ok=True)  # of a process that was killed here
+        # The plan is written under another name first: one that bears its own is whole.
         with disk.new_file(making, disk.USUAL) as file:
             file.write(words)
     disk.flush(making)
@@ -260,6 +261,7 @@ def undo(place: Path, path: Path) -> bool:
 def _bring_back(aside: Path, path: Path) -> None:
     """Move the replaced files to where they were, the journal last."""
     _clear_empty(path)
+    # Until the journal is back nobody takes the other files for a ledger.
     for file in sorted(aside.iterdir(), key=lambda file: (file.name == path.name, file.name)):
         if path.with_name(file.name).exists():
             raise StorageError(str(path.with_name(file.name)), f"is in the way; the file of before is {file}")

@@ -82,10 +82,12 @@ def _play(position: Position, move: Written) -> None:
     # Of a pawn it may be another square than the target: in passing (Laws, article 3.7).
     captured = _pawn_captures(position, move) if move.piece == "P" else target
     origin = _origin(position, move, piece, captured)
+    # A move of a pawn and a capture begin the count of the fifty moves anew (FIDE Laws of Chess, article 9.3).
     is_quiet = move.piece != "P" and there == EMPTY
     squares[captured], squares[origin] = EMPTY, EMPTY
     squares[target] = piece if not move.promotion else move.promotion if white else move.promotion.lower()
     if move.piece == "K":
+        # A king that has moved castles no more (FIDE Laws of Chess, article 3.8.2).
         position.kings[white] = target
         first = 0 if white else 2
         position.rooks[first] = position.rooks[first + 1] = NO_SQUARE

@@ -113,6 +113,7 @@ class Position:
         if not all(map(_COUNT.fullmatch, counts)):
             faults.append(f"the counts must be whole numbers of at most nine digits, got {shown(' '.join(counts))}")
         elif counts:
+            # Some programs count moves from 0.
             self.quiet, self.number = int(counts[0]), max(1, int(counts[1]))
         if passed != "-" and (passed not in NUMBERS or passed[1] != ("6" if self.white else "3")):
             faults.append(f"{shown(passed)} is no square that a pawn has just passed")
@@ -129,6 +130,7 @@ class Position:
         rows = spread.split("/")
         if not _PIECES.fullmatch(pieces) or any(len(row) != 8 for row in rows):
             return [f"the pieces must be eight ranks of eight squares each, got {shown(pieces)}"]
+        # FEN begins with the eighth rank, the squares with the first.
         self.squares = list("".join(reversed(rows)))
         if self.squares.count("K") != 1 or self.squares.count("k") != 1:
             return ["there must be a white and a black king"]
@@ -276,6 +278,7 @@ def written(san: str) -> Written | None:
             or mates does not matter.
     """
     match = _MOVE.fullmatch(bare(san))
+    # Pawns alone are promoted: the letter of a piece and a promotion do not go together.
     if match is None or (match[1] and match[5]):
         return None
     file = FILES.index(match[2]) if match[2] else None

@@ -45,11 +45,13 @@ def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[Fault]]:
         content: the file, UTF-8.
     """
     try:
+        # Spreadsheets put a mark before the text, which must not become part of the first column's name.
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         return [], [Fault(content[: error.start].count(b"\n") + 1, "is not UTF-8: save the file as UTF-8")]
     # a spreadsheet of many countries writes semicolons between the cells, or tabs
     separator = max(",;\t", key=text.partition("\n")[0].count)
+    # The reader must see line ends as they are, for a cell in quotation marks may hold some.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[Row] = []
     faults: list[Fault] = []
@@ -114,6 +116,7 @@ def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]
             ending |= {name: str(fields.pop(name)) for name in ("termination", "half_moves") if name in fields}
             writer.writerow(ending)
         for field, value in fields.items():
+            # The verb reads ``true`` and ``false`` as JSON writes them, not as Python does.
             to = str(value).lower() if isinstance(value, bool) else str(value)
             writer.writerow({"verb": "game", "game": difference.game, "field": field, "to": to})
     return text.getvalue(), left

@@ -125,6 +125,7 @@ class Corrections:
         """
         tried = "propose a correction"
         who = self.ledger.tokens.who(token, by, Role.CORRECTOR, tried)
+        # Only to refuse a name that no entry may hold before anything long is done.
         codec.seal_actor(who.name)
         numbers: list[int] = []
         alike: list[int] = []
@@ -197,7 +198,7 @@ class Corrections:
                 proposal,
                 decision,
                 who.name,
-                lambda known: broken_by(self.ledger.views.connection, position, known, decision, party),
+                lambda stored: broken_by(self.ledger.views.connection, position, stored, decision, party),
             )
             if not refusals and seen is not None and seen != writer.size:
                 message = f"the impact was looked at with {seen} entries, {writer.size} are there now; look again"
@@ -277,6 +278,7 @@ class Corrections:
             numbers: only these.
         """
         with self.ledger.moment():
+            # A list: the moment ends with this call, and a generator would read on after it.
             return iter(list(self._shown(open_only=open_only, numbers=numbers)))
 
     def _shown(self, *, open_only: bool, numbers: Sequence[int] | None) -> Iterator[ShownProposal]:

@@ -159,6 +159,7 @@ class Drafts:
 def _ending_unknown(fact: Fact, outcome: str) -> dict[str, Any]:
     """That the ending of a game is unknown, where another result and the ending that stands contradict each other."""
     stood, ending = fact.facts["outcome"], fact.facts["termination"]
+    # Of an outcome that is none the gate speaks.
     if outcome == stood or outcome not in set(Outcome):
         return {}
     is_ruled_out = becomes_drawn_by_time(stood, outcome, ending) or result_fault(outcome, ending)

@@ -193,9 +193,11 @@ def _means(change: Change, white: set[int], black: set[int], facts: Mapping[str,
     """Whether a change of many games means a game of these players, by any of the facts that it ever had."""
     if change.do is not Verb.ANNUL_GAMES:
         return True
+    # Such a change annuls rated games alone.
     if facts["rated"] == {False}:
         return False
     if change.which is Which.ALL:
         return True
+    # What is left are the losses of the opponents: games that the player won.
     won = {Outcome.WHITE: white, Outcome.BLACK: black}
     return any(change.player in players and outcome in facts["outcome"] for outcome, players in won.items())

@@ -165,6 +165,7 @@ class Previews:
             if kept is None:
                 return None
             then_ms, impact = kept
+            # The clock may have been set back since.
             (has_changed,) = self.ledger.views.connection.execute(_BETWEEN, sorted((then_ms, now_ms))).fetchone()
             return None if has_changed else cast("Impact", impact)
 

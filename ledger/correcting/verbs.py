@@ -447,6 +447,7 @@ def _outcome(text: str) -> Outcome:
         word = result(text)
     except ValueError as error:
         raise MalformedError([f"result {text!r} {error}"]) from None
+    # A plus marks a forfeit; how a game ended is told by a word of its own.
     words: Mapping[str | None, Outcome] = {"*": Outcome.NONE, "-": Outcome.NONE}
     return words[word] if word in words else Outcome(str(word).removeprefix("+"))
 
@@ -461,6 +462,7 @@ def _whole(words: Words, name: str) -> int | None:
     text = words.get(name)
     if text is None:
         return None
+    # ``int`` alone would also take signs, blanks and underscores.
     if not text.isdecimal():
         raise MalformedError([f"{name} must be a whole number, got {text!r}"])
     return int(text)

@@ -104,6 +104,7 @@ def _object(item: Any, cls: type) -> Any:
     # what is no word of an enumeration is taken as it is: the class's validators look at it
     attrs.resolve_types(cls)
     words = [name for name in item if "enum" in fields[name].metadata["schema"]]
+    # attrs says that a field may lack a type; ``resolve_types`` has put one into each.
     return cls(**{**item, **{name: _converter().structure(item[name], fields[name].type) for name in words}})  # type: ignore[arg-type]
 
 
@@ -192,6 +193,7 @@ def _stored(event: Event) -> dict[str, Any]:
 
 def facts(event: Event) -> bytes:
     """The canonical bytes of an event's facts, without its key field."""
+    # orjson writes dicts alone; settings may be any other mapping.
     return orjson.dumps(_stored(event), option=_WRITTEN[type(event)].option, default=dict)
 
 
@@ -290,6 +292,7 @@ def _faults(cls: type[Event], facts_read: Mapping[str, Any], path: str) -> list[
                 problems.append(f"required field missing @ {path}.{name}")
             continue
         try:
+            # attrs says that a field may lack a type; those of events have one each.
             value = _converter().structure(facts_read[name], field.type)  # type: ignore[arg-type]
             if field.validator is not None:
                 field.validator(None, field, value)
@@ -327,9 +330,9 @@ def is_recorded_at(value: object) -> bool:
 
 
 _ENTRY_CHECKS: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
-    ("actor", _ACTOR_WANTED, lambda given: type(given) is str and _is_actor(given)),
-    ("key", "text", lambda given: type(given) is str),
-    ("position", "a position from 1", lambda given: type(given) is int and 0 < given <= MAX_WHOLE),
+    ("actor", _ACTOR_WANTED, lambda value: type(value) is str and _is_actor(value)),
+    ("key", "text", lambda value: type(value) is str),
+    ("position", "a position from 1", lambda value: type(value) is int and 0 < value <= MAX_WHOLE),
     ("recorded_at", "an instant to the millisecond", is_recorded_at),
 )
 

@@ -107,6 +107,7 @@ def _parts(frame: DataFrame, head: str, tail: str) -> list[Expr]:
     parts: list[Expr] = []
     # what stands between the values so far and the next
     written = head
+    # The key of the entry carries the key of the game, which so stands nowhere twice.
     for name in sorted(set(_FIELDS) - {"game"}):
         missing = frame[name].null_count()
         if missing == len(frame) and missing:

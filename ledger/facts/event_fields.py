@@ -86,6 +86,7 @@ def is_plain_text(value: str, limit: int) -> bool:
     """True for 1 to *limit* characters in Unicode form NFC, no controls, no white space at either end."""
     # the same in fewer steps: nearly all text is
     if value.isascii():
+        # Of printable ASCII the blank alone is white space.
         return 0 < len(value) <= limit and value.isprintable() and value[0] != " " != value[-1]
     return (
         0 < len(value) <= limit

@@ -37,6 +37,7 @@ PRECISION_BY_LENGTH = {
     24: Precision.MILLISECOND,
 }
 INSTANT_FORMS = "YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or YYYY-MM-DDThh:mm:ss.mmmZ"
+# A fraction of zeros is refused, so that an instant has one spelling.
 _INSTANT = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(?:\.(?!000)(\d\d\d))?Z)?)?)?", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -79,6 +80,7 @@ def instant_end_ms(text: str) -> int:
     start = instant_ms(text)
     how = precision(text)
     if how is Precision.YEAR:
+        # Nothing after the year 9999 can be written: of the last year the first moment stands for its end.
         return instant_ms(f"{int(text) + 1:04}") - 1 if text < "9999" else start
     if how is Precision.MONTH:
         year, month = int(text[:4]), int(text[5:7])

@@ -90,6 +90,7 @@ def _key_schema(cls: type[Event]) -> dict[str, Any]:
     """The key's form: a word and, where it carries a field, exactly what that field may be."""
     rest = "[!-~]+"
     if cls.KEY_FIELD:
+        # Without the anchors of the pattern, for in the key a word and a colon stand before it.
         rest = attrs.fields_dict(cls)[cls.KEY_FIELD].metadata["schema"]["pattern"][1:-1]
     form = cleandoc(cls.key.__doc__ or "").replace("`", "").rstrip(".")
     return {

@@ -88,6 +88,7 @@ def closing(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
     # it ends with the last year that can be written, or would after it
     if month >= 10_000 * 12:
         return OPEN
+    # Python's calendar begins with the year 1.
     return (datetime(max(month // 12, 1), month % 12 + 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1) - 1
 
 

@@ -57,6 +57,7 @@ class FoldedName:
         words = self.words
         if not words:
             return set()
+        # Without a comma the first word may be the surname: put behind the others, it stands where others write it.
         surname_behind = self.after + self.before if self.after else words[1:] + words[:1]
         return {" ".join(sorted(words)), "".join(words), "".join(surname_behind)}
 
@@ -154,6 +155,7 @@ def same_person(name: str, other: str) -> bool:
 
 
 def _seen(name: str) -> str:
+    # Folding the case may bring forth what is not in this form, so that the text is put into it a second time.
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     return " ".join(_UNSEEN.sub("", text).split())
 

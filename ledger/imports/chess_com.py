@@ -36,7 +36,9 @@ _DRAWN = {
     "stalemate": "stalemate",
     "insufficient": "insufficient-material",
     "50move": "fifty-move",
+    # The documentation of one client has this word for the same ending.
     "50": "fifty-move",
+    # A flag that falls against a side which cannot mate is a draw by time (FIDE Laws of Chess, article 6.9).
     "timevsinsufficient": "time",
 }
 _WON = "win"
@@ -194,6 +196,7 @@ def _played(members: Mapping[str, Any], name: str) -> SourceGame | None:
     text = optional_field(members, "pgn", str)
     if not text or not text.strip():
         return None
+    # What is wrong with the PGN is gathered apart, and told as a fault of the game that holds it.
     aside = Reading(name)
     games_in_it = list(pgn.games(text.encode(errors="replace").splitlines(keepends=True), aside))
     if aside.fault_count or len(games_in_it) > 1:

@@ -152,6 +152,7 @@ class Source:
             if b"\n" in block:
                 # parts at \n alone; ``splitlines`` parts at \x0b, too
                 lines = io.BytesIO(b"".join(pieces)).readlines()
+                # The first line alone may have grown over several pieces; a piece is shorter than the limit.
                 if len(lines[0]) > MAX_LINE:
                     break
                 pieces = [] if block.endswith(b"\n") else [lines.pop()]
@@ -181,6 +182,7 @@ class _Chunked(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    # typeshed says any writable buffer, which has no length; what is handed in is one of these two.
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         while not self._left:
             chunk = next(self._chunks, None)
@@ -210,6 +212,7 @@ def open_source(path: str, encoding: str | None = None) -> Iterator[Source]:
     try:
         yield source_of(file, path, encoding)
     finally:
+        # The standard input belongs to whoever started the program, and is not closed here.
         if path != "-":
             file.close()
 
@@ -249,6 +252,7 @@ def open_lines(path: str) -> Iterator[tuple[Iterator[bytes], Reading]]:
 
 def _opened(path: str) -> BinaryIO:
     if path == "-":
+        # Python has none where a program is started with its standard input closed.
         if sys.stdin is None:
             raise StorageError("-", "there is no standard input: give a file")
         return sys.stdin.buffer
@@ -338,6 +342,7 @@ def detect(first: bytes) -> str:
 
 def is_chess_com(text: bytes) -> bool:
     """True for the beginning of an archive of chess.com: a list of games, alone or as ``games`` of an object."""
+    # JSON may write every slash with a backslash before it.
     return _CHESS_COM.match(text) is not None and b"chess.com/" in text.replace(b"\\/", b"/")
 
 

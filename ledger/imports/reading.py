@@ -223,10 +223,13 @@ def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | N
 
 
 # Eight characters name a game, twelve a side of it: the last four are of the player who looked.
+# The words that are shut out have eight letters as well, and are pages of the site, not games.
 _LICHESS = re.compile(
     r"lichess\.org/(?!training|analysis|practice)([A-Za-z0-9]{8})(?:[A-Za-z0-9]{4})?(?:[/?#]|$)", re.ASCII
 )
+# The number of a game stands in the last part of its address; one before a further slash names something else.
 _CHESSCOM = re.compile(r"chess\.com/\S*?(\d{4,20})(?!\S*/)", re.ASCII)
+# Addresses of ficsgames.org divide what follows the question mark by semicolons as well.
 _FICS = re.compile(r"ficsgames\.org/\S*[?&;]ID=(\d{1,20})", re.ASCII | re.IGNORECASE)
 _ADDRESSES = {  # by what stands before the colon of a key
     "lichess": ((re.compile(r"[A-Za-z0-9]{8}"), "https://lichess.org/{}"),),

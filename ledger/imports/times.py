@@ -73,6 +73,7 @@ def possible_days(text: str, order: str | None = None) -> tuple[str, ...]:
     if match := _YEAR_FIRST.fullmatch(tidy):
         parts = [match[1]]
         for part in (match[3], match[4]):
+            # A month or a day of zeros says that it is not known.
             if part is None or not int(part):
                 break
             parts.append(f"{int(part):02}")
@@ -146,6 +147,7 @@ def day_of(date: str) -> str | None:
         if part is None or part[0] == "?" or not int(part):
             break
         parts.append(f"{int(part):02}")
+    # A year of zeros says that not even the year is known.
     if parts == ["0000"]:
         return None
     day = "-".join(parts)

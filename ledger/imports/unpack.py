@@ -47,6 +47,7 @@ class Unpacker(Protocol):
 
 class _Gzip:
     def __init__(self) -> None:
+        # 16 more than the largest window of 15 has zlib expect the header of gzip.
         self._inner = zlib.decompressobj(wbits=31)
 
     @property
@@ -83,6 +84,7 @@ class _Bzip2:
     def pieces(self, data: bytes) -> Iterator[bytes]:
         while True:
             piece = self._inner.decompress(data, PIECE)
+            # The library keeps what it did not use yet, and is asked on with nothing new.
             data = b""
             if piece:
                 yield piece
@@ -155,6 +157,7 @@ def _unpacked(stored: Iterator[bytes], kind: str, make: Callable[[], Unpacker], 
             while True:
                 try:
                     piece = next(pieces, None)
+                # Each library has an error of its own for damaged data; that of bz2 is an OSError.
                 except (zlib.error, OSError, ValueError, zstandard.ZstdError) as error:
                     reading.cut(line, _damage(kind, str(error)))
                     return

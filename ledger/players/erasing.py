@@ -50,6 +50,8 @@ def erase_all(
         with journal.writing() as writer:
             unrecorded = _unrecorded(writer, dict.fromkeys(players, actor))
             now = rules.check_clock(clock_ms(), writer.last_recorded_at()) if unrecorded else 0
+            # Forgotten first and recorded then: the other way a crash would leave a name of which the journal says that
+            # it is gone.
             count = people.erasures.begin(players, actor)
             _record(writer, unrecorded, now)
     except LedgerError as error:

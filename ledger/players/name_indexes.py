@@ -80,6 +80,8 @@ class NameIndex(ABC):
         for player in players:
             connection.execute(f"DELETE FROM main.{cls.TABLE} WHERE {cls.NUMBER} = ?", (player,))
             row = connection.execute(_NAME, (player,)).fetchone()
+            # Whoever is beyond what the index reached enters with the others: taken in now, those between would be
+            # passed over.
             if row is not None and row[0] is not None and player <= reached:
                 connection.execute(cls._insert(), (player, cls.form(row[0])))
 
@@ -213,6 +215,7 @@ class NameSearch(NameIndex):
     """The search by a part of a name in one people file: an index of three letters on end (FTS5, trigrams)."""
 
     TABLE, NUMBER, HELD, SINCE = SEARCH, "rowid", "words", SEARCH_SINCE
+    # FTS5 keeps the rows in this table of its own, by number: the highest is one look-up.
     REACHED = f"SELECT coalesce(max(id), 0) FROM main.{SEARCH}_content"
 
     @staticmethod
@@ -223,6 +226,7 @@ class NameSearch(NameIndex):
     @staticmethod
     def statements() -> tuple[str, ...]:
         """A table of trigrams, which forgets deleted words at once where SQLite can."""
+        # The words are folded before they enter the index, so that it need not fold them by rules of its own.
         create = f"CREATE VIRTUAL TABLE main.{SEARCH} USING fts5(words, tokenize = 'trigram case_sensitive 1')"
         # FTS5 writes a mark for a deleted word and keeps the word until segments are merged, unless it is told so.
         secure = f"INSERT INTO main.{SEARCH}({SEARCH}, rank) VALUES ('secure-delete', 1)"

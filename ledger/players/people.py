@@ -53,6 +53,7 @@ _COUNTS = (
 # People whose name can be compared with the journal, from one end of the numbers or from the other.
 _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
+# The second parameter is named in any case, for the driver refuses an argument that no parameter takes.
 _MEANT = f"SELECT {_COLUMNS} FROM people WHERE ?2 IS NOT NULL AND"
 _NAMES = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL"
 _CALLED = "SELECT player, identity, name FROM people NOT INDEXED WHERE identity IS NOT NULL AND name IS NOT NULL"

@@ -112,6 +112,7 @@ _RENAMED = (
     "LEFT JOIN main.renaming AS r ON r.player = p.player AND p.salt IS NOT NULL "
     "AND r.salt IN (SELECT salt FROM temp.sealed_salts)"
 )
+# A file of the first layout has no such table: this join finds nothing, and the view stays one.
 _AS_IT_STANDS = "LEFT JOIN (SELECT NULL AS player, NULL AS name, NULL AS salt) AS r ON r.player = p.player"
 _VIEW = """
 CREATE TEMP VIEW people AS

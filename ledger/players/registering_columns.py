@@ -61,6 +61,7 @@ def register(
     """
     numbered = names.number(named, instant_text(rules.recorded_ms(stamp)), writer.find)
     persons, registered = numbered.persons, numbered.registered
+    # Several spellings of an identity are one person, who is registered once.
     new = sorted({person for person in persons.values() if person.player not in registered})
     rows = pl.DataFrame(
         {

@@ -139,8 +139,10 @@ class HousePolicies:
         """
         policies = self._policies()
         event = _in_full(policies, policy, next_number(writer.find, policy), settings, since)
+        # No entry holds the event yet, so its position is 0; only instant and settings are compared.
         stands, row = _standing(policies, policy, since), row_of(0, event)
         if stands is not None and (stands.since_ms, stands.settings) == (row.since_ms, row.settings):
+            # The same fact under the same key is a duplicate, which records nothing.
             return attrs.evolve(event, number=stands.number, effective_from=stands.since or None)
         if policy == FOUR_EYES and in_force(policies, writer.size + 1).on:
             raise RejectedError(

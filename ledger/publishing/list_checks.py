@@ -74,6 +74,7 @@ def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]])
     bearers: dict[str, list[Person]] = {}
     for person in people(sorted(rows)).values():
         if person.name is not None:
+            # A name of signs alone folds to no words: it stands for itself.
             name = " ".join(sorted(folded(person.name).words)) or person.name
             bearers.setdefault(name, []).append(person)
     for same in bearers.values():

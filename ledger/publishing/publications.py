@@ -31,6 +31,7 @@ from ledger.runtime import arith
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
 
+# In the order of keys ';' follows ':', so that these two enclose every list.
 _FIRST, _AFTER = "list:", "list;"  # keys of publications
 
 
@@ -137,6 +138,7 @@ class Publications:
                 want of a token.
             UnknownNameError: there is no such pool.
         """
+        # Only to refuse what is no instant before a token is asked for.
         instant_ms(as_of)
         who = self.ledger.tokens.who(token, actor, Role.APPROVER, f"publish the list of {as_of}")
         self.ledger.level()
@@ -154,6 +156,7 @@ class Publications:
             event = self._event(draft, as_of, now_ms)
             last = self._last_edition(name, as_of)
             if last is not None and form_of_digest(list(draft.rows.values()), last.event.digest):
+                # Nothing is published, so that nothing is published in spite of complaints.
                 complaints = []
                 return ()
             refusing = [complaint for complaint in complaints if complaint.what != NAME_SHARED]
@@ -222,6 +225,7 @@ class Publications:
 
     def last_editions(self) -> list[AskedList]:
         """The last edition of the list of each pool and instant, as a preview asks about it."""
+        # Later editions come later, and take the place of earlier ones.
         last = {(publication.event.pool, publication.at_ms): publication for publication in self.all()}
         return [AskedList(publication.name, pool, at_ms) for (pool, at_ms), publication in last.items()]
 

@@ -99,6 +99,7 @@ class ListImport:
         Raises:
             MalformedError: an instant or a name that no event may hold.
         """
+        # Made only for what it refuses: a wrong instant or name is told once, not with each row.
         RatingSeeded(player=1, pool=pool.name, effective_at=since, rating="1", source=source)
         self._ledger = ledger
         self._pool = pool
@@ -357,6 +358,7 @@ class Registry:
                 rules.check_joined(player.identity, player.joined, now_ms)
         persons, renamed = self._numbered(players, instant_text(now_ms))
         batches = [self._registration(player, persons[player.identity], renamed) for player in players]
+        # Receipts come in the order of the events, so that each player takes as many as were recorded of that one.
         receipts = iter(self.ledger.record([event for events in batches for event in events], actor))
         learnt = []
         for player, events in zip(players, batches, strict=True):
@@ -383,6 +385,7 @@ class Registry:
         for place, player in enumerate(players, 1):
             faults = person_faults(player.identity, player.name, is_new=player.identity not in registered)
             with _named(faults):
+                # Made only for what it refuses; number, instant and commitment stand for those that it will have.
                 PlayerRegistered(
                     player=1,
                     joined_at=player.joined or "2000",

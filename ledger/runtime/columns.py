@@ -371,6 +371,7 @@ def changes(cols: Columns, old: Sequence[Column], new: Sequence[Column]) -> tupl
 def _many_changes(old: Sequence[Column], new: Sequence[Column]) -> tuple[Column, Column]:
     if not len(old[0]):
         return np.zeros(0, np.int64), np.arange(len(new[0]))
+    # A key behind all old ones is held against the last of them, which it is not: a place must lie within the column.
     at = np.minimum(np.searchsorted(old[0], new[0]), len(old[0]) - 1)
     same = old[0][at] == new[0]
     gone = np.ones(len(old[0]), np.bool_)

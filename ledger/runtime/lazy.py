@@ -45,6 +45,7 @@ else:
 
         def __getattr__(self, attribute: str) -> Any:
             value = getattr(importlib.import_module(self._name), attribute)
+            # What was read once is found without ``__getattr__`` from then on.
             setattr(self, attribute, value)
             return value
 

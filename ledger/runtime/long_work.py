@@ -27,6 +27,7 @@ def ahead(items: Iterable[Item]) -> Iterator[Item]:
         coming = worker.submit(next, source, _END)
         while (item := coming.result()) is not _END:
             coming = worker.submit(next, source, _END)
+            # For mypy the mark of the end may be an item; the loop has ended before it is one.
             yield item  # type: ignore[misc]
 
 

@@ -179,6 +179,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 
 def _end_with(requests: BinaryIO) -> None:
     requests.read()
+    # An exception would end this thread alone, while the other one waits for SQLite.
     os._exit(1)
 
 

@@ -117,6 +117,7 @@ class SortedRuns:
             runs = [run for run in runs if run.pieces or run.left is not None]
             if parts:
                 block = pl.concat(parts)
+                # Let go of before the block is sorted and worked on, so that memory does not hold its rows twice.
                 del parts
                 yield block.sort(self._by) if self._file is not None else block  # a single run is sorted already
         self.clear()

@@ -83,6 +83,7 @@ def serve_reading(uri: str, queries: BinaryIO, answers: BinaryIO) -> None:
             (size,) = LENGTH.unpack(header)
             rows = _selected(connection, queries.read(size).decode())
             content = BytesIO()
+            # The first row only tells of which type each column is.
             rows[1:].write_ipc_stream(content, compat_level=pl.CompatLevel.oldest())
             answers.write(LENGTH.pack(content.tell()))
             answers.write(content.getbuffer())

@@ -148,6 +148,7 @@ class OwnProcess:
             self._process.kill()
         self._waiting.put(None)
         self._feeder.join()
+        # Closing sends what was held back, which a process that is gone does not take.
         with suppress(OSError):
             self._messages.close()
         self._process.wait()

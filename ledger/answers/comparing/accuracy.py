@@ -38,6 +38,7 @@ class Bin:
 def log_loss(expected: Any, score: Any) -> float:
     """Mean of -(s ln p + (1 - s) ln(1 - p)) with p at least ``CLIP`` away from 0 and 1; 0.693 for who knows nothing."""
     p = np.clip(expected, CLIP, 1.0 - CLIP)
+    # ``log1p`` keeps the digits that 1 - p loses where p is small.
     return float(-(score * np.log(p) + (1.0 - score) * np.log1p(-p)).mean())
 
 

@@ -244,6 +244,7 @@ def _switches(
         ratings, new_ratings = before.final[who], after.final[who]
         places, new_places = accuracy.places(ratings), accuracy.places(new_ratings)
         gain = places - new_places
+        # NumPy sorts by the last key first: by gain, and equals by player.
         best = [index for index in np.lexsort((who, -gain))[:movers].tolist() if gain[index] > 0]
         worst = [index for index in np.lexsort((who, gain))[:movers].tolist() if gain[index] < 0]
         shown = names(ledger, {int(players[who[index]]) for index in (*best, *worst)})

@@ -261,6 +261,7 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
     white, black, ended_ms = games.white[places], games.black[places], games.ended_ms[places]
     columns = [white, black, games.score[places], ended_ms, rated_ms, begins]
     columns += [began_ms[places], games.tournament[places]] if len(began_ms) else []
+    # Few games are rated in less time than their kernel is compiled.
     if len(places) < engine.COMPILE_FROM:
         games_in = rateable(pool, FEW, 0, *MANY.lists(columns))
     else:
@@ -280,6 +281,7 @@ def _with_shown(order: Order, games: ComparedGames) -> Order:
     # the last one written stands beside the first game
     shown[owner[::-1]] = sides[::-1]
     newcomers = [
+        # NaN stands where none is shown, and is not above 0 either.
         who._replace(declared=rating) if not who.has_rating and rating > 0 else who
         for who, rating in zip(order.newcomers, shown.tolist(), strict=True)
     ]
@@ -295,6 +297,7 @@ def _placed(connection: sqlite3.Connection, games: ComparedGames, pool: Pool) ->
         return pool.places(games.ended_ms, ())[0], np.zeros(len(games.ended_ms), np.int32), ()
     # most games share event and day: asked once for all
     ends, end = np.unique(games.ended_ms, return_inverse=True)
+    # In 64 bits, for the product of both numbers may need more than 32.
     pairs, pair_of_game = np.unique(games.tournament * np.int64(len(ends)) + end, return_inverse=True)
     tournaments = [games.tournaments[code] for code in (pairs // len(ends)).tolist()]
     editions: dict[str, dict[int, Edition]] = {}
@@ -317,6 +320,7 @@ def _last_sides(owner: Any, ended_ms: Any, players: int) -> dict[int, Any]:
     last_sides = {}
     for year in np.unique(years).tolist():
         sides = np.flatnonzero(years == year)
+        # -1 stays with whoever has no game in that year.
         last = np.full(players, -1, np.int64)
         last[owner[sides]] = sides
         last_sides[year] = last[last >= 0]

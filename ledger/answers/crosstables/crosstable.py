@@ -182,6 +182,7 @@ class EventTable:
         self.ordering = USUAL_TIE_BREAKS.get(self.kind.format, OF_SWISS)
         self.places = tie_breaks.places(self.results, choice.tie_breaks, self.ordering)
         self._ledger = ledger
+        # Whoever chose tie-breaks asked for places by points, in a knock-out, too.
         if self.kind.format == Format.KNOCKOUT and not choice.tie_breaks:
             self.places = knockout_places(self.matches, self.places)
         self.numbers = {place.player: number for number, place in enumerate(self.places, 1)}
@@ -222,6 +223,7 @@ def byes_beside(games: Sequence[EventGame], byes: Sequence[StoredRound]) -> list
     first_byes: dict[tuple[int, object], StoredRound] = {}
     for bye in byes:
         if bye.round is None or (bye.player, bye.round) not in played:
+            # Byes that name no round can only be told apart by their editions.
             first_byes.setdefault((bye.player, bye.edition if bye.round is None else bye.round), bye)
     return sorted(first_byes.values(), key=lambda bye: (bye.round or 0, bye.edition_ms, bye.player))
 
@@ -245,6 +247,7 @@ def results_of(
     for bye in byes:
         result = RoundResult(NOBODY, bye.half_points, is_played=False, round=bye.round or 0, bye=bye.brings)
         by_player.setdefault(bye.player, []).append(result)
+    # Games come in the order of the rounds already: only who has a bye has something out of order.
     for player in {bye.player for bye in byes}:
         by_player[player].sort(key=lambda result: result.round)
     return RoundResults(by_player, unplayed, rounds)
@@ -261,6 +264,7 @@ def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstab
             source=f"FIDE C.07 {tie_break.section}",
             decides=name in choice.tie_breaks,
         )
+        # A tie-break that decides may be a usual one, too: it has one column, among those that decide.
         for name in dict.fromkeys((*choice.tie_breaks, *event.ordering))
     ]
     level = {player: group for group in tie_breaks.parted(event.results) for player in group}
@@ -317,6 +321,7 @@ def standing_of(
         closing_rating=closings[-1] if closings else None,
         games=len(games),
         points=tie_breaks.points(event.results, player),
+        # A bye may bring as many points as a win or a draw, and is no game.
         wins=sum(result.half_points == 2 for result in results if result.bye is None),
         draws=sum(result.half_points == 1 for result in results if result.bye is None),
         losses=sum(result.half_points == 0 for result in results if result.bye is None),
@@ -382,6 +387,7 @@ def _result(event: EventTable, player: int, game: EventGame) -> EventResult:
         opponent_closing_rating=ratings.after(opponent, game),
         surplus=surplus,
         margin=margin,
+        # With a margin of 0 an upset still needs an opponent who is rated higher.
         upset=half_points == 2 and surplus is not None and surplus > 0 and surplus >= margin,
     )
 

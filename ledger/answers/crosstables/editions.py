@@ -123,6 +123,7 @@ def edition_day(ledger: Ledger, pool: str, tournament: str, word: str | None) ->
     byes = tournament_editions.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
     telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, None).every
     every = sorted({*telling, *rated_by.announced(tournament).editions()})
+    # A whole day names an edition by itself, also one of which nothing is told yet.
     if word is not None and len(word) >= len("2025-08-27"):
         try:
             return instant_text(instant_ms(word), Precision.DAY)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # What was voided, or was between the two accounts of one person, is no game of a tournament.
 _OF_POOL = "pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL AND white <> black"
+# ``tournament IS NOT NULL`` lets SQLite take the index, which holds the games of tournaments alone.
 ENDS = f"SELECT tournament, ended_ms, ended_at FROM games WHERE {_OF_POOL}"
 _READ = f"""
 SELECT tournament, position, key, white, black, half_points, termination, ended_ms, ended_at, round, round_order,
@@ -56,6 +57,7 @@ NAMES_OF_PLAYER = """
 SELECT tournament FROM games WHERE white = ?2 AND +pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
 UNION SELECT tournament FROM games WHERE black = ?2 AND +pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
 """
+# CROSS JOIN fixes the order: from the rows of one player, never from the games.
 SIDES = """
 SELECT h.*, games.rated_ms FROM history AS h CROSS JOIN games ON games.position = h.game
 WHERE h.pool = ?1 AND h.player = ?2 AND h.game IN (SELECT value FROM json_each(?3)) ORDER BY h.n
@@ -160,6 +162,7 @@ def ends_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[str, dict[i
         ends = by_name.get(name)
         if ends is None:
             by_name[name] = {ended_ms: date}
+        # Of two dates of one instant the less precise is the beginning of the other, and so the lesser text.
         elif ends.setdefault(ended_ms, date) > date:
             ends[ended_ms] = date
     return {name: dict(sorted(ends.items())) for name, ends in by_name.items()}

@@ -121,6 +121,7 @@ class ShownRatings:
 
     def __init__(self, games: Sequence[EventGame]) -> None:
         often: dict[int, Counter[int]] = {}
+        # In order of the ends, for ``most_common`` keeps equals as they were first counted.
         for game in sorted(games, key=lambda game: game.ended_ms):
             for player in (game.white, game.black):
                 shown = game.shown_of(player)

@@ -53,6 +53,7 @@ def drawn(page: Crosstable) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{in_markup(layout.caption)}</title>",
         f"<style>{_STYLE}</style></head><body>",
+        # A wide table is scrolled sideways: without a mouse that takes the focus.
         '<div class="scroll" tabindex="0" role="region" aria-label="cross-table">',
         *_table(layout),
         "</div>",
@@ -79,6 +80,7 @@ def _table(layout: TableLayout) -> list[str]:
 
 
 def _cell(cell: TableCell, align: str) -> str:
+    # In an attribute a line feed must be written so for the mouse-over to have several lines.
     lines = "&#10;".join(map(in_markup, cell.title))
     title = f' title="{lines}"' if lines else ""
     if cell.kind == "name":

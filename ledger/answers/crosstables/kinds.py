@@ -185,6 +185,7 @@ def is_knockout(games: Sequence[EventGame], players: Sequence[int]) -> bool:
         loser = loser_of(pair, played, games, out)
         if loser is not None:
             out.add(loser)
+    # Nobody may be known to have lost a final that was level: then two are not out.
     return again <= 1 and len(out) >= len(players) - 2
 
 
@@ -220,6 +221,7 @@ def loser_of(pair: Pair, played: Sequence[EventGame], games: Sequence[EventGame]
 
 def _meetings(counted: Mapping[Pair, int], players: int, rounds: int | None) -> int:
     """How often two players meet in an all-play-all: as the rounds say that were told, or as most pairs did."""
+    # With an odd number of players somebody is free in each round, so that a cycle takes one round more.
     a_cycle = players - 1 if players % 2 == 0 else players
     if rounds and rounds % a_cycle == 0:
         return rounds // a_cycle

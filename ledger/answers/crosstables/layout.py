@@ -112,6 +112,7 @@ def rating(value: float | None) -> str:
 
 def percent(value: float | None) -> str:
     """A percentage with its sign."""
+    # What rounds to minus zero would be shown as -0.0: ``or`` puts the other zero in its place.
     return "-" if value is None else f"{round(value, 1) or 0.0:+.1f}"
 
 
@@ -183,6 +184,7 @@ def _rounds(page: Crosstable) -> list[str]:
 def _round(result: EventResult) -> int:
     """The number of a round such as ``3`` or ``3.17``; 0 for none, or one that is too large to be one."""
     begin = (result.round or "").partition(".")[0]
+    # Python calls ² a digit, too, of which ``int`` makes nothing.
     return int(begin) if begin.isascii() and begin.isdigit() and len(begin) <= 3 else 0
 
 

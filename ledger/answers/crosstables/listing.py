@@ -170,6 +170,7 @@ def _late(connection: sqlite3.Connection, pool: Pool, sought: TournamentSearch) 
         return None if earliest is None or earliest >= since else _between(connection, pool, sought, since, EVER)
     until = EVER if sought.until is None else instant_end_ms(sought.until)
     games = LATE
+    # Where all are asked for, no number of latest games is known to be enough.
     while sought.limit < EVERY_ROW and games <= LATE_AT_MOST:
         earliest = event_games.end_before(connection, pool, games, until)
         if earliest is None:
@@ -227,6 +228,7 @@ def winners(event: EventTable) -> list[int]:
     if event.kind.format == OTHER:
         return []
     if event.kind.format == Format.KNOCKOUT:
+        # A slice, for there may be no match at all.
         final = [match for match in event.matches if not match.third_place][-1:]
         return [match.winner for match in final if match.winner is not None]
     return [place.player for place in event.places if place.first == 1]
@@ -273,6 +275,7 @@ def tournaments_of(
         for chosen in _chosen(every.every, sought):
             inside = _told(chosen.edition, games.get(name, ()), every)
             players = {player for game in inside.games for player in (game.white, game.black)}
+            # The player has a game of that name, and need not have played in each of its editions.
             if person.player in players | {bye.player for bye in inside.byes}:
                 tellings.append(inside)
     tellings.sort(key=lambda telling: (-telling.edition.first_ms, telling.tournament))
@@ -287,6 +290,7 @@ def tournaments_of(
 
 def _row_of(event: EventTable, player: int) -> PlayedTournamentRow:
     place = next(place for place in event.places if place.player == player)
+    # These rows show no tie-break, so that none is worked out.
     standing = standing_of(event, place, (), ())
     first_day, last_day = event.telling.days
     return PlayedTournamentRow(

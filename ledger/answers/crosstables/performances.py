@@ -110,6 +110,7 @@ def performance(name: str, games: Sequence[Performed]) -> Performance:
         return Performance(None, "no game against a rated opponent", 0, None)
     ratings = [float(whole(rating)) if variant.is_whole else rating for rating, _ in met]
     score = sum(half_points for _, half_points in met) / 2
+    # For no point or all points the Elo formula has no finite solution.
     if name == "true" and score in {0, len(met)}:
         return Performance(None, f"undefined for {score:g} of {len(met)}", len(met), mean)
     return Performance(float(formulas.performance(name, ratings, score)), None, len(met), mean)

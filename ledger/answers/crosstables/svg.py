@@ -42,6 +42,7 @@ def drawn(page: Crosstable, *, dark: bool | None = None) -> str:
     below = [line for title, block in layout.blocks for line in (title, *(f"   {line}" for line in block))]
     below = [_cut(line, WIDEST_LINE) for line in (*below, *layout.notes)]
     caption = _cut(layout.caption, WIDEST_CAPTION)
+    # The caption has larger and bold letters, which are wider than ``_width`` reckons.
     width = max(sum(widths), *map(_width, (*layout.summary, *below)), 1.6 * _width(caption)) + 2 * MARGIN
     height = TOP + LINE * (len(layout.rows) + 1) + (len(below) + 1) * 19 + MARGIN
     label = in_markup(layout.caption)
@@ -64,6 +65,7 @@ def drawn(page: Crosstable, *, dark: bool | None = None) -> str:
     ]
     y = TOP + LINE * (len(layout.rows) + 1) + 26
     for line in below:
+        # Without ``preserve`` the blanks before the lines of a block would be dropped.
         parts.append(f'<text class="quiet" x="{MARGIN}" y="{y}" xml:space="preserve">{in_markup(line)}</text>')
         y += 19
     return "\n".join([*parts, "</svg>"]) + "\n"
@@ -139,5 +141,6 @@ def _cell(cell: TableCell, column: TableColumn, x: float, y: float, width: float
     shown = f"▲ {cell.text}" if cell.kind == "upset" else _cut(cell.text)
     style = ' class="upset"' if cell.kind == "upset" else ""
     text = f'<text{style} x="{at:.1f}" y="{y + 15}" text-anchor="{anchor}">{in_markup(shown)}</text>'
+    # An unseen box, so that the mouse-over shows beside the letters, too.
     hit = f'<rect fill="none" pointer-events="all" x="{x:.1f}" y="{y}" width="{width:.1f}" height="{LINE}"/>'
     return f'<g role="{role}">{title}{hit if title else ""}{bar}{text}</g>'

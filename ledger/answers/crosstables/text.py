@@ -19,6 +19,7 @@ def drawn(page: Crosstable) -> str:
     cells = [[visible(cell.text) for cell in row] for row in layout.rows]
     align = [_ALIGN[column.align] for column in layout.columns]
     lines = [visible(layout.caption), *map(visible, layout.summary), ""]
+    # Left to itself, tabulate takes names and marks that look like numbers for numbers, and writes them anew.
     lines.append(tabulate.tabulate(cells, headers=heads, colalign=align, disable_numparse=True))
     for title, block in layout.blocks:
         lines += ["", visible(title), *(f"  {visible(line)}" for line in block)]

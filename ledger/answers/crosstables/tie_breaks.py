@@ -119,6 +119,7 @@ def direct_encounter(results: RoundResults, player: int, level: Sequence[int]) -
     return sum(result.half_points for result in results[player] if result.opponent in level) / 2
 
 
+# Every tie-break takes the same arguments, though few ask who is level.
 def wins(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """Rounds that bring as much as a win, with or without playing (7.1)."""
     return float(sum(result.half_points == 2 for result in results[player]))
@@ -189,6 +190,7 @@ def _dummy(results: RoundResults, player: int, place: int) -> float:
         return score
     if result.bye is None:
         return min(score, _adjusted(results, result.opponent))  # 16.4.1
+    # Where nobody knows how many rounds there are, at least those count of which the player has a result.
     return min(score, max(results.rounds, len(own)) / 2)  # 16.4.2: half a point a round
 
 
@@ -203,6 +205,7 @@ def _contributions(results: RoundResults, player: int) -> list[_Contribution]:
 
 def _after_cuts(results: RoundResults, player: int, lowest: int, highest: int = 0) -> float:
     """The sum of the opponents' points without so many of the lowest and of the highest (14.1 to 14.3)."""
+    # A contribution begins with the opponent's points: the lowest come first.
     left = sorted(_contributions(results, player))
     for _ in range(min(lowest, len(left))):
         own = [contribution for contribution in left if contribution.is_voluntary]
@@ -346,5 +349,6 @@ def _part(results: RoundResults, group: list[int], name: str) -> list[list[int]]
     values = {player: value(results, player, group) for player in group}
     if None in values.values():
         return [group]
+    # None is left out above, which mypy cannot see: ``or`` changes nothing.
     order = sorted(group, key=lambda player: (-(values[player] or 0.0), player))
     return [list(level) for _, level in groupby(order, key=values.__getitem__)]

@@ -115,9 +115,11 @@ def in_kinds(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping
 
 def _looked_up(keys: Series, lookup: Lookup) -> Series:
     if isinstance(lookup, pl.Series):  # by number: the value stands at that place
+        # A number behind the last one has no place: it gives null, where ``gather`` would fail.
         places = pl.select(pl.when(keys < len(lookup)).then(keys)).to_series()
         return lookup.gather(places)
     frame = keys.alias("key").to_frame()
+    # The values stand beside the rows that they were looked up for, so their order must be that of the keys.
     return frame.join(lookup, on="key", how="left", maintain_order="left")["value"]
 
 

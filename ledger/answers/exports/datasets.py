@@ -176,6 +176,7 @@ def _game_scans(asked: ExportFilter, columns: Sequence[ExportColumn]) -> list[Sc
     where = _between(asked, "g.ended_ms")
     if asked.pool is not None:
         where.append(f"g.pool = {asked.pool}")
+    # The indices begin with the pool: where any is meant, all are named, and each is searched.
     pools = "(SELECT pool FROM pools)" if asked.pool is None else f"({asked.pool})"
     if asked.player is not None:
         sides = (f"SELECT position FROM games WHERE {side} = {asked.player}" for side in ("white", "black"))

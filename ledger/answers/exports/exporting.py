@@ -72,12 +72,14 @@ DOCUMENTS: Mapping[tuple[str, str], Document] = {
 FEW_ENTRIES = 20_000  # of a journal: up to here this process reads and writes alone; starting others takes longer
 _TRIES = 3  # of meeting the same moment in two processes, before one of them reads alone
 _POSITION = Scan(columns={"position": ("position", "INTEGER")}, source="progress", key=("position",))
+# The key follows 'game:', and ';' follows ':' in the order of subjects.
 _CORRECTED = """
 SELECT substr(subject, 6) AS key, group_concat(proposal, ' ') AS value FROM (
   SELECT DISTINCT subject, proposal FROM corrections JOIN proposals USING (proposal)
   WHERE effective AND subject >= 'game:' AND subject < 'game;' ORDER BY subject, proposal)
 GROUP BY subject
 """
+# ``n`` counts a player's rows: one row a player tells how many the history has.
 _TOTALS = {"games": "SELECT count(*) FROM games", "history": "SELECT coalesce(sum(n), 0) FROM current"}
 
 
@@ -288,6 +290,7 @@ def _whole(path: Path) -> Iterator[Path]:
     with sqlite.whole(path) as making:
         try:
             yield making
+        # Also where somebody interrupts it.
         except BaseException:
             for end in ("", "-journal", "-wal", "-shm"):
                 with suppress(OSError):

@@ -78,6 +78,7 @@ def _cells(texts: Any, *, raw: bool) -> Any:
     return texts.replace(list(changed), list(changed.values())) if changed else texts
 
 
+# Every function that gives lines takes the same arguments; JSON runs in no spreadsheet.
 def ndjson_lines(part: ExportTable, options: WriteOptions) -> Iterator[bytes]:  # noqa: ARG001
     """A table as newline-delimited JSON: an object a line."""
     for frame in part.frames:

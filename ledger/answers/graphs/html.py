@@ -30,6 +30,7 @@ var steps={ArrowLeft:'previousElementSibling',ArrowRight:'nextElementSibling'},s
 var other=found&&step&&found[step]&&found[step].querySelector('a,[tabindex]');
 if(other){event.preventDefault();other.focus()}});
 })();"""
+# The policy lets in the script by the digest of its text: whatever else is slipped into the page does not run.
 _DIGEST = b64encode(sha256(_SCRIPT.encode()).digest()).decode()
 _POLICY = (
     f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
@@ -120,6 +121,7 @@ def _article(player: PlayerBars, bar: Bar) -> str:
         f"<dt>{in_markup(term)}</dt><dd>{in_markup(words)}</dd>" for term, words in wording.facts(bar, player)
     )
     if bar.address is not None:
+        # The game's server need not learn from which page its visitors come.
         href = in_markup(bar.address)
         rows += f'<dt>Game</dt><dd><a href="{href}" rel="noreferrer">{href}</a></dd>'
     anchor = wording.anchor(player, bar)

@@ -26,6 +26,7 @@ def exact(value: Any, *, upright: bool = False) -> bytes:
     """JSON of plain values and of the classes of a page, on one line or, *upright*, a field a line."""
     option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if upright else 0)
     text = orjson.dumps(value, default=vars, option=option)
+    # Delete is an ASCII character that nobody sees.
     return text if text.isascii() and b"\x7f" not in text else in_json(text.decode()).encode()
 
 

@@ -110,11 +110,13 @@ def scale_of(ratings: Sequence[float]) -> Scale:
     """A scale with round values that all ratings stand within, the lowest a little above its lower end."""
     low, high = min(ratings, default=1000.0), max(ratings, default=2000.0)
     span = high / 2 - low / 2
+    # Ratings that are as good as equal would leave the scale without a height.
     if span < max(1.0, abs(high) * 1e-9):
         span = max(25.0, abs(high) * 1e-9)
     low, high = low - span * 0.16, high + span * 0.08
     least = (high / 2 - low / 2) / 3.5
     power = 10.0 ** floor(log10(max(least, 1.0)))  # a step is one point at least
+    # The last factor is taken in any case: an error of the logarithm must not leave ``next`` without a step.
     step = next(factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= least or factor == 10.0)
     first, last = floor(low / step), ceil(high / step)
     ticks = tuple(number * step for number in range(first, last + 1))
@@ -193,6 +195,7 @@ def _month_of(ms: int) -> int:
 def _ms(month: int) -> int:
     """When a month begins, milliseconds since 1970."""
     year, place = divmod(month, 12)
+    # Python's dates end with the year 9999, and so do the ledger's: the month after it begins behind the last instant.
     if year > MAXYEAR:
         return OPEN + 1
     return (datetime(year, place + 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)

@@ -106,6 +106,7 @@ def _check(number: int | None, last: int | None, by: Order, person: Person, agai
 
 def pages_of(games: int) -> int:
     """How many pages of 50 games there are; one without a game, too."""
+    # Negated twice, a floor division rounds up.
     return max(1, -(-games // PAGE))
 
 

@@ -65,6 +65,7 @@ def draw(page: Page, look: Look = PLAIN, link: Link = address) -> str:
 def _n(length: float) -> str:
     """A length as SVG has it, to a hundredth of a pixel."""
     text = f"{length:.2f}".rstrip("0").rstrip(".")
+    # A length just below zero is rounded to this.
     return "0" if text == "-0" else text
 
 
@@ -127,6 +128,7 @@ def _now(page: Page, layout: GraphLayout) -> list[str]:
 def _rect(kind: str, middle: float, y: float, width: float) -> str:
     return (
         f'<rect class="{kind}" x="{_n(middle - width / 2)}" y="{_n(y)}" width="{_n(width)}" '
+        # At the lower end of the scale a bar without height could not be seen.
         f'height="{_n(max(1.0, _BASE - y))}"/>'
     )
 

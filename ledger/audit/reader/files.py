@@ -209,6 +209,7 @@ def _begun(address: str) -> sqlite3.Connection:
     """A connection in a read transaction, which holds the snapshot."""
     connection = sqlite3.connect(address, LOCK_WAIT_SECONDS, uri=True, isolation_level=None)
     try:
+        # The file may be anybody's: its schema must run no function, and damaged cells are to be noticed when read.
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("BEGIN")

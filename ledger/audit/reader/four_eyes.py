@@ -212,6 +212,7 @@ def _entries(journal: Snapshot) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """The entries that matter, in order. What cannot be read is passed over."""
     # A query for each range of keys: asked together they would be answered by reading the whole journal.
     between = "SELECT position, key, body FROM journal WHERE key >= ? AND key < ?"
+    # By the range of keys, never (hence the plus) by all positions after that one.
     since_policy = f"{between} AND key GLOB ? AND +position > ?"
     read = journal.connection.execute
     try:
@@ -225,6 +226,7 @@ def _entries(journal: Snapshot) -> Iterator[tuple[int, str, dict[str, Any]]]:
     for position, key, body in sorted(rows):
         try:
             entry = json.loads(body)
+        # JSON with thousands of brackets within each other ends Python's reader by a RecursionError.
         except (ValueError, TypeError, RecursionError):
             continue
         if isinstance(entry, dict) and isinstance(entry.get("facts"), dict):
@@ -258,9 +260,11 @@ def _fault(state: _State, position: int, key: str, entry: dict[str, Any]) -> str
 
 def _propose(state: _State, actor: object, facts: dict[str, Any]) -> str:
     number, says_proven = facts.get("proposal"), facts.get("proven") is True
+    # ``isinstance`` would take ``true`` for a number.
     if type(number) is not int:
         return ""
     why = state.tokens.unproven(actor, facts.get("by_token"), "corrector") if says_proven else ""
+    # A long proposal has several parts: who made it is said by the first.
     proposal = state.proposals.setdefault(number, _Proposal(actor, says_proven and not why, set()))
     changes = facts.get("changes")
     for change in changes if isinstance(changes, list) else ():
@@ -320,6 +324,7 @@ def _reach(state: _State, key: str, entry: dict[str, Any]) -> str:
     if is_past and since is None:
         return f"reaches back to the beginning while four eyes are on, by nobody's approval; {REMEDY}"
     if isinstance(since, str):
+        # What a year lacks of its first day is the whole of "-01-01", what a month lacks the second half.
         day = (since + "-01-01"[len(since) - 4 :] if len(since) < 10 else since)[:10]
     elif isinstance(closing, str):  # a month is over with its last day: none has more than 31
         day = (closing + ("-12-31" if len(closing) == 4 else "-31") if len(closing) < 10 else closing)[:10]

@@ -424,12 +424,14 @@ def _index_falsehoods(connection: sqlite3.Connection, scan: Scan) -> list[Falseh
             keys = [*last, *map(itemgetter(0), rows)]
             agrees = all(map(lt, keys, keys[1:]))
             total += sum(map(hash, rows))
+            # The last key of a block must be below the first of the next one, too.
             last = keys[-1:]
     except READ_ERRORS as error:
         message = f"the index of keys cannot be read ({one_line(error)}); {RESTORE}"
         return [Falsehood("journal file", "integrity", message)]
     except TypeError:  # something else than a key
         agrees = False
+    # Where entries are missing or cannot be read, that is named already, and the two sums need not be the same.
     if agrees and (total == scan.keys or not scan.whole):
         return []
     message = f"the index of keys does not agree with the entries; {RESTORE}"

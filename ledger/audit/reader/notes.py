@@ -209,6 +209,7 @@ def _head(lines: Sequence[str], first: int) -> TreeHead:
 def _signers(lines: Sequence[str], first: int, text: bytes, keys: Sequence[VerifierKey]) -> Iterator[str]:
     trusted = {(key.name, key.key_id): key for key in keys}
     seen: set[tuple[str, bytes]] = set()
+    # One line more than may be: at that one too many are refused, and no others are looked at.
     for number, line in enumerate(lines[: MOST_SIGNATURES + 1], first):
         parts = line.split(" ")
         if len(parts) != 3 or parts[0] != DASH or not is_name(parts[1]):

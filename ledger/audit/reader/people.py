@@ -285,6 +285,7 @@ _IN_THE_INDEX = (
     f"WHERE id NOT IN (SELECT player FROM people WHERE name IS NOT NULL) ORDER BY id LIMIT {FIRST_FALSEHOODS}"
 )
 SECRET_BYTES = 32
+# Two at most: a second secret is one too many already.
 _SECRETS = "SELECT number, typeof(secret), length(secret) FROM secret LIMIT 2"
 _HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = ?"
 # Each name of the index of whole names with that of its player, and players whom it should have and does not.

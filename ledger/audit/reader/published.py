@@ -65,6 +65,7 @@ class Published:
 
 JOURNAL = Published(
     "journal",
+    # The letters CRLJ; a people file has CRLP.
     0x43524C4A,
     {
         1: """

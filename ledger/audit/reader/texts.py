@@ -198,6 +198,7 @@ def _faults(file: Snapshot, published: PublishedList, roots: Mapping[int, bytes]
         message = f"{published} follows from {published.head} entries with root {shown(said)}, but theirs is {true}"
         yield Falsehood("journal", published.position, f"{message}: it was published elsewhere; {RESTORE}")
     try:
+        # Read to the end only for what that refuses.
         for _ in kept_rows(file, published):
             pass
     except ValueError as fault:
@@ -248,6 +249,8 @@ def _is_row(row: Any) -> bool:
     return (
         isinstance(row, list)
         and len(row) == len(COLUMNS)
+        # ``isinstance`` would take ``true`` for a whole number.
+        # Not strict: the day, which may be missing, is judged by itself.
         and all(type(value) is kind for value, kind in zip(row, kinds, strict=False))
         and (row[5] is None or type(row[5]) is str)
     )

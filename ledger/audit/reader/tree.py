@@ -31,6 +31,7 @@ def leaf_of_anything(body: object) -> bytes:
 def parents(hashes: list[bytes]) -> list[bytes]:
     """The level above; a last one without a partner is carried up, which gives RFC 6962's tree."""
     sha256 = hashlib.sha256
+    # One iterator, taken from twice at a time, gives neighbours as pairs.
     each = iter(hashes)
     # the prefixes 0x00 and 0x01 keep leaves and nodes apart: no node can be shown as an entry (RFC 6962, 2.1)
     above = [sha256(b"\x01" + left + right).digest() for left, right in zip(each, each, strict=False)]

@@ -107,6 +107,7 @@ def results_given(words: Iterable[str]) -> dict[str, str | None]:
     """
     meanings: dict[str, str | None] = {}
     for pair in words:
+        # The last sign divides: a word of a file may hold one itself, as ``=`` for a draw does.
         said, divided, meaning = pair.rpartition("=")
         word = values.result_word(said)
         if not (divided and word and meaning.strip()):
@@ -134,6 +135,7 @@ class Tally:
         hashes, begins, counts = np.unique(met[order], return_index=True, return_counts=True)
         before = np.zeros(len(hashes), np.int64)
         for run, run_counts in self._runs:
+            # A hash behind the whole run is held against the last one, which it is not: a place must lie within it.
             place = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
             before += np.where(run[place] == hashes, run_counts[place], np.uint32(0))
         numbers = np.empty(len(met), np.int64)
@@ -204,6 +206,7 @@ def _layout(rows: RowReader, reading: Reading, table: Table) -> Layout | None:
     try:
         for number in range(TITLES + 1):
             header = rows.header()
+            # Where no line names columns, the first one is blamed: it was meant to do so.
             if not number:
                 first, line = header, max(1, rows.line - 1)
             if is_header(header, headings=table.headings):
@@ -267,6 +270,7 @@ def _is(column: Column, word: str) -> Series:
 def _sums(cells: DataFrame, results: Column) -> Series:
     """Rows below a table that add something up: no day, nobody on one side, and a number that is no result there."""
     # A number that could be one, such as 1, is a sum where both players are missing.
+    # The last column is the number of the line, which every row has.
     said = {column: pl.col(column).str.strip_chars().str.len_bytes().fill_null(0) > 0 for column in cells.columns[:-1]}
 
     def nothing(*names: str) -> Expr:
@@ -306,6 +310,7 @@ class _Converter:
         self._repeats = Tally()
         self._named = Meaning(lambda name: name_identity(name, player_namespace))
         self._plan = _plan(player_namespace, table)
+        # Several columns share a meaning, and in a set each counts once against what may be remembered.
         self._meanings = {self._named, *(meaning for meaning, _ in self._plan.values())}
 
     def convert(self, cells: DataFrame, reading: Reading) -> tuple[DataFrame, Faults]:
@@ -318,6 +323,7 @@ class _Converter:
         unfinished = results.text.is_null() | _is(results, values.UNFINISHED)
         if "termination" in columns:
             unfinished |= _is(columns["termination"], values.UNTERMINATED)
+        # A sum has no day, so a block in which every row has one is spared the look.
         if table["ended_at"].null_count():
             unfinished |= _sums(cells, results)
         nobody = _is(results, values.BOTH_FORFEITED) & ~unfinished
@@ -361,12 +367,14 @@ class _Converter:
             return pl.Series([False]).new_from_index(0, cells.height)
         word = pl.col(side).str.strip_chars().str.to_lowercase().is_in(list(NOBODY))
         ids = [name for name in (f"{side}_id", f"{side}_fide_id") if name in self._known]
+        # An id of zeros alone is how programs write that there is none.
         unnumbered = [pl.col(name).str.strip_chars(" 0").str.len_bytes().fill_null(0) == 0 for name in ids]
         mask: Series = cells.select(pl.all_horizontal(word.fill_null(value=False), *unnumbered).alias("m"))["m"]
         return mask
 
     def _take_byes(self, cells: DataFrame, side: str, other: str, reading: Reading) -> Faults:
         """Rows in which the player of *side* has no opponent."""
+        # The word for nobody is no name: no identity may be made of it.
         columns = self._columns(cells.with_columns(pl.lit(None, pl.String).alias(other)))
         table = self._table(cells, columns)
         # the word that stands for nobody may stand in the place of a result, too

@@ -55,6 +55,7 @@ def with_mended_rows(block: bytes, rows: _Rows, odd: Sequence[int], layout: Layo
     done = 0
     for row in odd:
         start, end, fields = int(rows.starts[row]), int(rows.ends[row]), int(rows.fields[row])
+        # The last row of a file may be cut off within a field: the fields that it lacks are not taken for empty ones.
         may_be_cut = is_bare and end == len(block)
         mended = _mended(block[start:end], fields, layout, may_be_cut=may_be_cut)
         if mended is not None:
@@ -83,7 +84,9 @@ _DENSE = MAX_ROW  # bytes of a block of many marks that are looked at at once, f
 _NEWLINE, _QUOTE = 10, 34
 _BOM = b"\xef\xbb\xbf"
 _MARKS = {mark: re.compile(rb"[^" + re.escape(mark.encode()) + rb"\n]*") for mark in ",;\t"}
+# Excel reads and writes such a first line, which says what divides the fields.
 _DIVIDER = re.compile(r"\"?sep=.\"?\s*", re.IGNORECASE)
+# The quote that closes is followed by no other one: two on end stand for one within the field (RFC 4180).
 _QUOTED = re.compile(rb'"[^"]*(?:""[^"]*)*"(?!")')
 
 
@@ -100,6 +103,7 @@ class _Rows(NamedTuple):
 def _regular(data: NDArray[np.uint8], quotes: NDArray[np.int64], delimiter: int) -> bool:
     """Does every quote open a field, close one, or stand doubled inside one?"""
     opening, closing = quotes[0::2], quotes[1::2]
+    # For a quote at the very beginning this is the last byte of the block, which the test for 0 sets right.
     before = data[opening - 1]
     opens = (before == delimiter) | (before == _NEWLINE) | (before == _QUOTE) | (opening == 0)
     # a row ends with a newline, so there is one byte more
@@ -128,6 +132,8 @@ def _find_rows(block: bytes, delimiter: int) -> _Rows | None:
     if quoted:
         is_quote = kinds == _QUOTE
         quotes = marks[is_quote]
+        # An even number of quotes before a mark puts it outside of them; a doubled quote counts twice and changes
+        # nothing.
         outside = ~is_quote & (np.cumsum(is_quote, dtype=np.int32) & 1 == 0)
         if (newlines & ~outside).any():
             within = np.cumsum(newlines)[outside]
@@ -206,6 +212,7 @@ class RowReader:
     def _fill(self) -> None:
         """Read on. Windows line ends become plain ones, and the last row gets the line end it may lack."""
         missing = self._size - len(self._rest)
+        # A row that fills a block already goes on beyond it: a whole block more is read.
         parts, missing = [], missing if missing > 0 else self._size
         while missing > 0 and (part := self._stream.read(missing)):
             parts.append(part)
@@ -222,9 +229,11 @@ class RowReader:
         text = self._rest + read
         if self._ended and text and not text.endswith(b"\n"):
             is_cut = self._reading is not None and self._reading.is_cut
+            # Where the reading was cut off, that is a fault already: the row within which it happened is no second one.
             text = text[: text.rfind(b"\n") + 1] if is_cut else text.rstrip(b"\r") + b"\n"
             self._is_bare = not is_cut
         self._rest = text
+        # A line too long for a row was told as a fault: what is left of it is passed over up to its end.
         if self._skipping:
             _, newline, self._rest = self._rest.partition(b"\n")
             self._skipping = not newline
@@ -363,6 +372,7 @@ def _cut(block: bytes, rows: _Rows, odd: NDArray[np.int64]) -> bytes:
             return b"".join(decode(block[rows.starts[row] : rows.ends[row]]).encode() for row in keep)
     if not len(odd):
         return block
+    # A bad row is put before the first and behind the last, so that each stretch of good rows has two edges.
     good = np.ones(len(rows.ends) + 2, np.int8)
     good[odd + 1] = good[0] = good[-1] = 0
     # where a stretch of good rows begins, and the row after it, in turn

@@ -195,11 +195,13 @@ def instant(text: str, order: str | None = None) -> str | None:
         order: what ``04/05/2024`` begins with, one of ``times.ORDERS``; None where nobody said.
     """
     tidy = text.strip()
+    # PGN writes a date of which not even the year is known as ``????.??.??``.
     if not tidy or tidy[0] == "?":
         return None
     if (moment := _as_people_write(tidy, order)) is not None:
         return moment
     if match := _MOMENT.fullmatch(tidy):
+        # An instant has one spelling: finer digits than milliseconds are cut, and zeros are not written.
         fraction = (match[6] or "")[:3].ljust(3, "0")
         moment = f"{match[1]}-{match[3]}-{match[4]}T{match[5]}{'' if fraction == '000' else '.' + fraction}Z"
     elif match := _DATE.fullmatch(tidy):
@@ -234,7 +236,8 @@ def _as_people_write(tidy: str, order: str | None) -> str | None:
     if timed is None:
         return possible[0]
     hour, minute, second = int(timed[2]), int(timed[3]), int(timed[4] or 0)
-    if timed[5]:  # twice twelve hours
+    if timed[5]:
+        # 12 AM is midnight and 12 PM is noon; an hour that no clock of twelve shows becomes 24, which is refused below.
         hour = hour % 12 + (12 if timed[5] in "pP" else 0) if 1 <= hour <= 12 else 24
     if hour > 23 or minute > 59 or second > 59:
         raise ValueError("is no time that exists; correct it, or write the day alone")
@@ -253,6 +256,7 @@ def time_control(text: str) -> str | None:
         return None
     if tidy == "-":
         return "correspondence"
+    # The text is cut before it is divided, for a cell may be as long as a row.
     periods = [_PERIOD.fullmatch(part) for part in tidy[: _MAX_CONTROL + 1].split(":")]
     if len(tidy) > _MAX_CONTROL:
         raise ValueError(f"must be at most {_MAX_CONTROL} characters such as 600+5; correct it")
@@ -262,6 +266,7 @@ def time_control(text: str) -> str | None:
             raise ValueError("must be BASE+INCREMENT in seconds such as 600+5, - for correspondence, or empty")
         base += float(period[2])
         increment = float(period[3] or 0)
+        # A day or more for some moves is correspondence: chess.com writes 1/86400 for a daily game.
         if period[1] and float(period[2]) >= _DAY:
             return "correspondence"
     return speed_class(base, increment)

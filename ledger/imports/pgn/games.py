@@ -104,6 +104,7 @@ class _Case:
         # once for all faults: a head may have a million lines
         if self.places is None:
             marks = ((place, _TAG_NAME.match(line)) for place, line in enumerate(self.draft.head) if b"[" in line)
+            # Of a tag that stands twice the first one counts, so it goes into the mapping last.
             self.places = {mark[1]: place for place, mark in reversed([*marks]) if mark}
         self.problems.append((self.draft.line + self.places.get(name.encode(), 0), message))
 
@@ -248,6 +249,7 @@ def _key(case: _Case) -> tuple[str, str]:
     own = tags.get("GameId", "")
     if lichess:
         return "lichess", lichess
+    # Other programs write a GameId, too: beside the address of another site it is none of Lichess.
     if _LICHESS_ID.fullmatch(own) and ("lichess.org" in site or site in {"", "?"}):
         return "lichess", f"lichess:{own[:8]}"
     number = tags.get("FICSGamesDBGameNo", "").strip()
@@ -323,6 +325,8 @@ def _variant(case: _Case) -> str:
         if named is None:
             case.bad("Variant", f"Variant {shown(tag)} is no word such as Crazyhouse: correct it")
     fen = case.tag("FEN")
+    # SetUp 0 says that the game began with the usual position (PGN 9.7.1), and some programs write that position as
+    # FEN.
     if case.tag("SetUp") == "0" or fen.startswith(_START_FEN):
         return "standard"
     return "fromPosition" if fen or case.tag("SetUp") == "1" else "standard"
@@ -401,8 +405,11 @@ def _ended(case: _Case, started: str | None, seconds: float | None) -> str:
         return ""
     if case.tag("EndDate"):
         end = _at(case, "EndDate", ("EndTime",))
+        # Texts of one precision compare as instants do; an end told less precisely says less than the start and the
+        # clocks.
         if end and len(end) >= len(started) and end >= started:
             return end
+    # A start known to the day alone has no moment to which the time on the clocks could be added.
     if seconds is None or len(started) < 20:
         return started
     try:
@@ -422,11 +429,13 @@ def _termination(case: _Case, tag: str, outcome: str, site: str, variant: str) -
         return _phrase(tag[:300])
     moves = case.moves.moves
     if moves and (moves[-1].endswith("#") or (case.moves.double and not tag)):
+        # A FEN with Black to move turns the sides of all moves round.
         mover_is_white = (len(moves) % 2 == 1) != (" b " in case.tag("FEN"))
         if outcome == ("white" if mover_is_white else "black"):
             return "checkmate"
     if site == "lichess" and tag == "normal" and outcome != "draw" and variant in _USUAL_RULES:
         return "resignation"
+    # The comment stands at the end; in the whole text the pattern would be tried from every brace.
     closing = _CLOSING.search(case.text[-200:])
     sentence = one_line(closing[1]) if closing else ""
     return _phrase(sentence) if _SERVER_SENTENCE.fullmatch(sentence) else "unknown"

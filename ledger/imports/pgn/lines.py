@@ -95,6 +95,7 @@ class Draft:
             return True
         if line.rstrip().endswith(b'"]') and not self.head[-1].rstrip().endswith(b"]"):
             self.head[-1] = self.head[-1].rstrip() + b" " + line  # a tag broken over two lines
+            # An empty line in the place of the second one keeps the count of lines for faults.
             self._keep(self.head, b"\n")
             return True
         self.moves_line = number
@@ -131,15 +132,19 @@ def drafts(lines: Iterable[bytes]) -> Iterator[Draft]:
         if draft.head and (line == b"\n" or (not draft.moves_line and line.isspace())):
             draft.take_blank()
             continue
+        # A mark of the byte order would hide the first bracket; the loop's own variable is replaced, for all that
+        # follows must see the line without it.
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901
         if not draft.open_at:
+            # Some collections indent their tags: behind blanks, too, a bracket begins a tag.
             if line[:1] in b" \t" and line.lstrip()[:1] == b"[":
                 line = line.lstrip()  # noqa: PLW2901
             if line[:1] == b"[" and draft.begins_anew(line):
                 yield draft
                 draft = Draft()
         elif line[:1] == b"[" and draft.swallowed(line):
+            # The line of the Event was taken for a part of the comment, and begins the game that comes now.
             event = draft.moves.pop()
             yield draft
             draft = Draft()
@@ -157,6 +162,7 @@ def decoded(parts: list[bytes]) -> str:
             return raw.decode(encoding)
         except UnicodeDecodeError:
             continue
+    # Windows-1252 leaves five bytes undefined; Latin-1 has a character for each.
     return raw.decode("latin-1")
 
 

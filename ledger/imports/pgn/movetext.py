@@ -29,6 +29,7 @@ _NATIONAL = re.compile(  # long forms, and pieces named in another tongue: kept 
     r"(?:[A-Z]?[a-h][1-8][-x]?[a-h][1-8](?:=?[A-Z])?|[A-Z][a-h]?[1-8]?x?[a-h][1-8]|[a-h](?:x[a-h])?[18]=[A-Z])[+#]?"
 )
 _PROMOTED = re.compile(r"([a-h][18])[=/]?([QRBNKqrbnk])(?=[+#]?$)")
+# Older scores add ``e.p.`` to a capture in passing, which the export spelling does not.
 _PASSANT = re.compile(r"(?:/?e\.?p\.?)(?=[+#]*$)")
 _CASTLED = re.compile(r"[0oO]-[0oO](?:-[0oO])?[+#]*")
 _FIGURES = str.maketrans("♔♕♖♗♘♚♛♜♝♞", "KQRBNKQRBN") | {ord("♙"): None, ord("♟"): None}
@@ -67,6 +68,7 @@ def read_movetext(text: str) -> Movetext:
     bare = _COMMENT.sub(" ", text) if "{" in text else text
     if "$" in bare or "!" in bare or "?" in bare:
         bare = _NOISE.sub(" ", bare)
+    # A number may stand close to its move, as in ``1.e4``.
     words = [word for word in bare.replace(".", ". ").split() if word not in _NUMBERS]
     results = [words.pop()] if words and words[-1] in RESULTS else []
     if not _known(words):
@@ -79,6 +81,7 @@ def _with_a_clock_each(text: str) -> Movetext | None:
     # Thinks in columns: every fourth word is a number, a move, ``{[%clk``, a clock. None for any other shape.
     if "[%eval" in text:
         text = _EVALUATION.sub("", text)
+    # Lichess writes blanks within the braces, chess.com writes none.
     words = text.replace("{ [", "{[").replace("] }", "]}").split()
     results = [words.pop()] if words and words[-1] in RESULTS else []
     count, moves, clocks = len(words) // 4, words[1::4], words[3::4]
@@ -118,6 +121,8 @@ def _walk(text: str) -> Movetext:
     for match in _TOKEN.finditer(text):
         word = match[0]
         if word[0] == "{":
+            # The first clock behind a move is the move's own; within a variation it is that of a move that was not
+            # played.
             clock = None if depth or not moves or clocks[-1] else _CLOCK.search(word)
             if clock:
                 clocks[-1] = clock[1]
@@ -137,6 +142,7 @@ def _walk(text: str) -> Movetext:
                     moves.append(move)
                     clocks.append("")
                     double = part.endswith("++")
+                # A sign of check or mate that stands apart belongs to the move before it.
                 elif part in {"++", "#", "mate"} and moves and moves[-1][-1] not in "+#":
                     moves[-1] += "#" if part != "++" else "+"
                     double = part == "++"
@@ -152,6 +158,7 @@ def _move(word: str) -> str | None:
         return word
     if len(word) > MAX_WORD:
         return None
+    # 0000 is how engines write a null move, and no number of a move.
     if (word.isdigit() and word != "0000") or word in _MARKS:
         return ""
     word = _PASSANT.sub("", word.translate(_FIGURES)).replace("++", "+")

@@ -93,6 +93,7 @@ def read_layout(line: str, kind: str) -> Layout:
     for (word, start), end in zip(words, [*edges[1:], None], strict=True):
         name = re.sub(r"\s+", " ", word).lower()
         month = month_of(word)
+        # Lists of one kind head the column of their ratings with their month, such as SEP26.
         if month is not None:
             since, name = month, "list"
         spans.setdefault(name, (start, end))
@@ -197,6 +198,7 @@ class _Players:
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._data
+        # A few bytes of entities may unfold to gigabytes, so that none are taken.
         self.parser.StartDoctypeDeclHandler = self._refuse
         self.parser.EntityDeclHandler = self._refuse
 
@@ -248,6 +250,7 @@ def xml_frames(chunks: Iterable[bytes], reading: Reading, kind: str, since: str 
     seen = 0
     try:
         for chunk in chunks:
+            # expat takes this flag by its place alone.
             players.parser.Parse(chunk, False)  # noqa: FBT003
             if len(players.rows) >= ROWS:
                 seen += len(players.rows)

@@ -56,6 +56,7 @@ def whole_number(low: int, high: int) -> Callable[[str], int | None]:
     """A whole number within limits; None where nothing stands there."""
 
     def read(text: str) -> int | None:
+        # So pandas writes a whole number of a column with gaps.
         tidy = text.strip().removesuffix(".0")
         if tidy in {"", "-", "?", "0"} and not (tidy == "0" and low == 0):
             return None

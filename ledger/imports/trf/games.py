@@ -87,6 +87,7 @@ def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()
             is_any = True
             if not _take_player(tournament, number, raw, reading, options):
                 return
+        # 0x1A is how DOS marked the end of a text file, and old programs still write it.
         elif raw.strip(b" \t\r\n\x1a"):
             tournament.header.take(number, raw)
     if is_any:
@@ -98,12 +99,14 @@ def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()
 def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Reading, options: Options) -> bool:
     """Take the line of a player; False where there is more than a tournament may have."""
     tournament.players += 1
+    # Latin-1 takes any bytes: the rank is needed even of a line that cannot be read otherwise.
     rank = raw[4:8].decode("latin-1").strip(" ")
     try:
         read = player_line_of(raw)
     except ValueError as error:
         reading.fault(number, str(error))
         if rank.isascii() and rank.isdigit():
+            # Games against this player are then left out and counted, and are no faults of the lines of the opponents.
             tournament.unread.add(int(rank))
         return True
     if read.rank in tournament.ranks:
@@ -125,6 +128,7 @@ def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Read
 
 
 def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Reading, options: Options) -> None:
+    # A FIDE number of zeros alone is how programs write that there is none.
     fide = read.fide_id.lstrip("0")
     name = one_line(read.name) or (f"FIDE {fide}" if fide else "")
     if not name:
@@ -289,6 +293,7 @@ def _report(tournament: _Tournament, pairings: Pairings, days: Days, speed: str 
             min(first, last),
             max(first, last),
             tournament.header.format(),
+            # An announcement takes two entrants or more.
             entrants if entrants > 1 else None,
             rounds,
             speed,

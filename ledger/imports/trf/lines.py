@@ -144,12 +144,16 @@ class _Fields:
         for column in (start + 4, start + 6, start + 8, start + 9):
             self.gap(column)
         colour = self.text(start + 5, start + 5, "[wb-]|W|B", "the colour w, b or -").lower()
+        # TRF takes the letters of results in either case.
         result = self.line[start + RESULT - 1 : start + RESULT].strip(" ").upper()
         if result not in RESULTS:
             self.blame(start + RESULT, start + RESULT, _RESULT_WORDS)
         opponent = self.whole(start, start + 3, "an opponent's starting rank, 0000") or NO_OPPONENT
+        # A rank of 0 could not be read, and was blamed already.
         if rank and opponent == rank:
             self.blame(start, start + 3, "another player than the line's own")
+        # A blank result means Z in TRF, but it may also stand in a round that is still to come: so it is kept that it
+        # was blank.
         return Round(opponent, colour or "-", result or "Z", not result)
 
 
@@ -173,6 +177,7 @@ def player_line(line: str) -> PlayerLine:
         fields.gap(column)
     rank = fields.rank()
     name, fide_id = fields.line[14:47].strip(" "), fields.text(58, 68, r"\d+", "a FIDE number")
+    # The columns themselves are asked: a FIDE number that is wrong was blamed already, and is empty in ``fide_id``.
     if not name and not fields.line[57:68].strip(" "):
         fields.blame(15, 47, "the player's name, or a FIDE number in columns 58-68")
     points = fields.text(81, 84, r"\d+(\.\d?)?|\.\d", "points such as 3.5")
@@ -211,6 +216,7 @@ def player_line_of(line: bytes) -> PlayerLine:
         if len(text) != len(line):
             with suppress(ValueError):
                 by_bytes = player_line(line.decode("latin-1"))
+                # A name cut to its columns by bytes may end within a letter, whose first bytes are dropped.
                 return attrs.evolve(by_bytes, name=by_bytes.name.encode("latin-1").decode(errors="ignore").strip())
         raise
 
@@ -344,6 +350,7 @@ def days_of(header: Header, order: str | None) -> tuple[Days | None, list[tuple[
             for form in ("dmy", "mdy")
             for first in possible_days(records["042"][1], form)
             for last in possible_days(records["052"][1], form)
+            # A month or year alone sorts before the days that lie in it.
             if first <= last or last.startswith(first) or first.startswith(last)
         }
     else:

@@ -109,6 +109,8 @@ def paired(entrants: Mapping[int, Entrant], unread: Set[int]) -> Pairings:
         # in a round that is still to come a blank says nothing
         if len(pairings.games) > before:
             for entrant in entrants.values():
+                # A slice, for a line may end before this round: then there is no cell, and the player was absent as
+                # well.
                 cells = entrant.read.rounds[number - 1 : number]
                 if all(not cell.opponent and cell.is_blank for cell in cells):
                     pairings.byes.append(Bye(number, entrant, Brings.ABSENT))
@@ -168,6 +170,7 @@ def _judge(pairings: Pairings, number: int, first: _Side, second: _Side) -> None
         white, black = ordered
         outcome, is_played = _RESULTS[white[1].result, black[1].result]
         pairings.games.append(Pairing(number, white[0], black[0], outcome, is_played))
+    # Programs leave the colours out where nobody sat down: what each side was given is kept as a round without a game.
     elif first[1].colour == second[1].colour == "-" and not _RESULTS[results][1]:
         pairings.left_out["forfeits without colours"] += 1
         pairings.byes += [Bye(number, entrant, _BRINGS[cell.result]) for entrant, cell in (first, second)]
