@@ -91,7 +91,11 @@ class Correcting:
         self._toggled = []
         self._book.unsettled.clear()
         if changes:
-            games |= self._settle_changes(changes, fresh)
+            self._settle_facts(changes, fresh)
+            games |= self._settle_persons(changes)
+            self._decided.read_spans()
+            for change in changes:
+                games.update(self._games_of(change))
         if games:
             restand(self._book, {position: {} for position in games}, fresh)
 
@@ -104,15 +108,6 @@ class Correcting:
     def is_needed(self) -> bool:
         """Whether anything was approved."""
         return self._decided.any_approved
-
-    def _settle_changes(self, changes: list[Change], fresh: Fresh) -> set[int]:
-        """Settle the facts beside games; the games that are concerned, by position."""
-        self._settle_facts(changes, fresh)
-        games = self._settle_persons(changes)
-        self._decided.read_spans()
-        for change in changes:
-            games.update(self._games_of(change))
-        return games
 
     def _settle_facts(self, changes: list[Change], fresh: Fresh) -> None:
         # Each scheme that was ever put in, undone or not: the views must not depend on when they were brought level.

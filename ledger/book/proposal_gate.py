@@ -204,7 +204,11 @@ class ProposalGate:
 
     def _faults(self, change: Change) -> Found:
         """What is wrong with one change by itself, against what stands."""
-        if self._switches_four_eyes(change):
+        # Neither a change of such a setting nor what undoes one: it would be as if the setting had never held.
+        changes = [change] if change.do is not Verb.ADD else []
+        if change.do is Verb.UNDO:
+            changes = [numbered.change for numbered in self.decided.changes([change.proposal or 0])]
+        if any((each.fact or "").startswith(f"policy:{FOUR_EYES}@") for each in changes):
             message = "four eyes hold from their entry on, never backwards; propose another setting of them"
             yield "not-correctable", message
             return
@@ -223,13 +227,6 @@ class ProposalGate:
                 yield from self._tournament(change)
             case Verb.UNDO:
                 yield from self._undo(change)
-
-    def _switches_four_eyes(self, change: Change) -> bool:
-        """Whether a change would take a setting of four eyes back, as if it had never held."""
-        changes = [change] if change.do is not Verb.ADD else []
-        if change.do is Verb.UNDO:
-            changes = [numbered.change for numbered in self.decided.changes([change.proposal or 0])]
-        return any((each.fact or "").startswith(f"policy:{FOUR_EYES}@") for each in changes)
 
     def _known(self, change: Change) -> Fact | None:
         """The fact that a change names, if the journal holds it at that entry."""

@@ -111,7 +111,11 @@ def _after(book: Parts, row: Row, pool: str, recorded: Mapping[str, Any], acting
     facts = corrections.with_fields(recorded, stands.fields) if stands.fields else recorded
     after = dict(row)
     if stands.fields:
-        _check(row["position"], facts)
+        try:
+            codec.structure_event(GameRecorded.KIND, dict(facts))
+        except MalformedError as error:  # only a journal that was written past the gate has such corrections
+            message = f"was corrected to what no game may be ({error}); run 'audit'"
+            raise CorruptError("journal", row["position"], message) from error
         original = orjson.dumps(dict(recorded), option=orjson.OPT_SORT_KEYS).decode()
         book.connection.execute(_KEEP_ORIGINAL, (row["position"], original))
     if facts != facts_of(row, pool):
@@ -193,12 +197,3 @@ def recorded_facts(
 def _by_position(connection: sqlite3.Connection, query: str, positions: Sequence[int]) -> dict[int, tuple[Any, ...]]:
     rows = connection.execute(query, (orjson.dumps(list(positions)).decode(),))
     return {position: tuple(row) for position, *row in rows}
-
-
-def _check(position: int, facts: Mapping[str, Any]) -> None:
-    """Refuse corrections to what no game may be: only a journal that was written past the gate has them."""
-    try:
-        codec.structure_event(GameRecorded.KIND, dict(facts))
-    except MalformedError as error:
-        message = f"was corrected to what no game may be ({error}); run 'audit'"
-        raise CorruptError("journal", position, message) from error

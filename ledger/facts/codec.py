@@ -318,16 +318,6 @@ def _event_of(kind: object, key: str, facts_read: object) -> Event:
     return structure_event(kind, facts_read)
 
 
-def _entry_problems(plain: dict[str, Any]) -> list[str]:
-    """What is wrong with an entry outside its facts."""
-    problems = [f"required field missing @ $.{name}" for name in _ENTRY_KEYS if name not in plain]
-    problems += [f"unknown field, expected one of {list(_ENTRY_KEYS)} @ $.{n}" for n in plain if n not in _ENTRY_KEYS]
-    for name, expected, holds in _ENTRY_CHECKS:
-        if name in plain and not holds(plain[name]):
-            problems.append(f"expected {expected}, got {plain[name]!r} @ $.{name}")
-    return problems
-
-
 def is_recorded_at(value: object) -> bool:
     """True for an instant written with its milliseconds, zero or not, so that all have one length."""
     if type(value) is not str or len(value) != RECORDED_AT_LENGTH:
@@ -362,7 +352,11 @@ def decode(body: bytes) -> Entry:
         raise MalformedError([f"not JSON: {error} @ $"]) from None
     if not isinstance(plain, dict):
         raise MalformedError([f"expected an object, got {plain!r} @ $"])
-    problems = _entry_problems(plain)
+    problems = [f"required field missing @ $.{name}" for name in _ENTRY_KEYS if name not in plain]
+    problems += [f"unknown field, expected one of {list(_ENTRY_KEYS)} @ $.{n}" for n in plain if n not in _ENTRY_KEYS]
+    for name, expected, holds in _ENTRY_CHECKS:
+        if name in plain and not holds(plain[name]):
+            problems.append(f"expected {expected}, got {plain[name]!r} @ $.{name}")
     if isinstance(plain.get("key"), str) and "facts" in plain and "kind" in plain:
         try:
             event = _event_of(plain["kind"], plain["key"], plain["facts"])

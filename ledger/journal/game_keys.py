@@ -69,16 +69,9 @@ def _sources(journal: Journal) -> Iterator[str]:
     for _ in range(_MOST_SOURCES):
         if first is None:
             return
-        source = _first_source(journal.keys(first, _AFTER_GAMES))
+        # of the first key that has one; None where there is none among the first few thousand
+        names = (key[len(_GAME) :] for key in islice(journal.keys(first, _AFTER_GAMES), _MOST_WITHOUT))
+        source = next((name.partition(":")[0] for name in names if ":" in name), None)
         if source is not None:
             yield source
         first = None if source is None else f"{_GAME}{source};"  # the semicolon follows the colon
-
-
-def _first_source(keys: Iterator[str]) -> str | None:
-    """The source of the first key that has one; None where there is none among the first few thousand."""
-    for key in islice(keys, _MOST_WITHOUT):
-        source, divided, _rest = key[len(_GAME) :].partition(":")
-        if divided:
-            return source
-    return None

@@ -84,16 +84,15 @@ def faults(connection: sqlite3.Connection, script: str) -> Iterator[str]:
                 f"written: remove it with 'DROP {thing.kind.upper()} {_quoted(thing.name)}', then run 'audit'"
             )
     for place, thing in intended.items():
-        if objects.get(place) != thing:
-            yield _not_ours(thing, missing=place not in objects)
-
-
-def _not_ours(thing: SchemaObject, *, missing: bool) -> str:
-    fault = f"{thing.kind} {thing.name!r} is {'missing' if missing else 'not as this program made it'}"
-    if thing.kind != "trigger":
-        return f"{fault}; {sqlite.RESTORE}"
-    drop = "" if missing else f"DROP TRIGGER {_quoted(thing.name)}; "
-    return f"{fault}: run 'audit', then put it back with '{drop}{thing.sql}'"
+        if objects.get(place) == thing:
+            continue
+        missing = place not in objects
+        fault = f"{thing.kind} {thing.name!r} is {'missing' if missing else 'not as this program made it'}"
+        if thing.kind == "trigger":
+            drop = "" if missing else f"DROP TRIGGER {_quoted(thing.name)}; "
+            yield f"{fault}: run 'audit', then put it back with '{drop}{thing.sql}'"
+        else:
+            yield f"{fault}; {sqlite.RESTORE}"
 
 
 def _quoted(name: str) -> str:

@@ -80,7 +80,10 @@ class TokenRegister:
     def _issue(self, entry: Entry, event: TokenIssued) -> None:
         first = entry.position if self.first is None else self.first
         if event.reset:
-            void = self._void_reset(event)
+            before = {role for token in self.of(event.person) for role in token.roles}
+            void = None
+            if not set(event.roles.split()) <= before:
+                void = f"a reset gives {event.person!r} roles that no earlier token of this person has"
         else:
             void = self.issuing_fault(entry.actor, event.by_token, entry.position)
         self.first = first
@@ -92,12 +95,6 @@ class TokenRegister:
         if void is None and Role.APPROVER in token.roles and self.approver_since is None:
             self.approver_since = entry.position
         self.tokens[entry.position] = token
-
-    def _void_reset(self, event: TokenIssued) -> str | None:
-        before = {role for token in self.of(event.person) for role in token.roles}
-        if set(event.roles.split()) <= before:
-            return None
-        return f"a reset gives {event.person!r} roles that no earlier token of this person has"
 
     def _revoke(self, entry: Entry, event: TokenRevoked) -> None:
         if self.issuing_fault(entry.actor, event.by_token, entry.position) is None:

@@ -161,8 +161,17 @@ class KnownGames:
             pl.col("key").hash().alias("key"),
         ).with_columns(pair=_pair())
         own = self._entries_of(tellings["key"].to_numpy())
-        others = list(self._others(frame, tellings))
-        of_days = [self._span(tellings, day) for day in ("ended", "started")]
+        # By row the games of the same moves, and those of the same event, round and players; which rows have any.
+        others: list[tuple[Callable[[int], list[int]], Any]] = []
+        if len(self._of_moves) and frame["text"].null_count() < len(frame):
+            others.append(self._of_moves.entries(told_moves(frame)))
+        if len(self._of_meetings) and frame["round"].null_count() < len(frame):
+            met = tellings.select("white", "black").with_columns(frame["tournament"], frame["round"])
+            others.append(self._of_meetings.entries(met.select(meeting()).to_series()))
+        # For each row the first and one after the last of the games between its players on that day.
+        have_numbers = (pl.col("white") >= 0) & (pl.col("black") >= 0)
+        places = tellings.select(pl.when(have_numbers).then(_place(day)).alias(day) for day in ("ended", "started"))
+        of_days = [spans(self._places, column) for column in places]
         alike = sum(last - first for first, last in of_days)
         made = frame["key"].str.contains(f"^{MADE}$").to_numpy()
         crowded = tellings.select(_place("ended")).to_series().is_duplicated().to_numpy()
@@ -176,26 +185,12 @@ class KnownGames:
             further = {entry for entries, _ in others for entry in entries(row)} - here
             yield Asked(row, int(own[row]), sorted(here), [] if own[row] else sorted(further))
 
-    def _others(self, frame: DataFrame, tellings: DataFrame) -> Iterator[tuple[Callable[[int], list[int]], Any]]:
-        """By row the games of the same moves, and those of the same event, round and players; which rows have any."""
-        if len(self._of_moves) and frame["text"].null_count() < len(frame):
-            yield self._of_moves.entries(told_moves(frame))
-        if len(self._of_meetings) and frame["round"].null_count() < len(frame):
-            met = tellings.select("white", "black").with_columns(frame["tournament"], frame["round"])
-            yield self._of_meetings.entries(met.select(meeting()).to_series())
-
     def _entries_of(self, keys: Any) -> Any:
         """For each key the entry that recorded it, 0 where there is none."""
         if not len(self._keys):
             return np.zeros(len(keys), np.int64)
         place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where(self._keys[place] == keys, self._own[place], 0)
-
-    def _span(self, tellings: DataFrame, day: str) -> tuple[Any, Any]:
-        """For each row the first and one after the last of the games between its players on that day."""
-        have_numbers = (pl.col("white") >= 0) & (pl.col("black") >= 0)
-        places = tellings.select(pl.when(have_numbers).then(_place(day)).alias("place"))["place"]
-        return spans(self._places, places)
 
     def number(self, identity: str) -> int:
         """The number of a player who was asked about; ``NOBODY`` where there is none."""

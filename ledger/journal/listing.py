@@ -35,7 +35,11 @@ def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -
     size = journal.size()
     if kind is None:
         return iter(_newest(journal, size, None, last)) if last else chosen(journal, 0, size, None)
-    kinds = _kinds(kind)
+    # those that are no longer written among them, each with the class it is read as
+    every_kind = _every_kind()
+    kinds = {name: cls for name, cls in every_kind.items() if kind in {name, name.partition("/")[0]}}
+    if not kinds:
+        raise UnknownNameError("kind", kind, choice_of(kind, every_kind))
     marks_of_kinds = _marks(kinds)
     keys = _few_keys(journal, set(kinds.values()))
     if keys is not None:
@@ -66,15 +70,6 @@ def about(journal: Journal, game: str) -> list[bytes]:
     while more := list(journal.find([f"supplement:{name}@{len(entries)}"]).values()):
         entries += more
     return [entry.body for entry in entries]
-
-
-def _kinds(kind: str) -> dict[str, type[Event]]:
-    """The kinds that a word means, those that are no longer written among them, each with the class it is read as."""
-    every = _every_kind()
-    kinds = {name: cls for name, cls in every.items() if kind in {name, name.partition("/")[0]}}
-    if not kinds:
-        raise UnknownNameError("kind", kind, choice_of(kind, every))
-    return kinds
 
 
 def _every_kind() -> dict[str, type[Event]]:

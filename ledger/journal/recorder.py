@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, count, repeat
-from typing import Any, NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
@@ -92,7 +92,11 @@ class Recorder:
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
         batch = list(events)
-        _refuse_strangers(batch)
+        if not _CLASSES.issuperset(map(type, batch)):
+            strangers = [thing for thing in batch if not isinstance(thing, EVENTS)]
+            if strangers:
+                what_to_do = "is no event: build one, such as GameRecorded(game=..., ...) of 'ledger'"
+                raise MalformedError([f"{shown(thing)} {what_to_do}" for thing in strangers[:STRANGERS_NAMED]])
         with self._writing() as writer:
             accepted = _accepted(batch, writer)
             now, last = self.clock_ms(), writer.last_recorded_at()
@@ -137,15 +141,6 @@ class Recorder:
         except BaseException:
             self._known.clear()  # some of it may have been undone
             raise
-
-
-def _refuse_strangers(batch: Sequence[object]) -> None:
-    if _CLASSES.issuperset(map(type, batch)):
-        return
-    strangers = [thing for thing in batch if not isinstance(thing, EVENTS)]
-    if strangers:
-        what_to_do = "is no event: build one, such as GameRecorded(game=..., ...) of 'ledger'"
-        raise MalformedError([f"{shown(thing)} {what_to_do}" for thing in strangers[:STRANGERS_NAMED]])
 
 
 class _Batch:
@@ -255,7 +250,8 @@ class _Batch:
         Raises:
             RejectedError: it contradicts that one, or makes it what no game may be.
         """
-        stored, telling = rules.facts_of(before), _facts(event)
+        stored, telling = rules.facts_of(before), codec.facts_mapping(event)
+        telling.pop(event.KEY_FIELD or "", None)  # the key carries it
         if not isinstance(event, GameRecorded) or stored == telling:
             rules.check_repeat(type(event), event.key, stored, telling)
             return None
@@ -270,10 +266,3 @@ def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:
     if events and isinstance(events[0], ClockAccepted) and not writer.find([events[0].key]):
         return events[0]
     return None
-
-
-def _facts(event: Event) -> dict[str, Any]:
-    """The facts as they are stored: without the field that the key carries."""
-    facts = codec.facts_mapping(event)
-    facts.pop(event.KEY_FIELD or "", None)
-    return facts

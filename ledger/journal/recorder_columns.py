@@ -366,7 +366,13 @@ class GameImport:
             return frame
         homeless = pl.col("pool").is_in(list(without))
         for line, pool in frame.filter(homeless).select("line", "pool").iter_rows():
-            self.report.fault(line, _no_pool(pool))
+            fault = f"{shown(pool)} cannot name a pool, whose name matches {NAME_PATTERN}: correct the variant"
+            if _NAME.fullmatch(pool):
+                fault = (
+                    f"pool {pool!r} would be one more than {MAX_NEW_POOLS}, the limit of new pools of one import: "
+                    "give the games of a variant a pool by --variant VARIANT=POOL"
+                )
+            self.report.fault(line, fault)
         return frame.filter(~homeless)
 
     def _register(self, writer: Writer, frame: DataFrame, stamp: str) -> DataFrame:
@@ -514,15 +520,6 @@ class GameImport:
         told_texts = [row for row, event in supplements if event.text is not None]
         if told_texts:
             writer.keep_texts(_frames(games["movetext"].gather(told_texts).to_list()))
-
-
-def _no_pool(pool: str) -> str:
-    if _NAME.fullmatch(pool):
-        return (
-            f"pool {pool!r} would be one more than {MAX_NEW_POOLS}, the limit of new pools of one import: "
-            "give the games of a variant a pool by --variant VARIANT=POOL"
-        )
-    return f"{shown(pool)} cannot name a pool, whose name matches {NAME_PATTERN}: correct the variant"
 
 
 def _frames(texts: list[str]) -> list[tuple[bytes, bytes]]:

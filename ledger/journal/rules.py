@@ -198,17 +198,16 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], telling
     for field in sorted(stored.keys() | telling.keys()):
         before, now = stored.get(field), telling.get(field)
         if before != now and not (now is None and field in blanks):
-            is_prolonged = kind is TournamentOpened and field == "ends_at"
-            raise ConflictError(key, field, before, now, _prolonged(stored, telling) if is_prolonged else None)
+            words = None
+            if kind is TournamentOpened and field == "ends_at":
+                words = (
+                    f"tournament {telling['tournament']!r} is announced from {stored['starts_at']} to "
+                    f"{stored['ends_at']} already, not to {telling['ends_at']}, and what is recorded stays. Play on: "
+                    "once it is over, 'close-tournament' with the day says so, and all of its games up to that day "
+                    "are rated together"
+                )
+            raise ConflictError(key, field, before, now, words)
     return {}
-
-
-def _prolonged(stored: Mapping[str, Any], telling: Mapping[str, Any]) -> str:
-    return (
-        f"tournament {telling['tournament']!r} is announced from {stored['starts_at']} to {stored['ends_at']} already, "
-        f"not to {telling['ends_at']}, and what is recorded stays. Play on: once it is over, 'close-tournament' with "
-        "the day says so, and all of its games up to that day are rated together"
-    )
 
 
 def check_supplemented(game: GameRecorded, now_ms: int) -> None:

@@ -265,7 +265,12 @@ class SqliteJournal:
             writer = SqliteWriter(self, self._connection, self._frontier.copy(), self._recorded_at, self._last_leaf)
             yield writer
             writer.restore_guard()
-            self._let_log_grow(LONG_LOG if writer.added >= MANY else SHORT_LOG)
+            # An import rewrites the same index pages again and again: they are written back once in 64 MB. A single
+            # append is quicker in a short log that is written over and over.
+            pages = LONG_LOG if writer.added >= MANY else SHORT_LOG
+            if pages != self._log_pages:
+                self._connection.execute(f"PRAGMA wal_autocheckpoint={pages}")
+                self._log_pages = pages
         self._frontier, self._recorded_at = writer.frontier, writer.last_recorded_at()
         self._last_leaf = writer.last_leaf
         # a single entry is looked for when the next transaction begins
@@ -291,16 +296,6 @@ class SqliteJournal:
                 "prove it with 'audit --since'",
             )
         return int(size)
-
-    def _let_log_grow(self, pages: int) -> None:
-        """Write the write-ahead log back into the file when it has so many pages.
-
-        An import rewrites the same index pages again and again: they are written back once in 64 MB. A single
-        append is quicker in a short log that is written over and over.
-        """
-        if pages != self._log_pages:
-            self._connection.execute(f"PRAGMA wal_autocheckpoint={pages}")
-            self._log_pages = pages
 
     def _catch_up_frontier(self, size: int) -> None:
         """Bring the right edge to *size* entries when another process appended."""
@@ -365,8 +360,10 @@ class SqliteWriter:
         leaves = leaf_hashes(bodies)
         if not leaves:
             return []
-        if len(leaves) >= MANY:
-            self._set_guard_aside()
+        # The guard costs 2 µs a row. Nobody else can insert inside this transaction, and nobody sees it gone.
+        if len(leaves) >= MANY and self._guarded:
+            self._connection.execute("DROP TRIGGER IF EXISTS journal_takes_the_next_position")
+            self._guarded = False
         blobs = map(bytearray, bodies), map(bytearray, leaves)  # which the driver takes without an adapter
         # Not strict: the positions have no end, and kinds may be repeated without one.
         rows = zip(count(self.size + 1), kinds, keys, *blobs, strict=False)
@@ -406,12 +403,6 @@ class SqliteWriter:
             raise KeyTakenError from error
         self._connection.execute("RELEASE append")
         self._took(taken, number, "journal")
-
-    def _set_guard_aside(self) -> None:
-        """The guard costs 2 µs a row. Nobody else can insert inside this transaction, and nobody sees it gone."""
-        if self._guarded:
-            self._connection.execute("DROP TRIGGER IF EXISTS journal_takes_the_next_position")
-            self._guarded = False
 
     def restore_guard(self) -> None:
         """Put the guard back; a transaction that is undone does so by itself."""

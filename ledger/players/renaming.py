@@ -117,7 +117,12 @@ def settle(lock: AbstractContextManager[Writer], people: People, patience: float
     if not people.pending.rows():
         return
     with lock as writer:
-        waiting = [(row, _is_sealed_last(writer, people, row)) for row in people.pending.rows()]
+        waiting: list[tuple[Pending, bool]] = []
+        for row in people.pending.rows():
+            stored = sealings(writer.find, [row.player]).get(row.player)
+            person = people.by_number([row.player]).get(row.player)
+            is_last = person is not None and stored is not None and is_sealed(under(person, row), stored[-1])
+            waiting.append((row, is_last))
         for row, sealed in waiting:
             if sealed:
                 people.pending.give(row)
@@ -136,9 +141,3 @@ def settle_if_possible(journal: SqliteJournal, people: People) -> None:
     """
     with suppress(LedgerError):
         settle(journal.writing(patience=0), people, 0)
-
-
-def _is_sealed_last(writer: Writer, people: People, row: Pending) -> bool:
-    sealed = sealings(writer.find, [row.player]).get(row.player)
-    person = people.by_number([row.player]).get(row.player)
-    return person is not None and sealed is not None and is_sealed(under(person, row), sealed[-1])

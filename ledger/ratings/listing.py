@@ -85,7 +85,11 @@ def listed_flags(cols: Columns, pool: Pool, rated_ms: Column, fields: Mapping[st
     if pool.lists_everybody:
         return cols.small([1] * len(rated_ms))
     if cols is FEW:
-        return [_flag(pool, ms, {name: column[i] for name, column in fields.items()}) for i, ms in enumerate(rated_ms)]
+        few_flags = []
+        for i, ms in enumerate(rated_ms):
+            era = pool.eras[pool.era_at(ms)]
+            few_flags.append(int(is_listed(era, [fields[name][i] for name in era.scheme.state])))
+        return few_flags
     flags, eras = np.ones(len(rated_ms), np.int32), pool.eras_at(rated_ms)
     for number, era in enumerate(pool.eras):
         players = np.flatnonzero(eras == number)
@@ -93,11 +97,6 @@ def listed_flags(cols: Columns, pool: Pool, rated_ms: Column, fields: Mapping[st
             state = np.stack([fields[name][players] for name in era.scheme.state], axis=1).reshape(-1)
             flags[players] = _marked(cols, era, state, len(players))
     return flags
-
-
-def _flag(pool: Pool, ms: int, fields: Mapping[str, float]) -> int:
-    era = pool.eras[pool.era_at(ms)]
-    return int(is_listed(era, [fields[name] for name in era.scheme.state]))
 
 
 def _marked(cols: Columns, era: Era, state: Any, players: int) -> Any:

@@ -50,20 +50,16 @@ def known_at(
     if keep and kept.can_be_written():
         with closing(kept):
             kept.make(progress)
-            for other in _others(kept.path):
-                _KnownViews(other, (), journal).delete()
+            # the files that earlier questions left
+            stem, _, rest = kept.path.name.rpartition(_WORD)
+            for other in list(kept.path.parent.glob(f"{glob.escape(stem)}{_WORD}*{Path(rest).suffix}")):
+                if other != kept.path:
+                    _KnownViews(other, (), journal).delete()
             yield kept
         return
     with _temporary(projectors, journal, position) as views:
         views.catch_up(progress)
         yield views
-
-
-def _others(kept: Path) -> list[Path]:
-    """The files that earlier questions left."""
-    stem, _, rest = kept.name.rpartition(_WORD)
-    files = kept.parent.glob(f"{glob.escape(stem)}{_WORD}*{Path(rest).suffix}")
-    return [file for file in files if file != kept]
 
 
 class _KnownViews(Views):

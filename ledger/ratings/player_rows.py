@@ -140,7 +140,9 @@ class PlayerRows:
         if n == 0:
             return self.begun(None)
         game, *fields = self._row(HISTORY.name, self._state, player, n)
-        era = self._era(game)
+        era = 0
+        if len(self._pool.eras) > 1:
+            era = self._pool.era_at(self._connection.execute(_PLACE, (game,)).fetchone()[0])
         by_name = dict(zip(self._pool.state_fields, fields, strict=True))
         last_state = Held(era, tuple(by_name[name] for name in self._pool.eras[era].scheme.state), n)
         return Carried(last_state, [self._kept_row(table, query, player, n) for table, query in self._kept])
@@ -238,12 +240,6 @@ class PlayerRows:
         """What a row keeps for the next game, as columns of the table under a name; of the history more."""
         first = ["game", *self._pool.state_fields] if table.fold is HISTORY else []
         return [f'{of}."{name}"' for name in (*first, *(kept.name for kept in table.fold.state))]
-
-    def _era(self, game: int) -> int:
-        """Place of the era that rated the game at a position."""
-        if len(self._pool.eras) == 1:
-            return 0
-        return self._pool.era_at(self._connection.execute(_PLACE, (game,)).fetchone()[0])
 
     def begun(self, seed: Seed | None) -> Carried:
         """What a player with this past brings to the first rated game, but for the scheme's state."""

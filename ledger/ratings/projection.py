@@ -298,7 +298,13 @@ class PoolProjection:
 
     def _met(self, cols: Columns, counts: dict[int, int], games: Games) -> Met:
         """What players bring along who have so many rated games; who has none is a newcomer."""
-        newcomers = self._newcomers(cols, [player for player, n in counts.items() if not n], games)
+        without_games = [player for player, n in counts.items() if not n]
+        first_ms: dict[int, int] = {}
+        if without_games:  # their first games are among these
+            for white, black, ms in zip(*cols.lists([games.white, games.black, games.ended_ms]), strict=True):
+                first_ms.setdefault(white, ms)
+                first_ms.setdefault(black, ms)
+        newcomers = {player: self._roster.newcomer(self.pool, player, first_ms[player]) for player in without_games}
         by_player = self._rows.states_at({player: n for player, n in counts.items() if n})
         players = [*by_player, *newcomers]
         eras = self._rows.eras_of([row[0] for row in by_player.values()])
@@ -333,15 +339,6 @@ class PoolProjection:
             said = flat[row * len(fields) : (row + 1) * len(fields)]
             states += (*(said[field] for field in takes[era]), *((nan,) * (self._width - len(takes[era]))))
         return cols.floats(states)
-
-    def _newcomers(self, cols: Columns, players: Sequence[int], games: Games) -> dict[int, Newcomer]:
-        """What is known of players before their first games, which are among these."""
-        first_ms: dict[int, int] = {}
-        if players:
-            for white, black, ms in zip(*cols.lists([games.white, games.black, games.ended_ms]), strict=True):
-                first_ms.setdefault(white, ms)
-                first_ms.setdefault(black, ms)
-        return {player: self._roster.newcomer(self.pool, player, first_ms[player]) for player in players}
 
     def _kept(self, cols: Columns, number: int, counts: Mapping[int, int], newcomers: Mapping[int, Newcomer]) -> Column:
         """The running state of a table's fold after so many games of each player, flat.

@@ -139,14 +139,13 @@ def described_in(connection: sqlite3.Connection, projectors: Sequence[ReadModel]
     stored_names = {column for _, column in _columns(connection, HISTORY.name)}
     fixed = described()[HISTORY.name].columns
     everything = described(projectors, [name for name in stored_names if name not in fixed])
-    there = {name: table for name, table in everything.items() if any(_columns(connection, name))}
-    return {name: _as_stored(connection, name, table) for name, table in there.items()}
-
-
-def _as_stored(connection: sqlite3.Connection, name: str, table: TableDoc) -> TableDoc:
-    """The table with its columns in the order in which they are stored."""
-    stored = [column for _, column in _columns(connection, name)]
-    return table._replace(columns={column: table.columns[column] for column in stored if column in table.columns})
+    tables: dict[str, TableDoc] = {}
+    for name, table in everything.items():
+        stored = [column for _, column in _columns(connection, name)]
+        if stored:
+            columns = {column: table.columns[column] for column in stored if column in table.columns}
+            tables[name] = table._replace(columns=columns)
+    return tables
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> Iterator[tuple[str, str]]:

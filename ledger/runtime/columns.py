@@ -357,10 +357,8 @@ def changes(cols: Columns, old: Sequence[Column], new: Sequence[Column]) -> tupl
         old: the columns of the old rows; the first one tells them apart and ascends.
         new: those of the new rows.
     """
-    return _few_changes(old, new) if cols is FEW else _many_changes(old, new)
-
-
-def _few_changes(old: Sequence[Column], new: Sequence[Column]) -> tuple[Column, Column]:
+    if cols is not FEW:
+        return _many_changes(old, new)
     before = {key: place for place, key in enumerate(old[0])}
     changed = []
     for place, key in enumerate(new[0]):

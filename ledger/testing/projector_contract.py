@@ -231,19 +231,17 @@ class ProjectorContract:
         whole = attrs.evolve(made, rows=EACH_GAME) if self.projectors() else made
         expected: list[dict[str, Any]] = []
         last: dict[object, object] = {}
+        start = {kept.name: None if math.isnan(kept.start) else kept.start for kept in made.state}
         for row in self._of_facts(tmp_path / "all", facts, whole):
             state = {kept.name: row[kept.name] for kept in made.state}
             run = row["player"], row.get("tournament") if made.by == TOURNAMENT else None
-            if made.rows == EACH_GAME or state != last.get(run, self._start()):
+            if made.rows == EACH_GAME or state != last.get(run, start):
                 expected.append(row)
             last[run] = state
         assert expected
         assert self._of_facts(tmp_path / "own", facts, made) == expected
 
     # -- how -------------------------------------------------------------------------------------------------------
-
-    def _start(self) -> dict[str, float | None]:
-        return {kept.name: None if math.isnan(kept.start) else kept.start for kept in self.make().state}
 
     def _of_facts(self, folder: Path, facts: Sequence[Event], *kept: Projector) -> list[dict[str, Any]]:
         """The rows of one projector, in the order of players and games."""

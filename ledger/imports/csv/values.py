@@ -233,18 +233,15 @@ def _as_people_write(tidy: str, order: str | None) -> str | None:
         month = numbers[1] if order == "dmy" else numbers[0]
         why = f"has the month {month} with --dates {order}" if swapped else "is no day that exists"
         raise ValueError(f"{why}; correct it, or write YYYY-MM-DD")
-    return possible[0] if timed is None else f"{possible[0]}T{_time_of(timed)}Z"
-
-
-def _time_of(timed: re.Match[str]) -> str:
-    """The time of a day, of 24 hours or of twice twelve."""
+    if timed is None:
+        return possible[0]
     hour, minute, second = int(timed[2]), int(timed[3]), int(timed[4] or 0)
     if timed[5]:
         # 12 AM is midnight and 12 PM is noon; an hour that no clock of twelve shows becomes 24, which is refused below.
         hour = hour % 12 + (12 if timed[5] in "pP" else 0) if 1 <= hour <= 12 else 24
     if hour > 23 or minute > 59 or second > 59:
         raise ValueError("is no time that exists; correct it, or write the day alone")
-    return f"{hour:02}:{minute:02}:{second:02}"
+    return f"{possible[0]}T{hour:02}:{minute:02}:{second:02}Z"
 
 
 def speed(text: str) -> str | None:

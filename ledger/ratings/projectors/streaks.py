@@ -50,19 +50,19 @@ def begin_or_end(state: Any, p: int, n: int, belongs: bool) -> None:
         state[p + FROM] = 0.0
 
 
-def _kept(kind: str) -> tuple[Kept, ...]:
-    return (
-        Kept(f"{kind}_from", "INTEGER", 0.0, f"first game of the current {kind} streak; 0 for none"),
-        Kept(f"longest_{kind}_from", "INTEGER", 0.0, f"first game of the longest ended {kind} streak; 0 for none"),
-        Kept(f"longest_{kind}_to", "INTEGER", 0.0, "its last game; 0 for none"),
-    )
-
-
 PROJECTOR = Projector(
     name="streaks",
     version=1,
     rows=CHANGES,
     takes=("n", "half_points"),
-    state=tuple(kept for kind in KINDS for kept in _kept(kind)),
+    state=tuple(
+        kept
+        for kind in KINDS
+        for kept in (
+            Kept(f"{kind}_from", "INTEGER", 0.0, f"first game of the current {kind} streak; 0 for none"),
+            Kept(f"longest_{kind}_from", "INTEGER", 0.0, f"first game of the longest ended {kind} streak; 0 for none"),
+            Kept(f"longest_{kind}_to", "INTEGER", 0.0, "its last game; 0 for none"),
+        )
+    ),
     step=step,
 )
