@@ -140,9 +140,9 @@ QUESTIONS: dict[str, Question] = {
 WITHIN_OTHERS = {
     "around_game", "class_limits", "dataset", "described", "doubts", "edition_day", "era_in_force", "games_until",
     "in_short", "joined", "replay",
-    "keeps", "last_row", "lowest", "margins", "moves", "not_counted", "original", "originals", "place",
+    "keeps", "last_row", "lowest", "moves", "not_counted", "original", "originals", "place",
     "published_after", "published_at",
-    "reasons_of", "recorded_and_standing", "refuse_without", "state_after",
+    "reasons_of", "recorded_and_standing", "refuse_without", "state_after", "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
 NOT_OF_THE_VIEWS = {"kept_game", "known_then", "names", "openings", "outside_games"}
