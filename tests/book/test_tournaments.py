@@ -78,6 +78,15 @@ def test_an_edition_ends_where_the_next_one_was_opened_to_begin() -> None:
     ]
 
 
+def test_of_three_editions_each_ends_where_the_very_next_one_begins() -> None:
+    three = (("08-01", "08-30"), ("08-10", "08-30"), ("08-20", "08-25"))
+    assert found("08-05 08-12 08-22", opened=three) == [
+        ("08-05", "08-01", "08-09"),
+        ("08-12", "08-10", "08-19"),
+        ("08-22", "08-20", "08-25"),
+    ]
+
+
 def test_a_closing_of_what_was_opened_later_ends_nothing_before_it() -> None:
     assert found("08-01 08-12", opened=(("08-10", "08-20"),), closed="08-15") == [
         ("08-01", "08-01", "08-01"),

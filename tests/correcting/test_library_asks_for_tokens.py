@@ -70,3 +70,13 @@ def act_despite(ledger: Ledger, token: str) -> None:
 def test_who_records_without_a_token_is_a_word_where_nobody_holds_that_role(club_of_two: ClubOfTwo) -> None:
     club_of_two.ledger.tokens.add("eve", [Role.APPROVER])
     assert club_of_two.ledger.append(game_recorded("g1"), actor="site").position
+
+
+def test_a_recorders_token_names_nobody_else(club_of_two: ClubOfTwo) -> None:
+    ledger = club_of_two.ledger
+    token = ledger.tokens.add("eve", [Role.RECORDER])
+    with pytest.raises(RejectedError) as caught:
+        ledger.append(game_recorded("g1"), actor="adam", token=token)
+    assert caught.value.rule == "not-this-name"
+    ledger.append(game_recorded("g1"), actor="eve", token=token)
+    assert ledger.log("g1")[0]["actor"] == "eve"
