@@ -15,7 +15,7 @@ from ledger.answers.rows import as_row, as_rows
 from ledger.book.policies import CLASSES, Policies
 from ledger.facts.instants import instant_end_ms
 from ledger.ledger import Ledger
-from ledger.ratings import queries
+from ledger.ratings import queries, standings
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.standings import Standings, list_in_force
 from ledger.schemes.chessworld import strength
@@ -196,3 +196,13 @@ def test_the_best_of_a_day_alone_are_the_first_of_the_whole_ranking(
         for choice in (RankingChoice(at=at), RankingChoice(at=at, min_games=5), RankingChoice(at=at, active_days=20)):
             whole = as_rows(ranking_in_full(ledger, choice, details=False))
             assert as_rows(ranking_in_full(ledger, attrs.evolve(choice, limit=3), details=False)) == whole[:3]
+
+
+def test_many_players_are_looked_up_at_a_day_as_few_are(sample_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Ledger.open(sample_folder / "club.db") as ledger:
+        at = Standings(ledger.views.connection, ledger.pool(), instant_end_ms("2005-07"))
+        asked = [*(player.player for player in at.best()[::2]), 10**6]
+        few = at.of(asked)
+        assert len(few) == len(asked) - 1
+        monkeypatch.setattr(standings, "FEW_PLAYERS", 0)
+        assert at.of(asked) == few

@@ -406,3 +406,16 @@ def test_a_large_backlog_is_built_aside_only_for_views_of_this_journal(
             Views(beside(club_of_six_games, "views"), (), journal).catch_up()
         with pytest.raises(StorageError, match="no views yet"):
             _ = Views(tmp_path / "none.db", (), journal).connection
+
+
+def test_what_was_built_aside_is_gone_when_the_ledger_is_closed(
+    club_of_six_games: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside(club_of_six_games, "views").unlink()
+    monkeypatch.setattr(Views, "can_be_written", lambda _: False)
+    with Ledger.open(club_of_six_games) as ledger:
+        ledger.level()
+        aside = ledger.views.path.parent
+        assert aside != club_of_six_games.parent
+        assert len(list(ledger.rows("history"))) == 12
+    assert not aside.exists()
