@@ -80,3 +80,10 @@ def test_a_recorders_token_names_nobody_else(club_of_two: ClubOfTwo) -> None:
     assert caught.value.rule == "not-this-name"
     ledger.append(game_recorded("g1"), actor="eve", token=token)
     assert ledger.log("g1")[0]["actor"] == "eve"
+
+
+def test_before_there_is_an_approver_a_token_names_who_issues_another(club_of_two: ClubOfTwo) -> None:
+    tokens = club_of_two.ledger.tokens
+    tokens.add("bob", [Role.AUDITOR], token=tokens.add("eve", [Role.RECORDER]))
+    issued = {entry["facts"]["person"]: entry["actor"] for entry in club_of_two.ledger.entries("token-issued")}
+    assert issued["bob"] == "eve" != issued["eve"]
