@@ -131,12 +131,14 @@ POOL_PLANS = {
         BY_PLAYER.format("mine"),
     ],
     "BEST_AT": [
-        "SEARCH current USING COVERING INDEX current_by_rating (pool=?)",
+        "CO-ROUTINE bounded",
+        "SEARCH rating_bounds USING COVERING INDEX bounds_by_rating (pool=?)",
+        "SCAN bounded",
         BY_GAME_NUMBER.format("h"),
-        "CORRELATED SCALAR SUBQUERY 1",
+        "CORRELATED SCALAR SUBQUERY 2",
         BY_PLAYER.format("mine"),
-        "USE TEMP B-TREE FOR ORDER BY",
     ],
+    "BOUND": ["SEARCH rating_bounds USING COVERING INDEX bounds_by_rating (pool=?)"],
     "BEST_SINCE_FEW": [
         "COMPOUND QUERY", "LEFT-MOST SUBQUERY", "CO-ROUTINE (subquery-3)",
         "SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)",

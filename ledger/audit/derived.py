@@ -36,6 +36,7 @@ from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.projectors import BUILT_IN, available
 from ledger.ratings.side_tables import HISTORY
 from ledger.ratings.views import Views
+from ledger.ratings.views_file import BOUNDS
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import Progress
 
@@ -81,7 +82,9 @@ class SealedPeople(People):
 BLOCK = 5_000
 REMEDY = "the journal is right: 'rebuild' the views"
 CUT = "the journal was cut or an older copy restored; prove it with 'audit --since'"
-_NOT_ROWS = {"progress", "projections", "left_behind"}  # how far and by whom they were made: no journal says it
+_HIGHEST = "SELECT pool, player, max(rating) FROM history GROUP BY pool, player ORDER BY pool, player"
+_BOUND = f"SELECT rating FROM {BOUNDS} WHERE pool = ? AND player = ?"
+_NOT_ROWS = {"progress", "projections", "left_behind", BOUNDS}  # how they were made: no journal says it
 _NO_PACKAGE = f"name NOT GLOB '{views_file.PACKAGE}*'"  # which package brings a scheme follows from no entry
 _ODD_VALUES = (ArithmeticError, LookupError, TypeError, ValueError)
 _FOREIGN = "another program wrote it; go on from a copy made before that"
@@ -279,10 +282,14 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
     false = object_falsehoods(standing.connection, should, "views", REMEDY, grown, left_out=strange)
     names = ", ".join(f"'{name}'" for name in strange)
     for table in queries.tables(true.connection):
-        if table not in {"progress", "left_behind"}:
-            progress(f"table {table}", 0, 1)
-            where = f"name NOT IN ({names}) AND {_NO_PACKAGE}" if table == "projections" else "1"
-            false += table_falsehoods(standing, true.connection, table, where)
+        if table in {"progress", "left_behind"}:
+            continue
+        progress(f"table {table}", 0, 1)
+        if table == BOUNDS:
+            false += _low_bounds(standing.connection, true.connection)
+            continue
+        where = f"name NOT IN ({names}) AND {_NO_PACKAGE}" if table == "projections" else "1"
+        false += table_falsehoods(standing, true.connection, table, where)
     return false, "", strange
 
 
@@ -349,6 +356,21 @@ def table_falsehoods(standing: Snapshot, true: sqlite3.Connection, table: str, w
             return _difference(standing.connection, true, table, where)
     except READ_ERRORS as error:
         return [Falsehood(table, "rows", f"cannot be read ({one_line(error)}); {REMEDY}")]
+
+
+def _low_bounds(standing: sqlite3.Connection, true: sqlite3.Connection) -> list[Falsehood]:
+    """The first player who once had a rating above the bound: a ranking of that day may leave the player out."""
+    try:
+        for pool, player, highest in true.execute(_HIGHEST):
+            (bound,) = standing.execute(_BOUND, (pool, player)).fetchone() or (None,)
+            if not isinstance(bound, float) or bound < highest:
+                fault = (
+                    "the row is missing" if bound is None else f"rating is {bound!r}, the player once had {highest!r}"
+                )
+                return [Falsehood(BOUNDS, f"pool {pool}, player {player}", f"{fault}; {REMEDY}")]
+    except READ_ERRORS as error:
+        return [Falsehood(BOUNDS, "rows", f"cannot be read ({one_line(error)}); {REMEDY}")]
+    return []
 
 
 def _difference(standing: sqlite3.Connection, true: sqlite3.Connection, table: str, where: str) -> list[Falsehood]:

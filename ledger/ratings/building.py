@@ -28,7 +28,7 @@ from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import engine, keeping, side_rows, views_file
 from ledger.ratings.fact_projector import ReadModel, of_facts
 from ledger.ratings.listing import listed_flags
-from ledger.ratings.player_rows import CURRENT, WRITE_CURRENT
+from ledger.ratings.player_rows import CURRENT, RAISE_BOUND, WRITE_CURRENT
 from ledger.ratings.projector import SIDE_COLUMNS
 from ledger.ratings.rated_games import (
     Games,
@@ -228,6 +228,8 @@ class PoolBuild:
         listed = pl.Series("listed", listed_flags(MANY, self._pool, last["rated_ms"].to_numpy(), fields))
         keys = last.select(pl.lit(self._pool.pool).alias("pool"), "player", *CURRENT)
         writer.insert(WRITE_CURRENT, keys.with_columns(listed))
+        highest = np.maximum.reduceat(sides["rating"].to_numpy(), np.append(0, ends[:-1] + 1))
+        writer.insert(RAISE_BOUND, keys.select("pool", "player", pl.Series("rating", highest)))
 
     def _write_in_tournaments(self, writer: TableWriter, table: SideTable, sides: DataFrame) -> None:
         """Fold and write the sides of some players that are of a tournament."""

@@ -7,6 +7,7 @@ in ``projection``, ``live_games`` and ``side_rows``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,7 @@ from ledger.errors import ProjectionError
 from ledger.ratings.listing import is_listed
 from ledger.ratings.projector import Projector
 from ledger.ratings.side_tables import HISTORY, SideTable, begun, columns_wanted, facts_wanted
+from ledger.ratings.views_file import BOUNDS
 from ledger.schemes.scheme import Seed
 
 if TYPE_CHECKING:
@@ -35,6 +37,10 @@ WRITE_CURRENT = (
     "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
     "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms, "
     "rated_ms = excluded.rated_ms, listed = excluded.listed"
+)
+RAISE_BOUND = (
+    f"INSERT INTO {BOUNDS} VALUES (?, ?, ?) "
+    "ON CONFLICT DO UPDATE SET rating = excluded.rating WHERE excluded.rating > rating"
 )
 _COUNTS = (
     "SELECT c.player, c.n, CASE WHEN c.rated_ms < ?3 THEN c.n ELSE coalesce((SELECT n FROM {rows} "
@@ -256,7 +262,18 @@ class PlayerRows:
 
         A row that is replaced by the same one costs SQLite no page.
         """
+        if table.fold is HISTORY:
+            rows = list(rows)
+            self._raise_bounds(rows, [name for name, _ in table.columns].index("rating"))
         self._connection.executemany((self._replace if replacing else self._insert)[table.name], rows)
+
+    def _raise_bounds(self, rows: Sequence[Sequence[Any]], column: int) -> None:
+        """Keep the bounds of players no lower than the ratings in these rows of the history."""
+        highest: dict[int, float] = {}
+        for row in rows:
+            if row[column] > highest.get(row[1], -inf):
+                highest[row[1]] = row[column]
+        self._connection.executemany(RAISE_BOUND, [(self._number, *bound) for bound in highest.items()])
 
     def is_filled(self, table: SideTable) -> bool:
         """Whether a table has rows of the pool."""

@@ -57,7 +57,16 @@ ON h.pool = current.pool AND h.player = current.player AND h.n = (
   WHERE mine.pool = current.pool AND mine.player = current.player AND mine.ended_ms <= ?2 ORDER BY n DESC LIMIT 1)
 WHERE current.pool = ?1
 """
-BEST_AT = f"SELECT * FROM ({RATINGS_AT}) WHERE n >= ?3 AND ended_ms > ?4 ORDER BY rating DESC, player LIMIT ?5"
+# The same of the ?5 players after the first ?6 in the order of what their ratings never exceed.
+BEST_AT = f"""
+SELECT h.player, h.rating, h.n, h.ended_ms
+FROM (SELECT player FROM {views_file.BOUNDS} WHERE pool = ?1 ORDER BY rating DESC, player LIMIT ?5 OFFSET ?6) AS bounded
+CROSS JOIN history AS h ON h.pool = ?1 AND h.player = bounded.player AND h.n = (
+  SELECT n FROM history AS mine
+  WHERE mine.pool = ?1 AND mine.player = bounded.player AND mine.ended_ms <= ?2 ORDER BY n DESC LIMIT 1)
+WHERE h.n >= ?3 AND h.ended_ms > ?4
+"""
+BOUND = f"SELECT rating FROM {views_file.BOUNDS} WHERE pool = ?1 ORDER BY rating DESC, player LIMIT 1 OFFSET ?2"
 # The same counts of an instant.
 COUNTED_AT = f"""
 SELECT count(*) AS players, coalesce(sum(rating >= ?5), 0) AS not_below FROM ({RATINGS_AT})

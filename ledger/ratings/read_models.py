@@ -42,6 +42,10 @@ _OWN: Mapping[str, TableDoc] = {
             "players": ColumnDoc("whom the scheme lists with such a rating", "players"),
         },
     ),
+    "rating_bounds": TableDoc(
+        "For each player a rating that no row of the history exceeds; after corrections it may be higher than needed.",
+        {"pool": POOL, "player": PLAYER, "rating": ColumnDoc("the bound: at least each rating of the player", POINTS)},
+    ),
     "progress": TableDoc(
         "How far the journal is folded in; one row.",
         {

@@ -231,11 +231,22 @@ class Standings:
 
     def _best_by_rows(self, ms: int, limit: int) -> list[ListedPlayer]:
         """Where the last rows by then say by themselves who stood where."""
-        is_late = queries.first_row(self._connection, queries.MANY_SINCE, (self._pool.pool, ms)) is None
-        query = queries.BEST_SINCE_FEW if is_late else queries.BEST_AT
-        arguments = (self._pool.pool, ms, self._min_games, self._active_from, limit + len(self.closed))
-        # Where few games were rated since, two lists come one after the other, each in its own order.
-        return sorted(self._open(queries.tuples(self._connection, query, arguments)), key=_point)[:limit]
+        arguments = (self._pool.pool, ms, self._min_games, self._active_from)
+        if queries.first_row(self._connection, queries.MANY_SINCE, arguments[:2]) is None:
+            few = queries.tuples(self._connection, queries.BEST_SINCE_FEW, (*arguments, limit + len(self.closed)))
+            # Two lists come one after the other, each in its own order.
+            return sorted(self._open(few), key=_point)[:limit]
+        # Who never had a rating as high as the last of the best cannot be one of them. So players are looked up in the
+        # order of what their ratings never exceed, each time as many again, until nobody else can come in.
+        best: list[ListedPlayer] = []
+        after, more = 0, limit if limit == EVERYBODY else FEW_PLAYERS + limit
+        while True:
+            rows = queries.tuples(self._connection, queries.BEST_AT, (*arguments, more, after))
+            best = sorted([*best, *self._open(rows)], key=_point)[:limit]
+            after, more = after + more, after + more
+            bound = queries.first_row(self._connection, queries.BOUND, (self._pool.pool, after))
+            if bound is None or (len(best) == limit and best[-1].rating > bound["rating"]):
+                return best
 
     def _open(self, rows: Iterable[tuple[int, float, int, int]]) -> list[ListedPlayer]:
         """The rows of those whose accounts are open."""

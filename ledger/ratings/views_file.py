@@ -7,6 +7,7 @@ Tables are plain and typed, for SQL, Datasette or pandas to read:
 * ``tournament_performance``: the same of tournaments, a view over ``history`` and ``games``;
 * ``current``: the last row of each player in each pool, and whether the scheme lists a player with that state;
 * ``distribution``: how many are listed with each whole number of points, kept by triggers on ``current``;
+* ``rating_bounds``: a rating that no row of a player's history exceeds;
 * ``players``, ``changes``, ``pools``, ``eras``, ``runs``, ``tournaments``, ``openings``, ``policies``: what the journal
   says of them;
 * ``left_behind``: the tables of read models that a process without their plug-ins has not kept level;
@@ -100,8 +101,13 @@ def highest(points: int) -> float:
     return above if above < points + 1 else nextafter(above, 0.0)
 
 
+# No row of a player's history has a higher rating than this table says, so that the best of any day are among few. It
+# is raised and never lowered: after a correction it may say more than is needed. So equal journals need not give equal
+# bounds, and digests and comparisons leave the table out.
+BOUNDS = "rating_bounds"
+
 APPLICATION_ID = sqlite.VIEWS_ID
-LAYOUT = 10
+LAYOUT = 11
 _SCHEME = "scheme "
 PACKAGE = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
@@ -121,12 +127,16 @@ _SCHEMA = (
       game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
       listed INTEGER NOT NULL CHECK(listed IN (0, 1)), PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
     DISTRIBUTION,
+    f"""CREATE TABLE {BOUNDS}(
+      pool INTEGER NOT NULL, player INTEGER NOT NULL, rating REAL NOT NULL, PRIMARY KEY(pool, player)
+      ) STRICT, WITHOUT ROWID""",
     tournament_performance.VIEW,
 )
 _INDEXES = (
     *tables.INDEXES,
     "CREATE INDEX current_by_rating ON current(pool, listed, rating DESC, player)",
     "CREATE INDEX current_by_last_game ON current(pool, ended_ms) WHERE listed = 1",
+    f"CREATE INDEX bounds_by_rating ON {BOUNDS}(pool, rating DESC, player)",
 )
 
 

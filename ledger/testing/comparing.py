@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ledger.ratings import queries
+from ledger.ratings.views_file import BOUNDS
 
 if TYPE_CHECKING:
     import sqlite3
 
 _PLAYER_COLUMNS = frozenset({"player", "opponent", "white", "black"})
-_NOT_FACTS = frozenset({"progress", "projections"})
+_NOT_FACTS = frozenset({"progress", "projections", BOUNDS})
 
 Row = tuple[tuple[str, Any], ...]
 

@@ -12,12 +12,15 @@ import pytest
 from ledger.answers import players, rankings
 from ledger.answers.rankings import RankingChoice, class_of, ranking_in_full, strength_of
 from ledger.answers.rows import as_row, as_rows
+from ledger.audit.audit import audit
 from ledger.book.policies import CLASSES, Policies
 from ledger.facts.instants import instant_end_ms
+from ledger.facts.periods import DAY_MS
 from ledger.ledger import Ledger
 from ledger.ratings import queries, standings
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.standings import Standings, list_in_force
+from ledger.runtime import sqlite
 from ledger.schemes.chessworld import strength
 from tests.kit.commands import Run
 from tests.kit.places import SAMPLE
@@ -70,6 +73,37 @@ def test_at_an_instant_it_is_the_list_in_force(sample_folder: Path, at: str) -> 
             (row.rank, row.player, row.rating, row.games, row.last_game) for row in listed
         ]
         assert [(row.rating, row.player, row.games) for row in listed] == worked_out(states, at)
+
+
+@pytest.mark.parametrize("at", DAYS)
+@pytest.mark.parametrize("limit", [1, 5, 1000])
+def test_the_best_of_a_past_day_are_those_of_everybody_though_few_are_looked_up(
+    at: str, limit: int, sample_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MANY_SINCE", queries.MANY_SINCE.replace("OFFSET 5000", "OFFSET 0"))
+    monkeypatch.setattr(standings, "FEW_PLAYERS", 0)
+    with Ledger.open(sample_folder / "club.db") as ledger:
+        connection, pool, ms = ledger.views.connection, ledger.pool(), instant_end_ms(at)
+        everybody = worked_out(PlayerStates(connection, pool), at)
+        best = Standings(connection, pool, ms).best(limit)
+        assert [(player.rating, player.player, player.games) for player in best] == everybody[:limit]
+        lately = Standings(connection, pool, ms, min_games=30, active_from=ms - 30 * DAY_MS)
+        assert lately.best(limit) == lately.best()[:limit]
+
+
+def test_a_bound_that_is_too_high_costs_time_and_changes_no_answer(
+    sample_club: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MANY_SINCE", queries.MANY_SINCE.replace("OFFSET 5000", "OFFSET 0"))
+    monkeypatch.setattr(standings, "FEW_PLAYERS", 0)
+    with Ledger.open(sample_club) as ledger:
+        connection, pool = ledger.views.connection, ledger.pool()
+        best = Standings(connection, pool, instant_end_ms("2005-07")).best(3)
+        (worst,) = connection.execute("SELECT player FROM rating_bounds ORDER BY rating LIMIT 1").fetchone()
+        with sqlite.immediate(connection, sample_club):
+            connection.execute("UPDATE rating_bounds SET rating = 9999 WHERE player = ?", (worst,))
+        assert Standings(connection, pool, instant_end_ms("2005-07")).best(3) == best
+    assert audit(sample_club).falsehoods == ()
 
 
 def test_only_who_has_played_lately(sample_folder: Path) -> None:

@@ -76,6 +76,13 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
         ("INSERT INTO distribution VALUES (1, 9999, 3)",), "distribution", "pool 1, points 9999",
         "the row does not follow from any entry",
     ),
+    "a bound below a rating that was had": (
+        ("UPDATE rating_bounds SET rating = rating - 1 WHERE player = 6",), "rating_bounds", "pool 1, player 6",
+        "rating is ",
+    ),
+    "no bound of a player": (
+        ("DELETE FROM rating_bounds WHERE player = 6",), "rating_bounds", "pool 1, player 6", "the row is missing; ",
+    ),
     "extra row in the middle": (
         ("INSERT INTO players VALUES (0, '2020', 'full', NULL, NULL)",),
         "players", "player 0", "the row does not follow from any entry",

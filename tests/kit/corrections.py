@@ -11,6 +11,7 @@ from ledger.facts.changes import Change
 from ledger.facts.events import Decision, GameRecorded
 from ledger.facts.words import Outcome, Receipt, Termination
 from ledger.ledger import Ledger
+from ledger.ratings.views_file import BOUNDS
 from tests.kit.games import game_recorded
 
 TODAY = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -84,5 +85,5 @@ def rebuilt(ledger: Ledger) -> dict[str, list[dict[str, Any]]]:
 def tables(ledger: Ledger) -> dict[str, list[dict[str, Any]]]:
     """Every table of the views as they stand."""
     ledger.level()
-    names = [name for name in ledger.database().table_names() if name not in {"progress", "projections"}]
+    names = [name for name in ledger.database().table_names() if name not in {"progress", "projections", BOUNDS}]
     return {name: list(ledger.rows(name)) for name in names}

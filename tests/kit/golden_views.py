@@ -23,13 +23,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ledger.ratings import queries
+from ledger.ratings.views_file import BOUNDS
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
     import sqlite3
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "views" / "digests.json"
-HOW_MADE = {"progress", "projections", "left_behind"}  # tables that tell how far and by whom views were made
+HOW_MADE = {"progress", "projections", "left_behind", BOUNDS}  # tables that tell how far and by whom views were made
 SALTED = {("proposals", "reason"), ("proposals", "decision_reason")}
 SHOWN = 12  # hexadecimal digits of a digest that are kept
 NOTED_IN = "LEDGER_VIEWS"

@@ -23,7 +23,6 @@ from ledger.facts.changes import Change
 from ledger.facts.events import ClockAccepted, Decision, Event, PersonErased, PlayerRenamed
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.ratings.queries import tables
 from ledger.ratings.views import Views
 from ledger.testing import in_terms_of_facts, table_rows
 from tests.kit.correction_histories import INSTANTS, Drawing
@@ -149,8 +148,8 @@ class History:
         with forced(way):
             self.aside.catch_up()
         expected = self.catch_up()
-        for table in tables(self.aside.connection):
-            assert table_rows(self.aside.connection, table) == expected[table], table
+        for table, rows in expected.items():
+            assert table_rows(self.aside.connection, table) == rows, table
 
     def live(self) -> dict[str, str]:
         """The digests of the views as they came to stand step by step."""
