@@ -19,6 +19,7 @@ HUNDRED = 100
 NOISY_FROM = 10_000  # games of the largest set
 PLAYERS = 40  # who play the games that are brought in: the first of each set
 A_DAY = "2024-12-28"  # one of the last
+A_PAST_DAY = "2019-06-01"  # two thirds of the games were played before it
 _HEADER = "white,black,result,termination,half_moves,ended_at\n"
 _WHAT = {
     "record": "record",
@@ -28,6 +29,7 @@ _WHAT = {
     "kind": "log --kind scheme-adopted",
     "day": "games --on a day --all",
     "active": "ratings --active 30 --limit 20",
+    "past": "ratings --at a past day --limit 20",
     "upsets": "upsets --limit 5",
 }
 
@@ -118,5 +120,6 @@ _COMMANDS: Mapping[str, Callable[[str, Path, int], list[str]]] = {
     "kind": partial(_asked, words=("log", "--kind", "scheme-adopted")),
     "day": partial(_asked, words=("games", "--on", A_DAY, "--all", "--limit", "20")),
     "active": partial(_asked, words=("ratings", "--active", "30", "--limit", "20")),
+    "past": partial(_asked, words=("ratings", "--at", A_PAST_DAY, "--limit", "20")),
     "upsets": partial(_asked, words=("upsets", "--limit", "5")),
 }
