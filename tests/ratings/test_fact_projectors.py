@@ -29,7 +29,7 @@ from ledger.facts.events import (
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, views
-from ledger.ratings.fact_projector import FactProjector, FactRows
+from ledger.ratings.fact_projector import FactProjector, FactRows, is_of_facts
 from ledger.ratings.projector import Kept
 from ledger.ratings.projectors import BUILT_IN
 from ledger.runtime.ledger_files import beside
@@ -296,3 +296,10 @@ def test_two_of_one_name_or_of_a_table_s_name_are_refused(little_club: Path) -> 
     for made in ((WEEKDAYS, WEEKDAYS), (attrs.evolve(WEEKDAYS, name="Games"),)):
         with pytest.raises(ProjectionError, match="takes the name of a table"):
             Ledger.open(little_club, projectors=made)
+
+
+@pytest.mark.parametrize(
+    "identity", ["", "history", "null", "7", "[]", "[1, 2, 3]", "[1, 2, 3, []]", "[1, 2, 3, null]"]
+)
+def test_an_identity_that_is_none_is_that_of_no_projector_of_facts(identity: str) -> None:
+    assert not is_of_facts(identity)

@@ -12,14 +12,16 @@ from ledger.answers.explanations import explain
 from ledger.answers.players import summary
 from ledger.answers.rows import as_row
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, RatingSeeded
-from ledger.facts.words import Outcome, Standing
+from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.words import Carry, Outcome, Standing
 from ledger.ledger import Ledger
-from ledger.ratings import views
+from ledger.ratings import pasts, views
+from ledger.ratings.player_states import PlayerStates
 from ledger.schemes import built_in_names, named
 from ledger.schemes.scheme import Newcomer, Seed
 from tests.kit.clubs import takes_misfits
 from tests.kit.derived import all_rows
-from tests.kit.games import game_recorded, seeded, tournament_closed
+from tests.kit.games import game_recorded, scheme_adopted, seeded, tournament_closed
 
 PLAYERS = 5
 Make = Callable[..., Ledger]
@@ -230,3 +232,31 @@ def test_late_seeds_and_years_of_birth_give_the_rows_of_a_rebuild(
 def _placeless(row: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
     """A row without what follows from when an entry arrived."""
     return {name: value for name, value in row if name not in {"game", "joined_at", "position"}}
+
+
+# --- beside a restart -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("since", "acts"), [("2026-06-01", True), ("2026-06-02", False)])
+def test_a_list_of_the_day_of_a_restart_acts_on_who_has_played_before_and_one_of_the_day_after_does_not(
+    since: str, acts: bool, seeded_ledger: Make
+) -> None:
+    restart = scheme_adopted("elo", effective_from="2026-06-01", carry=Carry.RESTART)
+    games = [game_recorded("a", ended_at="2026-05-01"), game_recorded("b", ended_at="2026-07-01")]
+    ledger = seeded_ledger("elo", [restart, *games])
+    pool, since_ms = ledger.pool(), instant_ms(since)
+    assert pasts.judged(pool, instant_ms("2026-05-01"), since_ms).takes is acts
+    before = after(ledger, 1)
+    ledger.append(seeded(1, "2000", effective_at=since))
+    ledger.catch_up()
+    assert (after(ledger, 1) != before) is acts
+
+
+def test_who_is_on_a_list_and_has_not_played_is_asked_about_at_the_end_of_the_day_of_the_list(
+    seeded_ledger: Make,
+) -> None:
+    ledger = seeded_ledger("elo", [game_recorded("a", ended_at="2026-05-01")])
+    ledger.append(seeded(3, "1900", effective_at="2026-06-01"))
+    ledger.catch_up()
+    states = PlayerStates(ledger.views.connection, ledger.pool())
+    assert states.listed_from(3, instant_end_ms("2026-06-01")) == instant_end_ms("2026-06-01")
