@@ -109,6 +109,9 @@ BY_SIDES = [  # each player by itself: never all games
     "SEARCH games USING COVERING INDEX games_of_black (black=?)",
     "USE TEMP B-TREE FOR ORDER BY",
 ]
+BOUNDED = [  # some players, from an end of the index
+    "CO-ROUTINE current", "SEARCH rating_bounds USING COVERING INDEX bounds_by_rating (pool=?)", "SCAN current",
+]  # fmt: skip
 OF_THESE = ["SCAN theirs", BY_POSITION.format("games")]
 POOL_PLANS = {
     "ORDER_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
@@ -131,12 +134,11 @@ POOL_PLANS = {
         BY_PLAYER.format("mine"),
     ],
     "BEST_AT": [
-        "CO-ROUTINE bounded",
-        "SEARCH rating_bounds USING COVERING INDEX bounds_by_rating (pool=?)",
-        "SCAN bounded",
-        BY_GAME_NUMBER.format("h"),
-        "CORRELATED SCALAR SUBQUERY 2",
-        BY_PLAYER.format("mine"),
+        *BOUNDED, BY_GAME_NUMBER.format("h"), "CORRELATED SCALAR SUBQUERY 2", BY_PLAYER.format("mine"),
+    ],
+    "BEST_ROWS_AT": [
+        *BOUNDED, BY_GAME_NUMBER.format("h"), "CORRELATED SCALAR SUBQUERY 2", BY_PLAYER.format("mine"),
+        BY_POSITION.format("games"), BY_POSITION.format("placed"),
     ],
     "BOUND": ["SEARCH rating_bounds USING COVERING INDEX bounds_by_rating (pool=?)"],
     "BEST_SINCE_FEW": [

@@ -321,15 +321,31 @@ class PlayerStates:
 
     @cached_property
     def rows_say_all(self) -> bool:
-        """Whether the rating of an instant is that of each player's last row by then: no seed, no change, no period."""
+        """Whether a list of an instant shows each player who has played by then, with the rating of the last row."""
+        return self._pool.by_game and self._pool.lists_everybody and self.games_alone_change
+
+    @cached_property
+    def games_alone_change(self) -> bool:
+        """Whether every rating that was ever in force is that of a row: no seed, no change of scheme, none by time."""
         pool = self._pool
         era = pool.eras[0]
         stands = era.scheme.at is as_it_stands or (
             era.scheme.stands_from is not None and era.scheme.stands_from(0.0, era.numbers) == -inf
         )
-        plain = len(pool.eras) == 1 and pool.by_game and pool.lists_everybody and stands and not era.from_shown
+        plain = len(pool.eras) == 1 and stands and not era.from_shown
         pasts = (self._roster.with_past(pool.pool), self._roster.unplayed(pool.pool, OPEN)) if plain else ()
         return plain and all(next(players, None) is None for players in pasts)
+
+    def bounded_at(self, ms: int, players: int, after: int) -> Iterator[PlayerState]:
+        """``at`` of some players with a rating in force, where games alone change ratings; closed accounts, too.
+
+        Args:
+            ms: the instant, milliseconds since 1970.
+            players: how many players are looked up, in the order of what their ratings never exceed.
+            after: how many come before them.
+        """
+        for row in queries.dictionaries(self._connection, queries.BEST_ROWS_AT, (self._pool.pool, ms, players, after)):
+            yield from _in_force(self._standing(row["player"], row, ms))
 
     def moved_since(self) -> Iterator[PlayerState]:
         """``now`` of the players whose last rows lie before ``stands_since_ms``, if they have a rating in force."""

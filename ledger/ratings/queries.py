@@ -57,15 +57,12 @@ ON h.pool = current.pool AND h.player = current.player AND h.n = (
   WHERE mine.pool = current.pool AND mine.player = current.player AND mine.ended_ms <= ?2 ORDER BY n DESC LIMIT 1)
 WHERE current.pool = ?1
 """
-# The same of the ?5 players after the first ?6 in the order of what their ratings never exceed.
-BEST_AT = f"""
-SELECT h.player, h.rating, h.n, h.ended_ms
-FROM (SELECT player FROM {views_file.BOUNDS} WHERE pool = ?1 ORDER BY rating DESC, player LIMIT ?5 OFFSET ?6) AS bounded
-CROSS JOIN history AS h ON h.pool = ?1 AND h.player = bounded.player AND h.n = (
-  SELECT n FROM history AS mine
-  WHERE mine.pool = ?1 AND mine.player = bounded.player AND mine.ended_ms <= ?2 ORDER BY n DESC LIMIT 1)
-WHERE h.n >= ?3 AND h.ended_ms > ?4
-"""
+# So many players, after the first ones, in the order of what their ratings never exceed; and the next one's bound.
+_BOUNDED = (
+    f"FROM (SELECT pool, player FROM {views_file.BOUNDS} WHERE pool = ?1 "
+    "ORDER BY rating DESC, player LIMIT {} OFFSET {}) AS current"
+)
+BEST_AT = RATINGS_AT.replace("FROM current", _BOUNDED.format("?5", "?6")) + " AND h.n >= ?3 AND h.ended_ms > ?4"
 BOUND = f"SELECT rating FROM {views_file.BOUNDS} WHERE pool = ?1 ORDER BY rating DESC, player LIMIT 1 OFFSET ?2"
 # The same counts of an instant.
 COUNTED_AT = f"""
@@ -232,6 +229,7 @@ ON h.pool = current.pool AND h.player = current.player AND h.n = (
 CROSS JOIN games AS placed ON placed.position = h.game
 WHERE current.pool = ?1
 """
+BEST_ROWS_AT = ROWS_AT.replace("FROM current", _BOUNDED.format("?3", "?4"))
 ROWS_BEFORE = """
 SELECT history.*, rated_ms FROM current JOIN history USING (pool, player, n)
 WHERE current.pool = ?1 AND rated_ms < ?2

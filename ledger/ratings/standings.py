@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property, partial
 from heapq import nsmallest
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
@@ -212,6 +212,8 @@ class Standings:
         if self._at_ms is not None:
             if self.states.rows_say_all:
                 return self._best_by_rows(self._at_ms, limit)
+            if limit < EVERYBODY and self.states.games_alone_change:
+                return self._best_of_bounded(limit, partial(self._listed_of_bounded, self._at_ms))
             return nsmallest(limit, self._worked_out, key=_point)
         since = self.states.stands_since_ms
         # The rows tell nothing of closed accounts: as many more are read as may have to be left out.
@@ -236,17 +238,29 @@ class Standings:
             few = queries.tuples(self._connection, queries.BEST_SINCE_FEW, (*arguments, limit + len(self.closed)))
             # Two lists come one after the other, each in its own order.
             return sorted(self._open(few), key=_point)[:limit]
+
+        def look_up(players: int, after: int) -> list[ListedPlayer]:
+            return self._open(queries.tuples(self._connection, queries.BEST_AT, (*arguments, players, after)))
+
+        return self._best_of_bounded(limit, look_up)
+
+    def _best_of_bounded(self, limit: int, look_up: Callable[[int, int], list[ListedPlayer]]) -> list[ListedPlayer]:
+        """The best of an instant, where *look_up* asks for so many players after the first ones by their bounds."""
         # Who never had a rating as high as the last of the best cannot be one of them. So players are looked up in the
         # order of what their ratings never exceed, each time as many again, until nobody else can come in.
         best: list[ListedPlayer] = []
-        after, more = 0, limit if limit == EVERYBODY else FEW_PLAYERS + limit
+        after, players = 0, limit if limit == EVERYBODY else FEW_PLAYERS + limit
         while True:
-            rows = queries.tuples(self._connection, queries.BEST_AT, (*arguments, more, after))
-            best = sorted([*best, *self._open(rows)], key=_point)[:limit]
-            after, more = after + more, after + more
+            best = sorted([*best, *look_up(players, after)], key=_point)[:limit]
+            after, players = after + players, after + players
             bound = queries.first_row(self._connection, queries.BOUND, (self._pool.pool, after))
             if bound is None or (len(best) == limit and best[-1].rating > bound["rating"]):
                 return best
+
+    def _listed_of_bounded(self, ms: int, players: int, after: int) -> list[ListedPlayer]:
+        """The same where states must be worked out: a rating holds from the end of a period, or is not listed yet."""
+        states = (state for state in self.states.bounded_at(ms, players, after) if state.player not in self.closed)
+        return [player for state in states if self._takes(player := _listed(state))]
 
     def _open(self, rows: Iterable[tuple[int, float, int, int]]) -> list[ListedPlayer]:
         """The rows of those whose accounts are open."""

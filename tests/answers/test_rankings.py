@@ -21,6 +21,7 @@ from ledger.ratings import queries, standings
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.standings import Standings, list_in_force
 from ledger.runtime import sqlite
+from ledger.schemes import built_in_names
 from ledger.schemes.chessworld import strength
 from tests.kit.commands import Run
 from tests.kit.places import SAMPLE
@@ -89,6 +90,26 @@ def test_the_best_of_a_past_day_are_those_of_everybody_though_few_are_looked_up(
         assert [(player.rating, player.player, player.games) for player in best] == everybody[:limit]
         lately = Standings(connection, pool, ms, min_games=30, active_from=ms - 30 * DAY_MS)
         assert lately.best(limit) == lately.best()[:limit]
+
+
+@pytest.mark.parametrize("scheme", built_in_names())
+def test_under_every_scheme_the_best_of_a_past_day_are_those_of_everybody(
+    scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standings, "FEW_PLAYERS", 0)
+    path = tmp_path / "club.db"
+    assert cli.main(["init", str(path), "--scheme", scheme]) == 0
+    assert cli.main(["import", str(path), str(SAMPLE)]) == 0
+    with Ledger.open(path) as ledger:
+        connection, pool = ledger.views.connection, ledger.pool()
+        states = PlayerStates(connection, pool)
+        if scheme in {"elo", "fide", "chessworld", "uschess"}:
+            assert states.games_alone_change
+        for at in DAYS:
+            everybody = worked_out(states, at)
+            for limit in (1, 3, 1000):
+                best = Standings(connection, pool, instant_end_ms(at)).best(limit)
+                assert [(player.rating, player.player, player.games) for player in best] == everybody[:limit]
 
 
 def test_a_bound_that_is_too_high_costs_time_and_changes_no_answer(
