@@ -361,6 +361,8 @@ def table_falsehoods(standing: Snapshot, true: sqlite3.Connection, table: str, w
 def _low_bounds(standing: sqlite3.Connection, true: sqlite3.Connection) -> list[Falsehood]:
     """The first player who once had a rating above the bound: a ranking of that day may leave the player out."""
     try:
+        if len(_columns(standing, BOUNDS)[1]) < len(_columns(true, BOUNDS)[1]):
+            return []  # its lack is named already
         for pool, player, highest in true.execute(_HIGHEST):
             (bound,) = standing.execute(_BOUND, (pool, player)).fetchone() or (None,)
             if not isinstance(bound, float) or bound < highest:

@@ -368,6 +368,8 @@ class Build:
 
     def _is_of_these(self, connection: sqlite3.Connection) -> bool:
         """Whether the file is rated as this program rates, and has the tables of these read models and no others."""
+        # an earlier release may have begun it, without tables that are written now
+        views_file.check_layout(connection, self._path)
         if not views_file.are_rated_alike(connection):
             return False
         views_file.check_tables(connection, self._projectors)

@@ -319,22 +319,21 @@ class PlayerStates:
         since = era.scheme.stands_from(latest_ms / DAY_MS, era.numbers)
         return BEGINNING if since == -inf else int(since * DAY_MS)
 
-    @cached_property
-    def rows_say_all(self) -> bool:
-        """Whether a list of an instant shows each player who has played by then, with the rating of the last row."""
-        return self._pool.by_game and self._pool.lists_everybody and self.games_alone_change
+    def rows_say_all(self, ms: int) -> bool:
+        """Whether a list of that instant shows each player who has played by then, with the rating of the last row."""
+        return self._pool.by_game and self._pool.lists_everybody and self.games_alone_change(ms)
 
-    @cached_property
-    def games_alone_change(self) -> bool:
-        """Whether every rating that was ever in force is that of a row: no seed, no change of scheme, none by time."""
+    def games_alone_change(self, ms: int) -> bool:
+        """Whether every rating that was in force by an instant is that of a row.
+
+        So no seed, no change of scheme, and nothing that time has changed by then, as FIDE's rise of March 2024.
+        """
         pool = self._pool
         era = pool.eras[0]
-        stands = era.scheme.at is as_it_stands or (
-            era.scheme.stands_from is not None and era.scheme.stands_from(0.0, era.numbers) == -inf
-        )
-        plain = len(pool.eras) == 1 and stands and not era.from_shown
-        pasts = (self._roster.with_past(pool.pool), self._roster.unplayed(pool.pool, OPEN)) if plain else ()
-        return plain and all(next(players, None) is None for players in pasts)
+        if len(pool.eras) > 1 or era.from_shown or self._moved_until(ms, 0) != BEGINNING:
+            return False
+        pasts = (self._roster.with_past(pool.pool), self._roster.unplayed(pool.pool, OPEN))
+        return all(next(players, None) is None for players in pasts)
 
     def bounded_at(self, ms: int, players: int, after: int) -> Iterator[PlayerState]:
         """``at`` of some players with a rating in force, where games alone change ratings; closed accounts, too.

@@ -210,9 +210,9 @@ class Standings:
     def best(self, limit: int = EVERYBODY) -> list[ListedPlayer]:
         """So many, best first; of equals the lower number stands first."""
         if self._at_ms is not None:
-            if self.states.rows_say_all:
+            if self.states.rows_say_all(self._at_ms):
                 return self._best_by_rows(self._at_ms, limit)
-            if limit < EVERYBODY and self.states.games_alone_change:
+            if limit < EVERYBODY and self.states.games_alone_change(self._at_ms):
                 return self._best_of_bounded(limit, partial(self._listed_of_bounded, self._at_ms))
             return nsmallest(limit, self._worked_out, key=_point)
         since = self.states.stands_since_ms
@@ -254,7 +254,7 @@ class Standings:
             best = sorted([*best, *look_up(players, after)], key=_point)[:limit]
             after, players = after + players, after + players
             bound = queries.first_row(self._connection, queries.BOUND, (self._pool.pool, after))
-            if bound is None or (len(best) == limit and best[-1].rating > bound["rating"]):
+            if bound is None or not limit or (len(best) == limit and best[-1].rating > bound["rating"]):
                 return best
 
     def _listed_of_bounded(self, ms: int, players: int, after: int) -> list[ListedPlayer]:
@@ -295,7 +295,7 @@ class Standings:
 
     def counted(self, rating: float) -> Counted:
         """How many there are, and how many of them have that rating or a higher one, points."""
-        if self._at_ms is not None and not self.states.rows_say_all:
+        if self._at_ms is not None and not self.states.rows_say_all(self._at_ms):
             return _count(self._worked_out, rating)
         others = Counted(0, 0)
         if self._at_ms is None:

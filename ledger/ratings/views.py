@@ -392,6 +392,8 @@ class Views:
         """How far the views are, with the book made ready to go on; None where they are to be rated anew."""
         version = views_file.data_version(connection)
         if self._book is None or version != self._version:  # another process has written since
+            # it may be of a later release, whose tables would not be kept here
+            views_file.check_layout(connection, self.path)
             if not views_file.are_rated_alike(connection):
                 return None
             done = views_file.position(connection)

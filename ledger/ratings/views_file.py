@@ -204,7 +204,7 @@ def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connecti
     """
     connection = sqlite.connect(path, read_only=read_only)
     try:
-        sqlite.check_identity(connection, path, APPLICATION_ID, LAYOUT)
+        check_layout(connection, path)
         _check_schema(connection, path)
     except BaseException:
         connection.close()
@@ -216,6 +216,15 @@ def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connecti
         connection.execute(f"PRAGMA cache_size=-{65_536 if read_only else 262_144}")
         connection.execute("PRAGMA wal_autocheckpoint=8192")  # 32 MB: a live game touches many pages
     return connection
+
+
+def check_layout(connection: sqlite3.Connection, path: str | Path) -> None:
+    """Refuse a file of another kind or layout.
+
+    Raises:
+        StorageError: it is.
+    """
+    sqlite.check_identity(connection, path, APPLICATION_ID, LAYOUT)
 
 
 def is_outdated(path: str | Path) -> bool:

@@ -68,7 +68,7 @@ def test_at_an_instant_it_is_the_list_in_force(sample_folder: Path, at: str) -> 
     with Ledger.open(sample_folder / "club.db") as ledger:
         rows = as_rows(ranking_in_full(ledger, RankingChoice(at=at)))
         states = PlayerStates(ledger.views.connection, ledger.pool())
-        assert states.rows_say_all
+        assert states.rows_say_all(instant_end_ms(at))
         listed = list_in_force(ledger.views.connection, ledger.pool(), instant_end_ms(at))
         assert [(row["rank"], row["player"], row["rating"], row["games"], row["last_game"]) for row in rows] == [
             (row.rank, row.player, row.rating, row.games, row.last_game) for row in listed
@@ -103,13 +103,36 @@ def test_under_every_scheme_the_best_of_a_past_day_are_those_of_everybody(
     with Ledger.open(path) as ledger:
         connection, pool = ledger.views.connection, ledger.pool()
         states = PlayerStates(connection, pool)
-        if scheme in {"elo", "fide", "chessworld", "uschess"}:
-            assert states.games_alone_change
         for at in DAYS:
+            if scheme in {"elo", "fide", "chessworld", "uschess"}:
+                assert states.games_alone_change(instant_end_ms(at))
             everybody = worked_out(states, at)
             for limit in (1, 3, 1000):
                 best = Standings(connection, pool, instant_end_ms(at)).best(limit)
                 assert [(player.rating, player.player, player.games) for player in best] == everybody[:limit]
+
+
+def test_who_rose_without_a_game_in_march_2024_is_among_the_best_of_a_later_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FIDE raised every rating below 2000: no row of who has not played since says so."""
+    monkeypatch.setattr(standings, "FEW_PLAYERS", 0)
+    path, games = tmp_path / "club.db", tmp_path / "games.csv"
+    before = [f"Old {n},Older {n},1/2-1/2,unknown,40,2023-11-{n + 1:02}" for n in range(5)]
+    after = [f"New {n},Newer {n},1-0,unknown,40,2024-05-{n + 1:02}" for n in range(20)]
+    games.write_text("\n".join(["white,black,result,termination,half_moves,ended_at", *before, *after, ""]))
+    assert cli.main(["init", str(path), "--scheme", "fide", "--set", "start=1500"]) == 0
+    assert cli.main(["import", str(path), str(games)]) == 0
+    with Ledger.open(path) as ledger:
+        connection, pool = ledger.views.connection, ledger.pool()
+        states = PlayerStates(connection, pool)
+        for at, rating, games_alone in (("2024-02-28", 1500.0, True), ("2024-12-31", 1700.0, False)):
+            ms = instant_end_ms(at)
+            assert states.games_alone_change(ms) is games_alone
+            best = [(player.rating, player.player, player.games) for player in Standings(connection, pool, ms).best(10)]
+            assert best == worked_out(states, at)[:10]
+            assert best[0][0] == rating
+            assert Standings(connection, pool, ms).best(0) == []
 
 
 def test_a_bound_that_is_too_high_costs_time_and_changes_no_answer(

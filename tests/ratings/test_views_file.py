@@ -21,6 +21,7 @@ from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
+from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
 from tests.kit.tampering import run_sql
@@ -253,6 +254,30 @@ def test_a_stopped_build_of_another_journal_or_a_damaged_one_is_begun_anew(
     assert run("ratings", club_of_six_games).code == 0
     with Ledger.open(club_of_six_games) as ledger:
         assert table_digests(ledger.views.connection) == expected
+
+
+@pytest.mark.usefixtures("by_columns")
+def test_a_build_that_an_earlier_release_left_is_begun_anew(
+    club_of_six_games: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    building = stopped_build(club_of_six_games, monkeypatch)
+    with closing(sqlite.connect(building)) as connection:
+        connection.execute("DROP TABLE rating_bounds")
+        connection.execute(f"PRAGMA user_version = {views_file.LAYOUT - 1}")
+    beside(club_of_six_games, "views").unlink()
+    assert run("ratings", club_of_six_games).code == 0
+    assert not building.exists()
+
+
+def test_views_that_a_later_release_wrote_are_refused_by_who_still_has_them_open(club_of_six_games: Path) -> None:
+    with Ledger.open(club_of_six_games) as ledger:
+        ledger.append(game_recorded("new"))
+        ledger.catch_up()
+        with closing(sqlite.connect(beside(club_of_six_games, "views"))) as connection:
+            connection.execute(f"PRAGMA user_version = {views_file.LAYOUT + 1}")
+        ledger.append(game_recorded("newer"))
+        with pytest.raises(StorageError, match="it was written by a later version of this program"):
+            ledger.catch_up()
 
 
 @pytest.mark.usefixtures("by_columns")
