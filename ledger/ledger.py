@@ -331,9 +331,7 @@ class Ledger(OpenLedger):
         """
         self.refuse_other_threads()
         actor = self.recorder_named(token, actor, "import")
-        if self.standing.any_corrected() or any(self.journal.keys("round:", "round;")):
-            # games and byes may be told again as they stand after their corrections, or by another day
-            self.level()
+        self.level_for_games_told_again()
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
         self.names.file.folds.bring_up()
         alike = None if record_alike else AlikeGames(self.journal, self.names.file, LikeGames(self.views))
@@ -360,8 +358,13 @@ class Ledger(OpenLedger):
         self.names.file.folds.bring_up()
         return job.report
 
+    def level_for_games_told_again(self) -> None:
+        """Bring the views level where a file may tell games as they stand after corrections, byes by another day."""
+        if self.standing.any_corrected() or any(self.journal.keys("round:", "round;")):
+            self.level()
+
     def erased_sides(self, keys: MadeKeys | None = None) -> ErasedSides:
-        """What the games of a file are to known ones of who was erased, for which the views are levelled."""
+        """What the games of a file are to known ones of erased players, for which the views are levelled."""
         if self.names.file.has_nameless():
             # before the journal is written: views follow from what is committed
             self.level()

@@ -23,7 +23,7 @@ from ledger.schemes.scheme import Explanation, Meeting, Newcomer, Rhythm, Scheme
 
 RESULTS: Mapping[float, Literal["win", "draw", "loss"]] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
 MOST_GAMES = 1_000
-_ENOUGH = (10, 20, 30, 50, 60, 100, 200, 1_000)  # games of who is taken for established, the fewest that will do
+_ENOUGH = (10, 20, 30, 50, 60, 100, 200, 1_000)  # games of a player taken for established, the fewest that will do
 _SHOWN = ("games", "rd", "volatility", "h", "events")  # what a rating is told with
 # Values with which it shows whether a scheme asks for a fact at all.
 _PROBES: Mapping[str, tuple[float, ...]] = {

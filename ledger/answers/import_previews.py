@@ -128,6 +128,7 @@ class ImportPreview:
     ) -> ImportReport:
         """What ``Ledger.import_games`` would report; arguments and errors are those of it."""
         ledger = self._ledger
+        ledger.level_for_games_told_again()
         first = schemes.in_full(ledger.first_scheme(), stored=True)
         alike = None if record_alike else AlikeGames(self._journal, ledger.people, LikeGames(ledger.views))
         standing = ledger.standing

@@ -70,7 +70,9 @@ class Hera:
 
     hera: float | None = documented("the highest rating from 50 rated games on, points")
     hera_date: str | None = documented("day from which it was in force")
-    hera_scheme: str | None = documented("the scheme that gave it; of who came with it the list, seed without a name")
+    hera_scheme: str | None = documented(
+        "the scheme that gave it; of a player who came with it the list, seed without a name"
+    )
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -181,7 +183,7 @@ def _played(
 
 
 def _not_played(ledger: Ledger, person: Person, pool: Pool) -> tuple[str, PlayerResults]:
-    """The same of who has no rated game and came with the rating of a list; before it the day of that list."""
+    """The same without a rated game, with the rating of a list; before it the day of that list."""
     today = ledger.now_ms()
     seeds = Roster(ledger.views.connection).seeds(pool.pool, person.player)
     # Where every list is of a later day, the first of them tells.

@@ -229,7 +229,7 @@ def _parts(ledger: Ledger, step: Step, before: PlayerRecord, after: PlayerRecord
 
 
 def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
-    """The rating to begin with of who was not known at all."""
+    """The rating to begin with of a player who was not known at all."""
     if before.held is None and after.held is not None:
         first = next(iter(after.batches.values()), None)
         begins = after.held if first is None else first.before

@@ -23,6 +23,7 @@ from ledger.facts.events import (
     PlayerRegistered,
     PlayerRenamed,
     PolicySet,
+    RoundWithoutGame,
     TokenIssued,
     TokenRevoked,
 )
@@ -36,7 +37,7 @@ from ledger.runtime.long_work import Progress
 _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1"', b',"kind":"game-supplemented/1"'
 _MOVES_NOBODY = (
     ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,
-    TokenIssued, TokenRevoked,
+    RoundWithoutGame, TokenIssued, TokenRevoked,
 )  # fmt: skip
 
 

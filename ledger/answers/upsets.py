@@ -56,7 +56,7 @@ _EVER = 2**62
 class Upset:
     """A win against a rating that was higher by the margin or more."""
 
-    player: int = documented("number of who won", minimum=1)
+    player: int = documented("number of the winner", minimum=1)
     name: str = documented("what the winner is called")
     n: int = documented("the winner's n-th rated game in the pool", minimum=1)
     game: str = documented("key of the game")
@@ -64,7 +64,7 @@ class Upset:
     colour: Literal["white", "black"] = documented("the winner's colour")
     rating_before: float = documented("the winner's rating before it, points")
     rating: float = documented("the winner's rating after it or its period, points")
-    opponent: int = documented("number of who lost", minimum=1)
+    opponent: int = documented("number of the loser", minimum=1)
     opponent_name: str = documented("what the loser is called")
     opponent_rating_before: float = documented("the loser's rating before it, points")
     surplus: float = documented("how far that was above the winner's, points")

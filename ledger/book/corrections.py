@@ -132,7 +132,7 @@ def merged(acting: Iterable[Acting]) -> Acting | None:
 
 
 def root(merges: Mapping[int, int], player: int) -> int:
-    """The number by which a person is known: that of who stays after all merges."""
+    """The number by which a person is known: that of the person who stays after all merges."""
     met = {player}
     while player in merges and merges[player] not in met:
         player = merges[player]

@@ -288,7 +288,7 @@ class Roster:
         return who if shown is None else who._replace(declared=float(shown))
 
     def anew(self, pool: Pool, player: int, ms: int) -> Newcomer:
-        """The same of who begins at an instant with a change of scheme, where no game shows a rating."""
+        """The same of a player who begins at an instant with a change of scheme, where no game shows a rating."""
         on_joining, birth_year = self.known(player)
         declared = self._declared_at(player, ms, on_joining)
         seed = self.seed_at(pool.pool, player, ms)

@@ -223,7 +223,7 @@ class Previews:
         if refusals:
             raise ProposalError(f"proposal:{number}@1", refusals)
         issued = self._issued(number, seen, {_SOMEBODY: Role.CORRECTOR, _ANOTHER: Role.APPROVER})
-        # of these entries: that of who approves, and before it that of who proposes
+        # of these entries: that of the approver, and before it that of the proposer
         last = seen + len(issued)
         by_tokens = (last - 1, last) if issued else (None, None)
         proposed = entries_of_proposal(number, changes, _NO_REASON, proven=True, by_token=by_tokens[0])

@@ -2,8 +2,8 @@
 
 Those are adoptions, openings and closings that hold from before today, in UTC, by the time under which they are
 recorded: they rate again what was rated already. So do ratings of a list, standings, declared ratings and years of
-birth of who is registered already; with a registration, in its transaction, they come as ever. Whether four eyes are
-on is asked of the journal, under its write lock.
+birth of a player who is registered already; with a registration, in its transaction, they come as ever. Whether four
+eyes are on is asked of the journal, under its write lock.
 """
 
 from __future__ import annotations

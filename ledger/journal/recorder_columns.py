@@ -210,7 +210,7 @@ class GameImport:
             notes_of: what should be looked at of games that were recorded, in the columns of ``GameRecorded``.
             standing: how a game stands after its corrections.
             keep_differences: a game that is told otherwise than it stands is no fault but kept in the report.
-            erased: what games are to known ones of who was erased.
+            erased: what games are to known ones of erased players.
             as_told: a round without a game in the words in which the journal holds it, where it does.
         """
         self._as_told = as_told

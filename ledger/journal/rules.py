@@ -272,7 +272,7 @@ def check_joined(key: str, joined_at: str, now_ms: int) -> None:
     """Nobody joins tomorrow.
 
     Args:
-        key: of who joins: of the fact, or an identity that has no number yet.
+        key: of the person who joins: of the fact, or an identity that has no number yet.
         joined_at: when.
         now_ms: the recording machine's clock, milliseconds since 1970.
 

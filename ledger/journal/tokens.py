@@ -205,7 +205,7 @@ class Tokens:
         return made
 
     def _taken_along(self, who: Actor, position: int) -> Iterator[TokenIssued]:
-        """An entry for each token of an earlier release that holds: the first is that of who issues, if any."""
+        """An entry for each token of an earlier release that holds: the first is that of the issuer, if any."""
         register = self.issued.now()
         rows = [row for row in self._of_the_file(register) if row.revoked_at is None and not actor_faults(row.name)]
         is_own = {row.number: row.name == who.name and Role.APPROVER in row.roles.split() for row in rows}

@@ -154,7 +154,7 @@ def judged(pool: Pool, first_ms: int | None, since_ms: int) -> Beginning:
 
 
 def first_ends(connection: sqlite3.Connection, pool: Pool, players: Sequence[int]) -> dict[int, int]:
-    """When the first rated game of each of these players in a pool ended, milliseconds; of who has one."""
+    """When the first rated game of each of these players in a pool ended, milliseconds; of those who have one."""
     rows = queries.dictionaries(connection, _FIRST_ENDS, (pool.pool, json.dumps(players)))
     return {row["player"]: row["ended_ms"] for row in rows}
 

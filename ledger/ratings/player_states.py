@@ -175,14 +175,14 @@ class PlayerStates:
         return (today_ms, self._pool.era_at(today_ms)) if self.latest_ms is None else (self.latest_ms, self.latest_era)
 
     def _seeded(self, player: int, listed: Listed, who: Newcomer, today_ms: int) -> PlayerState:
-        """``now`` of who has a seed and no rated game, by the scheme of everybody else's."""
+        """``now`` of a player who has a seed and no rated game, by the scheme of everybody else's."""
         latest_ms, number = self._now(today_ms)
         ms, era = max(latest_ms, listed.ms), self._pool.eras[number]
         state = era.scheme.begin(who._replace(day=ms / DAY_MS), era.numbers)
         return PlayerState(player, era, self._pool.at_time(number, state, ms), None)
 
     def listed_from(self, player: int, today_ms: int) -> int:
-        """The end of the day from which the seed of who has no rated game is in force; ``BEGINNING`` for the others."""
+        """The end of the day from which the seed of a player without games holds; ``BEGINNING`` for the others."""
         listed = None if self._plays(player) else self._roster.seed_at(self._pool.pool, player, today_ms)
         if listed is None or listed.ms == FROM_THE_BEGINNING:
             return BEGINNING

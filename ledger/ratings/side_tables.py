@@ -23,7 +23,7 @@ WINS, DRAWS, LOSSES, TIME_LOSSES, SUM, SQUARES, HERA, HERA_N, GAMES_BEFORE, REST
 
 
 def counts_for_hera(n: float, games_before: float) -> bool:
-    """Whether a highest rating counts after the n-th game of who had so many games before the first one that counts."""
+    """Whether a highest rating counts after the n-th game, with so many games before the first that counts."""
     return n + games_before >= HERA_FROM
 
 

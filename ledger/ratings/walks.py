@@ -24,7 +24,7 @@ from ledger.ratings.side_tables import SideTable
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.schemes.scheme import Newcomer
 
-NOBODY = -1  # the era of who has not played yet
+NOBODY = -1  # the era of a player who has not played yet
 
 
 @attrs.define

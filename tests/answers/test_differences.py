@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
-from ledger.answers import differences
+from ledger.answers import differences, replays
 from ledger.answers.rows import as_rows
+from ledger.book.kinds import KINDS, Kind
 from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.events import GameRecorded
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, NOW, record_game
-from tests.kit.games import game_recorded, scheme_adopted, seeded
+from tests.kit.games import bye, game_recorded, scheme_adopted, seeded
 
 NAMES = ("Ann", "Bob", "Carl", "Dora")
 
@@ -132,6 +134,20 @@ def test_beyond_the_limit_entries_are_told_together(two_months: Ledger, monkeypa
     told = {cause for row in compared(two_months, JANUARY, "now").values() for cause in causes(row)}
     assert told <= {f"entry {head + 1}: scheme:standard@2021-01-01", f"entries {head + 2} to {head + 3}"}
     assert told
+
+
+def test_byes_move_nobody_and_hide_no_step(two_months: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(differences, "MOST_STEPS", 1)
+    two_months.append_many([bye(1, edition="2021-01-01", round=number) for number in range(1, 4)])
+    record_game(two_months, "late", "2021-01-05", 4, 1)
+    two_months.append(bye(2, edition="2021-01-01"))
+    assert causes(compared(two_months, JANUARY, "now")[1]) == ["late result late"]
+
+
+def test_what_moves_nobody_is_told_from_the_rest_by_what_it_reaches() -> None:
+    """A kind of fact that the table of kinds gives no reach cannot move a rating."""
+    without_reach = {event for event, kind in KINDS.items() if type(kind).reach is Kind.reach}
+    assert without_reach - {GameRecorded} <= set(replays._MOVES_NOBODY)
 
 
 def test_what_was_published_later_is_compared_by_what_was_known(two_months: Ledger) -> None:

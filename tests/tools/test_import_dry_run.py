@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
 from tests.kit.source_files import BAD_CSV, CSV, JSONL, MIXED, NDJSON, PGN, written
 from tests.kit.trf_files import player, report
@@ -69,3 +70,22 @@ def test_in_a_club_with_games_repeats_and_alike_games_are_seen(sample_club: Path
     done = run("import", sample_club, written(tmp_path, "games.csv", CSV), "--dry-run")
     assert "1 game recorded, 0 known already" in done.err
     assert run("head", sample_club).out == head
+
+
+def test_views_that_are_behind_a_correction_are_brought_level_as_the_import_does(
+    empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    path = written(tmp_path, "games.csv", b"key,white,black,result,ended_at\na,Ann,Bob,1-0,2021-03-01\n")
+    assert run("import", empty_club, path).code == 0
+    assert run("ratings", empty_club).code == 0
+    behind = beside(empty_club, "views").read_bytes()
+    why = ("--reason", "slip", "--by", "eve")
+    assert run("correct", "result", empty_club, "csv:a", "--to", "1/2-1/2", *why).code == 0
+    assert run("correct", "approve", empty_club, "1", "--by", "adam").code == 0
+    accounts = []
+    for words in (["--dry-run"], []):
+        for file in tmp_path.glob(f"{beside(empty_club, 'views').name}*"):
+            file.unlink()
+        beside(empty_club, "views").write_bytes(behind)
+        accounts.append(account(run("import", empty_club, path, *words).err))
+    assert accounts[0] == accounts[1]

@@ -1,6 +1,6 @@
 """Corrections: of one game some games back, and its preview; of 500 games of one player, beside bare SQL.
 
-Beside them stand the ways of who keeps no rows to go on from: to rebuild all, and to replay a log of events.
+Beside them stand the ways of those who keep no rows to go on from: to rebuild all, and to replay a log of events.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def _read(token_file: str) -> str:
 
 
 def recording_token(ledger: Ledger) -> str | None:
-    """The token of who records facts, where somebody holds that role; else None."""
+    """The token of the recorder, where somebody holds that role; else None."""
     return token_given(ledger, None) if ledger.tokens.is_held(Role.RECORDER) else None
 
 

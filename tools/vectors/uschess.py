@@ -14,7 +14,7 @@ from ledger.schemes.scheme import Newcomer
 from ledger.schemes.settings import with_settings
 from tools.vectors.published import approximate_provisional, effective_2004, floor_absolute, half_k_2004
 
-ESTABLISHED = 1000.0  # games of who is shown without a number: established
+ESTABLISHED = 1000.0  # games of a player who is shown without a number: established
 CLOSING = 20_600.0  # when the sections ended, days since 1970: in 2026
 SCORE = {"W": 1.0, "D": 0.5, "L": 0.0}
 _EPOCH = date(1970, 1, 1)

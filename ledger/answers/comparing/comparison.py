@@ -114,7 +114,7 @@ class Comparison:
         unsettled: those of them in which some scheme calls a side provisional.
         established: whether these were left out.
         min_games: games that a player must have for correlations and places.
-        even: log-loss of who expects an even score in every game.
+        even: log-loss of someone who expects an even score in every game.
         schemes: the figures, in the order asked for.
         likeness: every two schemes.
         switches: from the first scheme to each other one.

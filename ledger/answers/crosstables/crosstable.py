@@ -46,7 +46,7 @@ from ledger.ledger import Ledger
 from ledger.ratings.player_states import PlayerStates
 from ledger.runtime.nearest import of_name
 
-# Shown, and used to put the rows of who shares a place in order, where nobody says which decide.
+# Shown, and used to put the rows of those who share a place in order, where nobody says which decide.
 USUAL_TIE_BREAKS: Mapping[str, tuple[str, ...]] = {
     Format.ALL_PLAY_ALL: ("direct-encounter", "wins", "sonneborn-berger", "koya"),
     Format.MATCH: ("wins",),

@@ -73,7 +73,7 @@ class LedgerRatings:
         return game.reason is None
 
     def enrolment(self, player: int) -> float | None:
-        """In force before the first rated game of the player here; of who has none, before the first game.
+        """In force before the first rated game of the player here; of a player who has none, before the first game.
 
         Of who has byes alone, in force when the tournament began.
         """

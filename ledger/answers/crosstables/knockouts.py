@@ -52,7 +52,7 @@ def places(decided: Sequence[Match], order: Sequence[SharedPlace]) -> list[Share
 
     Args:
         decided: its matches.
-        order: the players as points put them, which orders the rows of who shares a place.
+        order: the players as points put them, which orders the rows of those who share a place.
     """
     reached: dict[int, tuple[int, int]] = {place.player: (0, 0) for place in order}
     for match in decided:

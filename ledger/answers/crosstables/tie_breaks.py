@@ -309,7 +309,7 @@ def places(results: RoundResults, deciding: Sequence[str], ordering: Sequence[st
     Args:
         results: by player.
         deciding: names of the tie-breaks that part who is level on points.
-        ordering: names of those that only put the rows of who shares a place in order; the last word has the number.
+        ordering: names that only put the rows of equal places in order; the last word has the number.
 
     Raises:
         UnknownNameError: a tie-break of no such name.
@@ -323,7 +323,7 @@ def places(results: RoundResults, deciding: Sequence[str], ordering: Sequence[st
 
 
 def parted(results: RoundResults, deciding: Sequence[str] = ()) -> list[list[int]]:
-    """The players in groups of who is level on points and by the tie-breaks, the best group first."""
+    """The players in groups of those who are level on points and by the tie-breaks, the best group first."""
     by_points = sorted(results, key=lambda player: (-points(results, player), player))
     level = [list(group) for _, group in groupby(by_points, key=lambda player: points(results, player))]
     return _parted_by(results, level, deciding)
@@ -342,7 +342,7 @@ def _parted_by(results: RoundResults, groups: list[list[int]], names: Sequence[s
 
 
 def _part(results: RoundResults, group: list[int], name: str) -> list[list[int]]:
-    """A group of who is level in groups of who still is, the best first; itself where the tie-break says nothing."""
+    """Level players in groups of those who still are, the best first; itself where the tie-break says nothing."""
     if len(group) == 1:
         return [group]
     value = named(name).value
