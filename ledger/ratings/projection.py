@@ -20,7 +20,7 @@ from ledger.book.game_book import GameBook
 from ledger.book.judging import Fresh, Played
 from ledger.book.roster import Roster
 from ledger.book.timeline import Held, Pool
-from ledger.facts.periods import DAY_MS
+from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import engine, side_rows
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.player_rows import NEVER, Carried, PlayerRows, as_read
@@ -158,6 +158,7 @@ class LiveGames:
         )
 
 
+_WAITS = "SELECT white FROM games WHERE pool = ? AND reason IS NULL AND rated_ms = ? LIMIT 1"
 MakeRows = Callable[["sqlite3.Connection", Pool, Sequence[SideTable]], PlayerRows]
 
 
@@ -483,6 +484,11 @@ class PoolProjections:
             if only is not None and projection.take(only):
                 rated += 1
                 continue
+            concerned = set(fresh.touched.get(number, ()))
+            if concerned and pool.by_runs:
+                # Games that wait for a run are rated as of the last of them. Where that one was taken out, no player
+                # of it may be left there, so one of the others is concerned, too, and with that player the whole run.
+                concerned.update(self._book.connection.execute(_WAITS, (number, OPEN)).fetchone() or ())
             blocks = self._book.in_order(pool, start_ms, projection.facts)
-            rated += projection.update(blocks, checkpoint, start_ms, fresh.touched.get(number, set()))
+            rated += projection.update(blocks, checkpoint, start_ms, concerned)
         return rated
