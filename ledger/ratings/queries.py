@@ -57,12 +57,18 @@ ON h.pool = current.pool AND h.player = current.player AND h.n = (
   WHERE mine.pool = current.pool AND mine.player = current.player AND mine.ended_ms <= ?2 ORDER BY n DESC LIMIT 1)
 WHERE current.pool = ?1
 """
-# So many players, after the first ones, in the order of what their ratings never exceed; and the next one's bound.
-_BOUNDED = (
-    f"FROM (SELECT pool, player FROM {views_file.BOUNDS} WHERE pool = ?1 "
-    "ORDER BY rating DESC, player LIMIT {} OFFSET {}) AS current"
-)
-BEST_AT = RATINGS_AT.replace("FROM current", _BOUNDED.format("?5", "?6")) + " AND h.n >= ?3 AND h.ended_ms > ?4"
+
+
+def _of_bounded(query: str, players: str, after: str) -> str:
+    """A question for so many players, after the first ones, in the order of what their ratings never exceed."""
+    bounded = (
+        f"(SELECT pool, player FROM {views_file.BOUNDS} WHERE pool = ?1 "
+        f"ORDER BY rating DESC, player LIMIT {players} OFFSET {after})"
+    )
+    return query.replace("FROM current", f"FROM {bounded} AS current")
+
+
+BEST_AT = _of_bounded(RATINGS_AT, "?5", "?6") + " AND h.n >= ?3 AND h.ended_ms > ?4"
 BOUND = f"SELECT rating FROM {views_file.BOUNDS} WHERE pool = ?1 ORDER BY rating DESC, player LIMIT 1 OFFSET ?2"
 # The same counts of an instant.
 COUNTED_AT = f"""
@@ -229,7 +235,7 @@ ON h.pool = current.pool AND h.player = current.player AND h.n = (
 CROSS JOIN games AS placed ON placed.position = h.game
 WHERE current.pool = ?1
 """
-BEST_ROWS_AT = ROWS_AT.replace("FROM current", _BOUNDED.format("?3", "?4"))
+BEST_ROWS_AT = _of_bounded(ROWS_AT, "?3", "?4")
 ROWS_BEFORE = """
 SELECT history.*, rated_ms FROM current JOIN history USING (pool, player, n)
 WHERE current.pool = ?1 AND rated_ms < ?2

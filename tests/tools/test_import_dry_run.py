@@ -80,8 +80,8 @@ def test_views_that_are_behind_a_correction_are_brought_level_as_the_import_does
     assert run("ratings", empty_club).code == 0
     behind = beside(empty_club, "views").read_bytes()
     why = ("--reason", "slip", "--by", "eve")
-    assert run("correct", "result", empty_club, "csv:a", "--to", "1/2-1/2", *why).code == 0
-    assert run("correct", "approve", empty_club, "1", "--by", "adam").code == 0
+    assert run("correct", empty_club, "game", "csv:a", "--field", "outcome", "--to", "draw", *why).code == 0
+    assert run("correct", empty_club, "approve", "1", "--by", "adam").code == 0
     accounts = []
     for words in (["--dry-run"], []):
         for file in tmp_path.glob(f"{beside(empty_club, 'views').name}*"):
