@@ -38,6 +38,7 @@ WRITE_CURRENT = (
     "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms, "
     "rated_ms = excluded.rated_ms, listed = excluded.listed"
 )
+_RATING = [name for name, _ in SideTable(HISTORY).columns].index("rating")  # its place in a row of the history
 RAISE_BOUND = (
     f"INSERT INTO {BOUNDS} VALUES (?, ?, ?) "
     "ON CONFLICT DO UPDATE SET rating = excluded.rating WHERE excluded.rating > rating"
@@ -264,15 +265,15 @@ class PlayerRows:
         """
         if table.fold is HISTORY:
             rows = list(rows)
-            self._raise_bounds(rows, [name for name, _ in table.columns].index("rating"))
+            self._raise_bounds(rows)
         self._connection.executemany((self._replace if replacing else self._insert)[table.name], rows)
 
-    def _raise_bounds(self, rows: Sequence[Sequence[Any]], column: int) -> None:
+    def _raise_bounds(self, rows: Sequence[Sequence[Any]]) -> None:
         """Keep the bounds of players no lower than the ratings in these rows of the history."""
         highest: dict[int, float] = {}
         for row in rows:
-            if row[column] > highest.get(row[1], -inf):
-                highest[row[1]] = row[column]
+            if row[_RATING] > highest.get(row[1], -inf):
+                highest[row[1]] = row[_RATING]
         self._connection.executemany(RAISE_BOUND, [(self._number, *bound) for bound in highest.items()])
 
     def is_filled(self, table: SideTable) -> bool:

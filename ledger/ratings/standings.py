@@ -210,7 +210,7 @@ class Standings:
     def best(self, limit: int = EVERYBODY) -> list[ListedPlayer]:
         """So many, best first; of equals the lower number stands first."""
         if self._at_ms is not None:
-            if self.states.rows_say_all(self._at_ms):
+            if self._rows_say_all:
                 return self._best_by_rows(self._at_ms, limit)
             if limit < EVERYBODY and self.states.games_alone_change(self._at_ms):
                 return self._best_of_bounded(limit, partial(self._listed_of_bounded, self._at_ms))
@@ -223,6 +223,11 @@ class Standings:
         if others := [*self._moved, *self._unplayed(limit)]:
             players = sorted([*players, *others], key=_point)
         return players[:limit]
+
+    @cached_property
+    def _rows_say_all(self) -> bool:
+        """Whether the list of the instant shows the last rows by then and nothing else."""
+        return self._at_ms is not None and self.states.rows_say_all(self._at_ms)
 
     @cached_property
     def _are_few_active(self) -> bool:
@@ -295,7 +300,7 @@ class Standings:
 
     def counted(self, rating: float) -> Counted:
         """How many there are, and how many of them have that rating or a higher one, points."""
-        if self._at_ms is not None and not self.states.rows_say_all(self._at_ms):
+        if self._at_ms is not None and not self._rows_say_all:
             return _count(self._worked_out, rating)
         others = Counted(0, 0)
         if self._at_ms is None:

@@ -205,7 +205,7 @@ LEFT JOIN {_BOUNDS} USING (pool, player) WHERE rating IS NULL OR typeof(rating) 
 
 
 def _low_bounds(views: Path) -> bool:
-    """Whether the history has a rating above its player's bound; where it cannot be asked, another fault says so."""
+    """Whether the history has a rating above its player's bound, or it cannot be asked."""
     try:
         with closing(raw(views)) as connection:
             return connection.execute(_LOW_BOUNDS).fetchone() is not None
@@ -298,12 +298,11 @@ class Truth:
             yield true
             return
         for table in sorted(true.tables.keys() | views.tables.keys()):
-            held = table in true.tables and table in views.tables
-            if held and table == _BOUNDS:  # which may be higher than needed
-                follows = not _low_bounds(file_of(copy, "views"))
+            if table == _BOUNDS:  # which may be higher than needed
+                is_false = _low_bounds(file_of(copy, "views"))
             else:
-                follows = true.tables.get(table) == views.tables.get(table)
-            if not follows:
+                is_false = true.tables.get(table) != views.tables.get(table)
+            if is_false:
                 yield f"views: table {table} does not follow from the journal"
 
     def _views_at(self, copy: Path, found: list[Entry], reached: int) -> Contents | str:
