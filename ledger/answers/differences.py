@@ -16,12 +16,12 @@ import attrs
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import same
-from ledger.answers.replays import Step, moving, replay
+from ledger.answers.replays import Step, moving, replay, steps
 from ledger.answers.wording import names
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError
-from ledger.facts.events import CorrectionDecided, GameRecorded
+from ledger.facts.events import GameRecorded
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.json_schemas import documented
 from ledger.journal import Journal
@@ -38,7 +38,6 @@ CHANGED: Literal["changed"] = "changed"
 REMOVED: Literal["removed"] = "removed"
 MOST_STEPS = 50  # entries that are asked one by one; what follows is asked together
 FEW_GAMES = 10  # late results in a row that are asked one by one; more are asked together
-GAMES, CORRECTION, FACT, FURTHER = "games", "correction", "other fact", "further entries"
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -216,11 +215,11 @@ def _steps_between(
                 ratings[player] = after
 
     pool = ledger.pool(early.pool)
-    steps = list(_steps(ledger.journal, pool, early.at_ms, early.head, late.head))
-    if steps:
+    causes = list(_few_causes(ledger.journal, pool, early.at_ms, early.head, late.head))
+    if causes:
         with replay(ledger, early.head, progress) as past:
-            for step in steps:
-                took(step.cause, _ratings(past.after(step), early.pool, players, early.at_ms))
+            for cause, position in causes:
+                took(cause, _ratings(past.after(position), early.pool, players, early.at_ms))
     final = {player: late.rows[player].rating if player in late.rows else None for player in players}
     took("played or passed between the two days" if early.at_ms != late.at_ms else "other entries", final)
     return steps_of
@@ -234,34 +233,47 @@ def _ratings(views: Views, name: str, players: list[int], ms: int) -> dict[int, 
     return {player: listed[player].rating if player in listed else None for player in players}
 
 
-def _steps(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Iterator[Step]:
-    """The entries that may have changed the list of an instant, each by itself as long as they are few.
+Cause = tuple[str, int]  # what may have changed a list, in words, and the last entry that belongs to it
+
+
+def _few_causes(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Iterator[Cause]:
+    """What may have changed the list of an instant, each by itself as long as they are few."""
+    for count, cause in enumerate(_causes(journal, pool, ms, head, until), 1):
+        yield cause
+        if count == MOST_STEPS:
+            yield f"entries {cause[1] + 1} to {until}", until
+            return
+
+
+def _causes(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Iterator[Cause]:
+    for step in steps(journal, head, until):
+        if step.proposal is not None:
+            yield f"correction {step.proposal}", step.until
+        elif step.event is not None:
+            yield f"entry {step.until}: {step.event.key}", step.until
+        else:
+            yield from _of_games(journal, step, pool, ms)
+
+
+def _of_games(journal: Journal, step: Step, pool: Pool, ms: int) -> Iterator[Cause]:
+    """Of games in a row those that may have changed the list, and what was added to games that were there.
 
     A game that ended later does not, unless its tournament, which it may have moved, is rated whole.
     """
     games: list[tuple[int, GameRecorded]] = []
-    steps = 0
-    for entry in moving(journal, head, until):
+    for entry in moving(journal, step.after, step.until):
         event = entry.read
-        if isinstance(event, GameRecorded):
-            if event.pool == pool.name and (pool.by_event or instant_ms(event.ended_at) <= ms):
-                games.append((entry.position, event))
-            continue
-        fact = Step(entry.position, FACT, f"entry {entry.position}: {event.key}")
-        if isinstance(event, CorrectionDecided):
-            fact = Step(entry.position, CORRECTION, f"correction {event.proposal}", event.proposal)
-        for step in (*_of_games(games, ms), fact):
-            yield step
-            steps += 1
-        games = []
-        if steps >= MOST_STEPS:
-            yield Step(until, FURTHER, f"entries {entry.position + 1} to {until}")
-            return
-    yield from _of_games(games, ms)
+        if not isinstance(event, GameRecorded):
+            yield from _in_a_row(games, ms)
+            games = []
+            yield f"entry {entry.position}: {event.key}", entry.position
+        elif event.pool == pool.name and (pool.by_event or instant_ms(event.ended_at) <= ms):
+            games.append((entry.position, event))
+    yield from _in_a_row(games, ms)
 
 
-def _of_games(games: Sequence[tuple[int, GameRecorded]], ms: int) -> list[Step]:
-    """Steps of games that follow each other; a game is late where it had ended by the instant of the list."""
+def _in_a_row(games: Sequence[tuple[int, GameRecorded]], ms: int) -> list[Cause]:
+    """Games that follow each other; one is late where it had ended by the instant of the list."""
     keys = [event.key.removeprefix("game:") for _, event in games]
     late = [instant_ms(event.ended_at) <= ms for _, event in games]
     day = instant_text(ms, Precision.DAY)
@@ -271,8 +283,8 @@ def _of_games(games: Sequence[tuple[int, GameRecorded]], ms: int) -> list[Step]:
         if count < len(games):
             others = f"{len(games):,} games that ended after {day}"
             cause = f"{others}, {span}" if not count else f"{len(games):,} games, {count:,} of them late, {span}"
-        return [Step(games[-1][0], GAMES, cause)]
+        return [(cause, games[-1][0])]
     return [
-        Step(position, GAMES, f"late result {key}" if is_late else f"game {key}, which ended after {day}")
+        (f"late result {key}" if is_late else f"game {key}, which ended after {day}", position)
         for (position, _), key, is_late in zip(games, keys, late, strict=True)
     ]

@@ -26,17 +26,13 @@ import attrs
 
 from ledger.answers.corrections import in_short
 from ledger.answers.publications import known_then
-from ledger.answers.replays import Step, moving, replay
+from ledger.answers.replays import Step, replay, steps
 from ledger.answers.wording import RESULT, names, told_apart
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.facts.changes import Verb
-from ledger.facts.codec import decode
-from ledger.facts.events import CorrectionDecided, CorrectionProposed
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented
-from ledger.journal import Journal
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.publishing.publications import Publication
@@ -50,9 +46,7 @@ if TYPE_CHECKING:
 
 PLACES = Decimal("0.000001")  # of the points
 FEW_GAMES = 3  # of a batch that are named in words
-GAMES, CORRECTION, FACT = "games", "correction", "other fact"
-ADDED = "something was added to games"
-MOST_FACTS = 50  # other facts than games and corrections that are asked one by one; more are taken with the games
+CORRECTION = "correction"
 _EXACT = Context(prec=60)
 
 
@@ -139,9 +133,9 @@ def changes(
         of_pool = meant.publication.event.pool if meant.publication else pool
         player = Player(person.player, ledger.pool(of_pool).name, ledger.now_ms())
         now = _record(ledger.views.connection, player)
-        steps = _told_by_rows(ledger, player, meant, now, size)
+        told = _told_by_rows(ledger, player, meant, now, size)
     # What the rows do not tell is told by views of earlier entries, which take long to make: after the moment.
-    then, parts = steps or _known_since(ledger, player, meant, now, size, progress)
+    then, parts = told or _known_since(ledger, player, meant, now, size, progress)
     rating_then = then.rating
     if meant.publication is not None:
         row = ledger.publications.row(meant.publication, person.player)
@@ -186,7 +180,7 @@ def _told_by_rows(
         return then, list(_run(ledger, then, now))
     if meant.at_ms is not None:
         return None
-    if any(step.kind != GAMES or step.cause for step in _steps(ledger.journal, meant.position, size)):
+    if any(step.event or step.has_additions for step in steps(ledger.journal, meant.position, size)):
         return None
     earlier = _before_later_games(connection, player, meant.position)
     return None if earlier is None else (earlier, list(_run(ledger, earlier, now)))
@@ -198,7 +192,7 @@ def _known_since(
     """The rating as it was known then, and the parts since: entry by entry, from views of that time."""
     assert meant.position is not None
     parts: list[_Change] = []
-    waiting = list(_steps(ledger.journal, meant.position, size))
+    waiting = list(steps(ledger.journal, meant.position, size))
     with replay(ledger, meant.position, progress) as past:
         then = latest = _record(past.begun.connection, player)
         if meant.at_ms is not None:
@@ -206,20 +200,20 @@ def _known_since(
             parts += _run(ledger, then, latest)
         for step in waiting:
             # the last step leads to what stands now, so that its views are at hand
-            after = now if step is waiting[-1] else _record(past.after(step).connection, player)
+            after = now if step is waiting[-1] else _record(past.after(step.until).connection, player)
             parts += _parts(ledger, step, latest, after)
             latest = after
     return then, parts
 
 
 def _parts(ledger: Ledger, step: Step, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
-    if step.kind == GAMES:
+    if step.event is None:
         yield from _run(ledger, before, after)
         return
     yield from _begun(before, after)
     if after.held is None or (after.held == before.held and after.games == before.games):
         return
-    cause, kind, games = step.cause, step.kind, tuple[str, ...]()
+    cause, kind, games = step.event.key, "other fact", tuple[str, ...]()
     if step.proposal is not None:
         either = {**before.games, **after.games}
         games = tuple(key for key in either if before.games.get(key) != after.games.get(key))
@@ -435,47 +429,3 @@ def _batches(connection: sqlite3.Connection, pool: Pool, player: int) -> Iterato
 
 def _finite(rating: float | None) -> Fraction:
     return Fraction(rating) if rating is not None and isfinite(rating) else Fraction(0)
-
-
-# -- the entries ----------------------------------------------------------------------------------------------------
-
-
-def _steps(journal: Journal, after: int, until: int) -> Iterator[Step]:
-    """The entries that may move a rating: each correction by itself, each other fact, the games between together.
-
-    Of games the cause says whether something was added to some later.
-    """
-    has_games, facts, added = False, 0, ""
-    skipped = after  # up to here entries belong to a decision
-    for entry in moving(journal, after, until):
-        if entry.position <= skipped:
-            continue
-        if entry.event is not None and not isinstance(entry.event, CorrectionDecided):
-            facts += 1
-        if entry.event is None or (facts > MOST_FACTS and not isinstance(entry.event, CorrectionDecided)):
-            has_games = True
-            if entry.event is not None or entry.is_supplement:
-                added = ADDED
-            continue
-        if has_games:
-            yield Step(entry.position - 1, GAMES, added)
-        has_games, added = False, ""
-        if isinstance(entry.event, CorrectionDecided):
-            skipped = entry.position + _added(journal, entry.event.proposal)
-            yield Step(skipped, CORRECTION, "", entry.event.proposal)
-        else:
-            yield Step(entry.position, FACT, entry.event.key)
-    if has_games:
-        yield Step(until, GAMES, added)
-
-
-def _added(journal: Journal, proposal: int) -> int:
-    """How many facts the approval of a proposal recorded."""
-    parts, additions, part = 1, 0, 1
-    while part <= parts:
-        key = f"proposal:{proposal}@{part}"
-        event = decode(journal.find([key])[key].body).event
-        assert isinstance(event, CorrectionProposed)
-        parts, part = event.parts, part + 1
-        additions += sum(change.do is Verb.ADD for change in event.changes)
-    return additions

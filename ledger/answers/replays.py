@@ -1,8 +1,8 @@
 """What entries of the journal did, step by step: those that may move a rating, and the views as they stood after each.
 
-One replay for both questions of why: how two lists differ (``differences``), and what made a player's rating another
-one (``rating_changes``); which entries belong to one step is theirs to say. Nothing is written but the views of the
-beginning, which are kept for the next question.
+One replay, cut into the same steps, for both questions of why: how two lists differ (``differences``), and what made a
+player's rating another one (``rating_changes``). Nothing is written but the views of the beginning, which are kept for
+the next question.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
+from ledger.facts.changes import Verb
 from ledger.facts.codec import decode
 from ledger.facts.events import (
     ClockAccepted,
@@ -39,6 +40,8 @@ _MOVES_NOBODY = (
     ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,
     RoundWithoutGame, TokenIssued, TokenRevoked,
 )  # fmt: skip
+
+MOST_FACTS = 50  # other facts than games and corrections that are steps of their own; more are taken with the games
 
 
 class MovingEntry(NamedTuple):
@@ -84,19 +87,67 @@ def moving(journal: Journal, after: int, until: int) -> Iterator[MovingEntry]:
 
 
 class Step(NamedTuple):
-    """Entries that are taken together.
+    """Entries that are taken together: a correction and the facts that it recorded, another fact, or games in a row.
 
     Attributes:
+        after: position of the last entry before them.
         until: position of the last of them.
-        kind: what they are.
-        cause: the same in words.
-        proposal: number of the correction; None of anything else.
+        event: the decision or the fact; None of games.
+        has_additions: of games, whether something was added to some that were there, or facts are among them.
     """
 
+    after: int
     until: int
-    kind: str
-    cause: str
-    proposal: int | None = None
+    event: Event | None = None
+    has_additions: bool = False
+
+    @property
+    def proposal(self) -> int | None:
+        """Number of the correction; None of anything else."""
+        return self.event.proposal if isinstance(self.event, CorrectionDecided) else None
+
+
+def steps(journal: Journal, after: int, until: int) -> Iterator[Step]:
+    """The entries after one up to another that may move a rating, in the steps in which they are told.
+
+    Args:
+        journal: where they stand.
+        after: position of the last entry that is known.
+        until: position of the last one that is asked about.
+    """
+    begun, has_additions, facts = after, False, 0  # of the games that wait
+    done = last = after  # where the step before ends, and the last game
+    for entry in moving(journal, after, until):
+        if entry.position <= done:
+            continue  # recorded by the correction before it
+        is_correction = isinstance(entry.event, CorrectionDecided)
+        facts += entry.event is not None and not is_correction
+        if entry.event is None or (facts > MOST_FACTS and not is_correction):
+            last = entry.position
+            has_additions |= entry.event is not None or entry.is_supplement
+            continue
+        if last > begun:
+            yield Step(begun, entry.position - 1, has_additions=has_additions)
+        done = entry.position
+        if isinstance(entry.event, CorrectionDecided):
+            done += _additions(journal, entry.event.proposal)
+        yield Step(entry.position - 1, done, entry.event)
+        begun = last = done
+        has_additions = False
+    if last > begun:
+        yield Step(begun, until, has_additions=has_additions)
+
+
+def _additions(journal: Journal, proposal: int) -> int:
+    """How many facts the approval of a proposal recorded."""
+    parts, additions, part = 1, 0, 1
+    while part <= parts:
+        key = f"proposal:{proposal}@{part}"
+        event = decode(journal.find([key])[key].body).event
+        assert isinstance(event, CorrectionProposed)
+        parts, part = event.parts, part + 1
+        additions += sum(change.do is Verb.ADD for change in event.changes)
+    return additions
 
 
 class Replay:
@@ -107,12 +158,12 @@ class Replay:
         self._journal, self._held, self._progress = journal, closing, progress
         self._past: Steps | None = None
 
-    def after(self, step: Step) -> Views:
-        """The views after a step; steps are asked in their order."""
+    def after(self, position: int) -> Views:
+        """The views after an entry; entries are asked in their order."""
         # a copy of them all, which who asks of no step need not wait for
         if self._past is None:
             self._past = self._held.enter_context(stepping(self._journal, self.begun))
-        return self._past.go_to(step.until, self._progress)
+        return self._past.go_to(position, self._progress)
 
 
 @contextmanager

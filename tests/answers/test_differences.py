@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ledger.answers import differences, replays
+from ledger.answers import differences, rating_changes, replays
 from ledger.answers.rows import as_rows
 from ledger.book.kinds import KINDS, Kind
 from ledger.errors import MalformedError, UnknownNameError
@@ -16,6 +16,7 @@ from ledger.facts.events import GameRecorded
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, NOW, record_game
+from tests.kit.corrections import approve
 from tests.kit.games import bye, game_recorded, scheme_adopted, seeded
 
 NAMES = ("Ann", "Bob", "Carl", "Dora")
@@ -181,3 +182,11 @@ def test_equal_lists_need_no_views_of_the_past(two_months: Ledger) -> None:
     compared(two_months, JANUARY, "now")
     compared(two_months, JANUARY, FEBRUARY)
     assert list(two_months.path.parent.glob("*known*")) == []
+
+
+def test_a_late_game_that_was_approved_is_told_as_its_correction_by_both_questions(two_months: Ledger) -> None:
+    late = game_recorded("late", white=4, black=1, ended_at="2021-01-05", half_moves=40)
+    approve(two_months, two_months.corrections.drafts.add(late))
+    assert causes(compared(two_months, JANUARY, "now")[4]) == ["correction 1"]
+    parts = rating_changes.changes(two_months, two_months.player(1), JANUARY).parts
+    assert [(part.kind, part.proposal) for part in parts] == [("correction", 1)]
