@@ -40,7 +40,8 @@ def _question(title: str, description: str, sql: str, *tables: str) -> Question:
 # Of the views: pools and players are numbers.
 OF_VIEWS: Mapping[str, Question] = {
     "ranking": _question(
-        "Ranking", "The ranking of a pool now; :pool is its number in 'pools'.",
+        "Ranking by last games",
+        "The players of a pool by their ratings after their last rated games; :pool is its number in 'pools'.",
         "SELECT rank() OVER (ORDER BY rating DESC) AS rank, player, rating, n AS games FROM current "
         "WHERE pool = :pool AND listed ORDER BY rating DESC, player", "current",
     ),
@@ -74,9 +75,9 @@ OF_VIEWS: Mapping[str, Question] = {
 OF_EXPORTS: Mapping[str, Question] = {
     "ranking": _question(
         "Ranking",
-        "The ranking now.",
-        "SELECT rank() OVER (ORDER BY rating DESC) AS rank, * FROM players WHERE listed ORDER BY rating DESC, player",
-        "players",
+        "The rating lists, as they were in force when the export was made.",
+        "SELECT * FROM ratings ORDER BY pool, rank, player",
+        "ratings",
     ),
     "graph": _question(
         "Rating graph",

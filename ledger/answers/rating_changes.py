@@ -133,9 +133,9 @@ def changes(
         of_pool = meant.publication.event.pool if meant.publication else pool
         player = Player(person.player, ledger.pool(of_pool).name, ledger.now_ms())
         now = _record(ledger.views.connection, player)
-        told = _told_by_rows(ledger, player, meant, now, size)
+        by_rows = _told_by_rows(ledger, player, meant, now, size)
     # What the rows do not tell is told by views of earlier entries, which take long to make: after the moment.
-    then, parts = told or _known_since(ledger, player, meant, now, size, progress)
+    then, parts = by_rows or _known_since(ledger, player, meant, now, size, progress)
     rating_then = then.rating
     if meant.publication is not None:
         row = ledger.publications.row(meant.publication, person.player)

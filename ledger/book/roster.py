@@ -98,6 +98,22 @@ SEED_COLUMNS = (
 INSERT_SEED = f"INSERT INTO seeds({', '.join(SEED_COLUMNS)}) VALUES ({', '.join('?' * len(SEED_COLUMNS))})"
 
 
+def standing_sql(row: str, ms: str | None = None) -> str:
+    """The expression for the standing of a player, in the last resort that of joining.
+
+    Of two changes that begin together (``2020``, ``2020-01-01``) the more precise one holds, as in ``Roster.change``.
+
+    Args:
+        row: what the statement calls a row of ``players``.
+        ms: the expression for the instant at which it is in force; None: after all changes.
+    """
+    by = "" if ms is None else f"AND effective_ms <= {ms} "
+    return (
+        f"coalesce((SELECT standing FROM changes WHERE changes.player = {row}.player {by}"
+        f"ORDER BY effective_ms DESC, effective_at DESC, position DESC LIMIT 1), {row}.standing)"
+    )
+
+
 class Listed(NamedTuple):
     """A seed as the table keeps it: from when it holds in milliseconds, what it says, and the list that it is from."""
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ledger.book.roster import standing_sql
 from ledger.book.timeline import Era, Pool
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW, Column, Columns
@@ -26,14 +27,11 @@ FIELDS = 0
 listed: Callable[..., bool]
 
 # Those whose standing at an instant, ?1, is closed.
-CLOSED_AT = """
-SELECT player FROM (
+CLOSED_AT = f"""
+SELECT player FROM players WHERE player IN (
   SELECT player FROM players WHERE standing <> 'full' AND standing = 'closed'
-  UNION SELECT player FROM changes WHERE standing = 'closed') AS met
-WHERE 'closed' = coalesce((
-  SELECT standing FROM changes WHERE changes.player = met.player AND effective_ms <= ?1
-  ORDER BY effective_ms DESC, effective_at DESC, position DESC LIMIT 1),
-  (SELECT standing FROM players WHERE players.player = met.player))
+  UNION SELECT player FROM changes WHERE standing = 'closed')
+  AND {standing_sql("players", "?1")} = 'closed'
 """
 
 

@@ -10,12 +10,12 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-from ledger.book.roster import FROM_THE_BEGINNING
+from ledger.book.roster import FROM_THE_BEGINNING, standing_sql
 from ledger.book.timeline import Pool
 from ledger.errors import ConflictError, RejectedError
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
-from ledger.facts.words import Carry
+from ledger.facts.words import Carry, Standing
 from ledger.journal import rules
 from ledger.ratings import queries
 
@@ -27,22 +27,15 @@ _HAS_SEED = "SELECT 1 AS found FROM seeds WHERE pool = ?1 AND player = ?2"
 NEXT_LIST = (
     "SELECT effective_at FROM seeds WHERE pool = ?1 AND player = ?2 AND effective_ms > ?3 ORDER BY effective_ms LIMIT 1"
 )
-STANDING_OF = "SELECT standing FROM players WHERE player = ?1"
-STANDING_AT = (
-    "SELECT standing FROM changes WHERE player = ?1 AND effective_ms <= ?2 "
-    "ORDER BY effective_ms DESC, effective_at DESC, position DESC LIMIT 1"
-)
 BORN_IN = "SELECT birth_year FROM players WHERE player = ?1"
 _FIRST_ENDS = (
     "SELECT player, ended_ms FROM history WHERE pool = ?1 AND n = 1 AND player IN (SELECT value FROM json_each(?2))"
 )
 _LISTED_FROM = "SELECT player, effective_ms FROM seeds WHERE pool = ?1 AND player IN (SELECT value FROM json_each(?2))"
-_KNOWN_OF = """
-SELECT player, birth_year, coalesce((
-  SELECT standing FROM changes WHERE changes.player = players.player AND effective_ms <= ?2
-  ORDER BY effective_ms DESC, effective_at DESC, position DESC LIMIT 1), standing) AS standing
-FROM players WHERE player IN (SELECT value FROM json_each(?1))
-"""
+_KNOWN_OF = (
+    f"SELECT player, birth_year, {standing_sql('players', '?2')} AS standing FROM players "
+    "WHERE player IN (SELECT value FROM json_each(?1))"
+)
 
 
 class Beginning(NamedTuple):
@@ -205,12 +198,10 @@ def refuse_what_cannot_act(key: str, what: str, since: str, beginnings: Sequence
     )
 
 
-def standing_at(connection: sqlite3.Connection, player: int, ms: int) -> str | None:
-    """The standing in force at an instant; None for who is not registered."""
-    row = queries.first_row(connection, STANDING_AT, (player, ms)) or queries.first_row(
-        connection, STANDING_OF, (player,)
-    )
-    return None if row is None else str(row["standing"])
+def standing_at(connection: sqlite3.Connection, player: int, ms: int) -> str:
+    """The standing in force at an instant; that of a full member for who is not registered."""
+    people = known_of(connection, [player], ms)
+    return people[player].standing if player in people else Standing.FULL
 
 
 def birth_year(connection: sqlite3.Connection, player: int) -> int | None:

@@ -542,7 +542,7 @@ class Registry:
         with _named(problems):
             if standing is not None or declared_rating is not None:
                 views = self.ledger.views.connection
-                word = standing or pasts.standing_at(views, player, instant_ms(since)) or Standing.FULL
+                word = standing or pasts.standing_at(views, player, instant_ms(since))
                 change = PlayerChanged(
                     player=player, effective_at=since, standing=Standing(word), declared_rating=declared_rating
                 )

@@ -71,7 +71,7 @@ def test_the_views_are_served_untouched_with_units_and_ready_questions(tmp_path:
 
 def test_an_export_is_served_with_links_from_games_to_names(sample_club: Path, tmp_path: Path, run: Run) -> None:
     path = tmp_path / "open.db"
-    assert run("export", sample_club, "players", "games", "history", "--names", "-o", path).code == 0
+    assert run("export", sample_club, "players", "games", "history", "ratings", "--names", "-o", path).code == 0
     assert run("datasette", sample_club, "--export", path, "-o", tmp_path / "m.json").code == 0
     metadata = json.loads((tmp_path / "m.json").read_text("utf-8"))
     assert metadata["databases"]["open"]["tables"]["players"]["label_column"] == "name"

@@ -14,6 +14,7 @@ from ledger.answers.exports import crosstable_rows, table_columns
 from ledger.answers.exports.columns import ColumnKind, ExportColumn, scan
 from ledger.answers.moments import of_one_moment
 from ledger.book import tables
+from ledger.book.roster import standing_sql
 from ledger.book.tables import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -206,10 +207,6 @@ GAMES = Dataset(
 
 _CURRENT = read_models.described()["current"].columns
 _PERSON = BOOK["players"].columns
-_STANDING = (
-    "coalesce((SELECT standing FROM changes WHERE changes.player = p.player "
-    "ORDER BY effective_ms DESC, position DESC LIMIT 1), p.standing)"
-)
 PLAYER_COLUMNS = (
     _column(ColumnKind.INTEGER, _PERSON["player"], "player", "p.player", optional=False),
     _name("name", "player", "the player's name"),
@@ -222,7 +219,10 @@ PLAYER_COLUMNS = (
         personal=True,
     ),
     _column(
-        ColumnKind.TEXT, ColumnDoc("full, guest, welcomer or closed, after all changes", "word"), "standing", _STANDING
+        ColumnKind.TEXT,
+        ColumnDoc("full, guest, welcomer or closed, after all changes", "word"),
+        "standing",
+        standing_sql("p"),
     ),
     _column(ColumnKind.TEXT, _PERSON["joined_at"], "joined_at", "p.joined_at", optional=False),
     ExportColumn(
@@ -240,7 +240,7 @@ PLAYER_COLUMNS = (
         optional=True,
         meaning=ColumnDoc("the pool of that rating; empty for who has no rated game in it"),
     ),
-    _column(ColumnKind.NUMBER, ColumnDoc("rating now, unrounded", POINTS), "rating", "c.rating"),
+    _column(ColumnKind.NUMBER, ColumnDoc("rating after the last rated game, unrounded", POINTS), "rating", "c.rating"),
     _column(ColumnKind.INTEGER, _CURRENT["n"], "games", "c.n"),
     _column(ColumnKind.INTEGER, _CURRENT["game"], "last_game", "c.game"),
     _column(
@@ -249,7 +249,7 @@ PLAYER_COLUMNS = (
         "last_ended",
         "c.ended_ms",
     ),
-    _column(ColumnKind.BOOLEAN, ColumnDoc("whether rating lists show the player"), "listed", "c.listed"),
+    _column(ColumnKind.BOOLEAN, ColumnDoc("whether the scheme lists a player with that rating"), "listed", "c.listed"),
 )
 _MERGED = "LEFT JOIN merges AS m ON m.player = p.player"
 _FIRST_POOL = 1
@@ -264,7 +264,8 @@ def _player_scans(asked: ExportFilter, columns: Sequence[ExportColumn]) -> list[
 
 PLAYERS = Dataset(
     name="players",
-    doc="Every player, with the rating now in a pool: the first one, or that of --pool.",
+    doc="Every player, with the rating after the last rated game in a pool: the first one, or that of --pool. "
+    "What time and later rules have made of ratings since stands in 'ratings'.",
     columns=PLAYER_COLUMNS,
     key=("player",),
     scans=_player_scans,
