@@ -75,7 +75,7 @@ def compared(asked: AskedList, before: Mapping[int, Said], after: Mapping[int, S
 
 
 LAST_ROWS = """
-SELECT c.player, c.rating, c.n, c.listed, h.time_losses, h.hera, games.key
+SELECT c.player, c.rating, c.n, c.listed, c.rated_ms, h.time_losses, h.hera, games.key
 FROM json_each(?2) AS asked
 CROSS JOIN current AS c ON c.pool = ?1 AND c.player = asked.value
 CROSS JOIN history AS h ON h.pool = c.pool AND h.player = c.player AND h.n = c.n
@@ -92,15 +92,14 @@ MERGED = "SELECT player FROM merges WHERE player IN (SELECT value FROM json_each
 
 
 class Figures(NamedTuple):
-    """What a player's last rated game of a pool leaves; without one, what the rating of a list gives.
+    """What a player stands at in a pool after all rated games; without one, what the rating of a list gives.
 
     Attributes:
-        rating: after it or, where the scheme rates by period or event, after those that it was rated with; points.
+        rating: as ``PlayerStates.now`` says it: a period that is not over counts as if it closed now; points.
         games: rated games so far.
         listed: whether the scheme lists a player with that state; else there is no rating to show.
         closed: whether the account is closed today, so that no list shows it.
-        rank: place among those who have played and are listed now and not closed; None for who is not. Where time or a
-            later scheme has changed ratings since the last game, it is by what the ratings are now.
+        rank: place among those who have played and are listed now and not closed; None for who is not.
         time_losses: games lost by overstepping the time.
         hera: highest rating from game 50 on, points; None before.
         hera_game: key of the game in which it was reached; None without, and where the player came with it.
@@ -114,6 +113,11 @@ class Figures(NamedTuple):
     time_losses: int
     hera: float | None
     hera_game: str | None
+
+    @property
+    def has_place(self) -> bool:
+        """Whether a ranking of those who have played shows the player."""
+        return self.listed and not self.closed
 
 
 class Moved(NamedTuple):
@@ -242,14 +246,18 @@ def _figures(
 def _figures_in(
     connection: sqlite3.Connection, pool: Pool, today_ms: int, players: Sequence[int]
 ) -> dict[int, Figures]:
-    rows = connection.execute(LAST_ROWS, (pool.pool, _json(players))).fetchall()
-    closed = closed_at(connection, today_ms)
-    listed = [(-rating, player) for player, rating, _, is_listed, *_ in rows if is_listed and player not in closed]
-    ranks = Standings(connection, pool, now_ms=today_ms, closed=closed).ranks(sorted(listed))
-    figures = {
-        player: Figures(rating, n, bool(is_listed), player in closed, ranks.get(player), time_losses, hera, game)
-        for player, rating, n, is_listed, time_losses, hera, game in rows
-    }
+    standings = Standings(connection, pool, now_ms=today_ms, closed=closed_at(connection, today_ms))
+    states, closed = standings.states, standings.closed
+    figures: dict[int, Figures] = {}
+    for player, rating, n, listed, rated_ms, *counts in connection.execute(LAST_ROWS, (pool.pool, _json(players))):
+        now, is_listed = rating, bool(listed)
+        if rated_ms < states.stands_since_ms:  # time or a later scheme has changed what the last game left
+            state = states.now(player, today_ms)
+            now, is_listed = state.state[0], state.in_force is not None
+        figures[player] = Figures(now, n, is_listed, player in closed, None, *counts)
+    points = [(-player_now.rating, player) for player, player_now in figures.items() if player_now.has_place]
+    ranks = standings.ranks(sorted(points))
+    figures = {player: player_now._replace(rank=ranks.get(player)) for player, player_now in figures.items()}
     return figures | _seeded(connection, pool, [p for p in players if p not in figures], today_ms, closed)
 
 

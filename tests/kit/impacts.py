@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from ledger.answers.publications import same
@@ -25,11 +25,19 @@ from ledger.ratings.projection import PoolProjections
 from ledger.ratings.side_tables import highest_of
 from ledger.ratings.standings import Point, by_player, list_in_force
 
-Standings = dict[tuple[str, int], Figures]  # by pool and player
+
+class Stood(NamedTuple):
+    """What a player stands with, and what the last rated game left: that alone stays where time moves everybody."""
+
+    figures: Figures
+    left: tuple[Any, ...]
+
+
+Standings = dict[tuple[str, int], Stood]  # by pool and player
 
 
 def standings(ledger: Ledger) -> Standings:
-    """The figures of everybody who has a rated game, by the tables alone, and of who came with the rating of a list."""
+    """The figures of everybody who has a rated game, asked one by one, and of who came with the rating of a list."""
     ledger.level()
     keys = {row["position"]: row["key"] for row in ledger.rows("games")}
     rows = {(row["pool"], row["player"], row["n"]): row for row in ledger.rows("history")}
@@ -37,7 +45,8 @@ def standings(ledger: Ledger) -> Standings:
     found: Standings = {}
     for number, name in pools.items():
         current = list(ledger.rows("current", "pool = ?", [number]))
-        closed = PlayerStates(ledger.views.connection, ledger.pool(name)).closed_now(ledger.now_ms())
+        states = PlayerStates(ledger.views.connection, ledger.pool(name))
+        closed = states.closed_now(ledger.now_ms())
         shown = [row for row in current if row["listed"] and row["player"] not in closed]
         order = sorted((-row["rating"], row["player"]) for row in shown)
         places = {player: 1 + bisect_left(order, (rating, 0)) for rating, player in order}
@@ -46,24 +55,27 @@ def standings(ledger: Ledger) -> Standings:
         for row in current:
             last = rows[number, row["player"], row["n"]]
             reached = rows[number, row["player"], last["hera_n"]] if last["hera_n"] else None
-            found[name, row["player"]] = Figures(
-                row["rating"],
+            state = states.now(row["player"], ledger.now_ms())
+            figures = Figures(
+                state.state[0],
                 row["n"],
-                bool(row["listed"]),
+                state.in_force is not None,
                 row["player"] in closed,
                 places.get(row["player"]),
                 last["time_losses"],
                 last["hera"],
                 None if reached is None else keys[reached["game"]],
             )
-        states, roster = PlayerStates(ledger.views.connection, ledger.pool(name)), Roster(ledger.views.connection)
+            found[name, row["player"]] = Stood(figures, (row["rating"], row["listed"], *figures[5:]))
+        roster = Roster(ledger.views.connection)
         until = max(states.latest_ms or 0, ledger.now_ms())
         away = {row["player"] for row in [*current, *ledger.rows("merges")]}
         for player in {seed["player"] for seed in ledger.rows("seeds", "pool = ?", [number])} - away:
             listed, state = roster.seed_at(number, player, until), states.now(player, ledger.now_ms())
             if listed is not None:
                 hera, is_listed = highest_of(listed.seed), state.in_force is not None
-                found[name, player] = Figures(state.state[0], 0, is_listed, player in closed, None, 0, hera, None)
+                figures = Figures(state.state[0], 0, is_listed, player in closed, None, 0, hera, None)
+                found[name, player] = Stood(figures, ())
     return found
 
 
@@ -81,10 +93,14 @@ def check(impact: Impact, before: Standings, after: Standings) -> None:
     for who in before.keys() | after.keys() | said.keys():
         stood, stands = before.get(who), after.get(who)
         if who in said:
-            assert said[who].before == stood, who
-            assert said[who].after == stands, who
-        elif any(figures is not None and figures.games for figures in (stood, stands)):  # not who has but a list
-            assert _unranked(stood) == _unranked(stands), who
+            assert said[who].before == (stood and stood.figures), who
+            assert said[who].after == (stands and stands.figures), who
+        elif any(side is not None and side.figures.games for side in (stood, stands)):  # not who has but a list
+            assert stood is not None, who
+            assert stands is not None, who
+            # what the last games left stands, or the rest of the time since makes it the same
+            unranked = [side.figures._replace(rank=None) for side in (stood, stands)]
+            assert stood.left == stands.left or unranked[0] == unranked[1], who
 
 
 def revised_lists(ledger: Ledger) -> dict[str, Mapping[int, ListRow]]:
@@ -111,10 +127,6 @@ def check_lists(impact: Impact, before: Mapping[str, Mapping[int, ListRow]], aft
             if move.largest is not None:
                 assert (move.before, move.after) == (now[move.largest].rating, then[move.largest].rating)
                 assert abs(then[move.largest].rating - now[move.largest].rating) == max(sizes)
-
-
-def _unranked(figures: Figures | None) -> Figures | None:
-    return None if figures is None else figures._replace(rank=None)
 
 
 def file_digests(folder: Path) -> dict[str, str]:
