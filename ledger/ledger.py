@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from ledger import schemes
 from ledger.correcting.corrections import Corrections, Proposed
 from ledger.correcting.game_log import GameLog
@@ -28,6 +26,7 @@ from ledger.journal import listing, rules
 from ledger.journal.alike import AlikeGames
 from ledger.journal.checkpoints import refuse_another_history
 from ledger.journal.erased_sides import ErasedSides
+from ledger.journal.listing import JournalEntry
 from ledger.journal.made_keys import MadeKeys
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.journal.scratch import ScratchJournal
@@ -471,11 +470,11 @@ class Ledger(OpenLedger):
         """What was recorded, proposed and decided about single games."""
         return GameLog(self)
 
-    def log(self, game: str) -> list[dict[str, Any]]:
-        """Every journal entry about one game, in order, as plain values: recorded, supplemented, proposed, decided.
+    def log(self, game: str) -> list[JournalEntry]:
+        """Every journal entry about one game, in order: recorded, supplemented, proposed, decided.
 
-        The game is found as ``game_found`` finds it. A proposal or decision has the words of its reason as ``why``:
-        None where they were erased, or are not in the people file. Which proposals concern a game says ``GameLog``.
+        The game is found as ``game_found`` finds it. A proposal or decision has the words of its reason beside it.
+        Which proposals concern a game says ``GameLog``.
 
         Raises:
             UnknownNameError: no such game, or several.
@@ -483,8 +482,8 @@ class Ledger(OpenLedger):
         with self.moment():
             return self.game_log.entries(game)
 
-    def entries(self, kind: str | None = None, last: int | None = None) -> Iterator[dict[str, Any]]:
-        """Entries of the journal in order, as plain values, read as they are asked for.
+    def entries(self, kind: str | None = None, last: int | None = None) -> Iterator[JournalEntry]:
+        """Entries of the journal in order, read as they are asked for.
 
         Args:
             kind: only those of this kind, with its version (``clock-accepted/1``) or without.
@@ -493,7 +492,7 @@ class Ledger(OpenLedger):
         Raises:
             UnknownNameError: there is no such kind.
         """
-        return map(orjson.loads, listing.bodies(self.journal, kind, last))
+        return map(JournalEntry.of, listing.bodies(self.journal, kind, last))
 
     def movetext(self, sha256: str) -> str | None:
         """The movetext kept under a game's ``text``, or None."""

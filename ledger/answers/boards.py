@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import attrs
-import orjson
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names
@@ -72,11 +71,11 @@ def kept_game(ledger: Ledger, game: str) -> KeptGame:
     Raises:
         UnknownNameError: no such game, or several.
     """
-    entries = [orjson.loads(body) for body in listing.about(ledger.journal_of_moment, game)]
-    texts = (entry["facts"].get("text") for entry in entries)
+    entries = listing.about(ledger.journal_of_moment, game)
+    texts = (entry.facts.get("text") for entry in entries)
     text = next((text for text in texts if text is not None), None)
     movetext = None if text is None else ledger.movetext(text)
-    return KeptGame(entries[0]["key"].removeprefix("game:"), entries[0]["position"], movetext)
+    return KeptGame(entries[0].key.removeprefix("game:"), entries[0].position, movetext)
 
 
 @of_one_moment

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
 from ledger.answers.corrections import described
@@ -11,6 +9,7 @@ from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names, told_apart
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision, GameRecorded, GameSupplemented
 from ledger.facts.json_schemas import documented
+from ledger.journal.listing import JournalEntry
 from ledger.ledger import Ledger
 
 _LEFT_OUT = {"game", "entry", "number", "text"}  # of the facts that a supplement adds
@@ -44,12 +43,12 @@ def game_log(ledger: Ledger, game: str) -> list[LoggedEntry]:
     concerning = ledger.game_log.proposals(game) if len(entries) > 1 else {}
     states = {shown.proposal.proposal: shown for shown in ledger.corrections.proposals(numbers=list(concerning))}
     words = {number: "; ".join(described(ledger, changes)) for number, changes in concerning.items()}
-    players = {entry["facts"].get(side) for entry in entries for side in ("white", "black")} - {None}
+    players = {entry.facts[side] for entry in entries for side in ("white", "black") if side in entry.facts}
     called = told_apart(names(ledger, players))
 
-    def what(entry: dict[str, Any]) -> str:
-        facts = entry["facts"]
-        match entry["kind"]:
+    def what(entry: JournalEntry) -> str:
+        facts = entry.facts
+        match entry.kind:
             case GameRecorded.KIND:
                 sides = f"{called[facts['white']]} - {called[facts['black']]}"
                 casual = "" if facts["rated"] else ", casual"
@@ -67,12 +66,12 @@ def game_log(ledger: Ledger, game: str) -> list[LoggedEntry]:
 
     return [
         LoggedEntry(
-            entry=entry["position"],
-            recorded_at=entry["recorded_at"],
-            by=entry["actor"],
-            proven=entry["facts"].get("proven"),
+            entry=entry.position,
+            recorded_at=entry.recorded_at,
+            by=entry.actor,
+            proven=entry.facts.get("proven"),
             what=what(entry),
-            why=entry.get("why"),
+            why=entry.why,
         )
         for entry in entries
     ]

@@ -21,6 +21,7 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome
 from ledger.journal import listing
 from ledger.journal.game_keys import game_found
+from ledger.journal.listing import JournalEntry, Why
 from ledger.ratings.open_ledger import OpenLedger
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ class GameLog:
 
     ledger: OpenLedger
 
-    def entries(self, game: str) -> list[dict[str, Any]]:
-        """Every entry about a game, in order, as plain values; those that have a reason have its words as ``why``.
+    def entries(self, game: str) -> list[JournalEntry]:
+        """Every entry about a game, in order; those that have a reason with its words.
 
         Args:
             game: as ``game_found`` takes it.
@@ -63,26 +64,22 @@ class GameLog:
             UnknownNameError: no such game, or several.
         """
         with self.ledger.moment():
-            return self._entries(game)
-
-    def _entries(self, game: str) -> list[dict[str, Any]]:
-        entries = [orjson.loads(body) for body in listing.about(self.ledger.journal_of_moment, game)]
-        concerning = self.proposals(game)
-        if concerning:
-            query = "SELECT parts FROM proposals WHERE proposal = ?"
-            keys: list[str] = []
-            for number in concerning:
-                ((parts,),) = self.ledger.views.connection.execute(query, (number,))
-                keys += [*(f"proposal:{number}@{part}" for part in range(1, parts + 1)), f"decision:{number}"]
-            for stored in self.ledger.journal_of_moment.find(keys).values():
-                entry = orjson.loads(stored.body)
-                if entry["kind"] == CorrectionDecided.KIND or _holds(entry, concerning):
-                    entries.append(entry)
-        sealed = [entry["facts"]["reason"] for entry in entries if "reason" in entry["facts"]]
-        texts = self.ledger.people.reasons.texts(sealed) if sealed else {}
+            journal = self.ledger.journal_of_moment
+            entries = listing.about(journal, game)
+            concerning = self.proposals(game)
+            if concerning:
+                query = "SELECT parts FROM proposals WHERE proposal = ?"
+                keys: list[str] = []
+                for number in concerning:
+                    ((parts,),) = self.ledger.views.connection.execute(query, (number,))
+                    keys += [*(f"proposal:{number}@{part}" for part in range(1, parts + 1)), f"decision:{number}"]
+                further = [JournalEntry.of(stored.body) for stored in journal.find(keys).values()]
+                entries += [entry for entry in further if _concerns_it(entry, concerning)]
+            sealed = [entry.facts["reason"] for entry in entries if "reason" in entry.facts]
+            texts = self.ledger.people.reasons.texts(sealed) if sealed else {}
         return [
-            {**entry, "why": texts.get(entry["facts"]["reason"])} if "reason" in entry["facts"] else entry
-            for entry in sorted(entries, key=lambda entry: entry["position"])
+            attrs.evolve(entry, reason=Why(texts.get(entry.facts["reason"]))) if "reason" in entry.facts else entry
+            for entry in sorted(entries, key=lambda entry: entry.position)
         ]
 
     def proposals(self, game: str) -> dict[int, list[Change]]:
@@ -106,12 +103,14 @@ class GameLog:
         return by_proposal
 
 
-def _holds(entry: Mapping[str, Any], concerning: Mapping[int, list[Change]]) -> bool:
-    """Whether a part of a proposal holds one of the changes that concern the game."""
-    if entry["kind"] != CorrectionProposed.KIND:
+def _concerns_it(entry: JournalEntry, concerning: Mapping[int, list[Change]]) -> bool:
+    """Whether it is a decision, or a part of a proposal that holds one of the changes that concern the game."""
+    if entry.kind == CorrectionDecided.KIND:
+        return True
+    if entry.kind != CorrectionProposed.KIND:
         return False
-    changes = [change.plain() for change in concerning[entry["facts"]["proposal"]]]
-    return any(change in changes for change in entry["facts"]["changes"])
+    changes = [change.plain() for change in concerning[entry.facts["proposal"]]]
+    return any(change in changes for change in entry.facts["changes"])
 
 
 def _concerning(connection: sqlite3.Connection, key: str, position: int) -> list[_Concern]:

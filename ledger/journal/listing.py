@@ -1,15 +1,20 @@
 """What a journal holds as somebody lists it: entries of a kind, of a game, the newest few; pools; a game's moves.
 
-No entry is decoded.
+No entry is decoded: its facts are plain values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
+from typing import Any
+
+import attrs
+import orjson
 
 from ledger.errors import UnknownNameError
 from ledger.facts.events import BY_KIND, KEYS_BEGIN, OLD_KINDS, Event, PlayerChanged, PlayerRegistered
+from ledger.facts.json_schemas import beside, documented
 from ledger.journal import Journal
 from ledger.journal.game_keys import game_found
 from ledger.runtime.lazy import zstandard
@@ -19,6 +24,36 @@ _POOL, _AFTER_POOLS, _START = "scheme:", "scheme;", "@start"  # keys of the adop
 STEP = 20_000  # entries looked through at a time, from the end backwards; and looked up by their keys at most
 _AFTER_COLON = ";"
 _OF_PLAYERS = (PlayerRegistered, PlayerChanged)
+
+
+@attrs.frozen(slots=False)
+class Why:
+    """The reason of a proposal or a decision."""
+
+    why: str | None = documented("its words; null: they were erased, or are not in the people file")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class JournalEntry:
+    """An entry in the words of the journal."""
+
+    actor: str = documented("who recorded it")
+    facts: dict[str, Any] = documented("what it says, as the schema of its kind describes it")
+    key: str = documented("what it is about: no two entries have one key")
+    kind: str = documented("name and version of the event, such as game-recorded/1")
+    position: int = documented("its place in the journal, from 1", minimum=1)
+    recorded_at: str = documented("when it was recorded, UTC")
+    reason: Why | None = beside()
+
+    @property
+    def why(self) -> str | None:
+        """The words of its reason; None where it has none, or they were erased."""
+        return None if self.reason is None else self.reason.why
+
+    @classmethod
+    def of(cls, body: bytes) -> JournalEntry:
+        """The entry with these bytes."""
+        return cls(**orjson.loads(body))
 
 
 def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -> Iterator[bytes]:
@@ -55,8 +90,8 @@ def pool_names(journal: Journal) -> list[str]:
     return [key[len(_POOL) : -len(_START)] for key in adoptions if key.endswith(_START)]
 
 
-def about(journal: Journal, game: str) -> list[bytes]:
-    """The bodies of the entries about one game, in order: its recording and what was added to it.
+def about(journal: Journal, game: str) -> list[JournalEntry]:
+    """The entries about one game, in order: its recording and what was added to it.
 
     Args:
         journal: where they stand.
@@ -69,7 +104,7 @@ def about(journal: Journal, game: str) -> list[bytes]:
     entries = [recorded]
     while more := list(journal.find([f"supplement:{name}@{len(entries)}"]).values()):
         entries += more
-    return [entry.body for entry in entries]
+    return [JournalEntry.of(entry.body) for entry in entries]
 
 
 def _every_kind() -> dict[str, type[Event]]:

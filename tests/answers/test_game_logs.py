@@ -21,7 +21,7 @@ from tests.kit.games import game_recorded
 
 
 def positions(ledger: Ledger, game: str) -> list[tuple[str, int]]:
-    return [(entry["kind"].partition("/")[0], entry["position"]) for entry in ledger.log(game)]
+    return [(entry.kind.partition("/")[0], entry.position) for entry in ledger.log(game)]
 
 
 def proposals(ledger: Ledger, game: str) -> list[int]:
@@ -34,9 +34,9 @@ def test_a_correction_of_the_game_stands_below_its_recording(three_games: Ledger
     drafts = three_games.corrections.drafts
     approve(three_games, drafts.replace("game:g1", {"outcome": "draw"}), reason="the scoresheet")
     recorded, added, proposed, decided = three_games.log("g1")
-    assert (recorded["key"], added["facts"]["round"]) == ("game:g1", "3")
-    assert (proposed["actor"], proposed["facts"]["proven"], proposed["why"]) == ("eve", False, "the scoresheet")
-    assert (decided["actor"], decided["facts"]["decision"]) == ("adam", "approved")
+    assert (recorded.key, added.facts["round"]) == ("game:g1", "3")
+    assert (proposed.actor, proposed.facts["proven"], proposed.why) == ("eve", False, "the scoresheet")
+    assert (decided.actor, decided.facts["decision"]) == ("adam", "approved")
     assert [row["what"] for row in as_rows(game_log(three_games, "g1"))] == [
         "recorded: Ann - Bob 1-0 (unknown), ended 2026-11-02",
         "supplemented: round 3",
@@ -112,12 +112,12 @@ def test_of_a_proposal_in_parts_the_part_that_concerns_the_game_is_told(
     monkeypatch.setattr(drafts, "MOST_CHANGES", 1)
     approve(three_games, *map(three_games.corrections.drafts.annul, ("game:g1", "game:g2")))
     proposed, decided = three_games.log("g2")[1:]
-    assert (proposed["facts"]["part"], proposed["facts"]["parts"], decided["facts"]["proposal"]) == (2, 2, 1)
+    assert (proposed.facts["part"], proposed.facts["parts"], decided.facts["proposal"]) == (2, 2, 1)
 
 
 def test_an_erased_reason_leaves_the_entry(three_games: Ledger) -> None:
     approve(three_games, three_games.corrections.drafts.annul("game:g1"), reason="Bob said so")
-    sealed = three_games.log("g1")[1]["facts"]["reason"]
+    sealed = three_games.log("g1")[1].facts["reason"]
     three_games.people.reasons.erase(three_games.journal.writing(), [sealed])
     assert [row["why"] for row in as_rows(game_log(three_games, "g1"))] == [None, None, None]
 

@@ -102,7 +102,7 @@ def test_explain_of_a_voided_game_says_by_which_proposal_and_why(three_games: Le
     three_games.level()
     with pytest.raises(UnknownNameError, match="it does not count: voided by proposal 1: played by a computer"):
         as_row(explain(three_games, three_games.player("Ann"), "g2"))
-    three_games.people.reasons.erase(three_games.journal.writing(), [three_games.log("g2")[1]["facts"]["reason"]])
+    three_games.people.reasons.erase(three_games.journal.writing(), [three_games.log("g2")[1].facts["reason"]])
     with pytest.raises(UnknownNameError, match=r"it does not count: voided by proposal 1$"):
         as_row(explain(three_games, three_games.player("Ann"), "g2"))
 

@@ -57,7 +57,7 @@ def test_true_and_erased_reasons_are_counted(club_of_reasons: Path, run: Run) ->
     proven = recompute(club_of_reasons).ledger
     assert proven is not None
     with proven as ledger:
-        commitments = [entry["facts"]["reason"] for entry in ledger.entries("correction-proposed")]
+        commitments = [entry.facts["reason"] for entry in ledger.entries("correction-proposed")]
         assert list(map(ledger.people.reasons.text, commitments)) == [TEXTS[0], None, TEXTS[2]]
 
 
@@ -128,7 +128,7 @@ def test_whoever_goes_on_without_names_goes_on_without_reasons(club_of_reasons: 
     with closing(SqliteJournal(club_of_reasons)) as journal:
         accept_lost_names(journal, beside(club_of_reasons, "people"))
     with Ledger.open(club_of_reasons) as ledger:
-        commitments = [entry["facts"]["reason"] for entry in ledger.entries("correction-proposed")]
+        commitments = [entry.facts["reason"] for entry in ledger.entries("correction-proposed")]
         assert ledger.people.reasons.texts(commitments) == {}
         propose(ledger, "from now on")
     assert kept_reasons(club_of_reasons) == [(1, "proposal:4@1", "from now on")]
@@ -148,7 +148,7 @@ def test_a_backup_keeps_reasons_and_a_false_one_ends_it(club_of_reasons: Path, t
 def test_a_reason_erased_since_the_backup_is_erased_in_it_again(club_of_reasons: Path, tmp_path: Path) -> None:
     made = backup(club_of_reasons, tmp_path / "kept")
     with Ledger.open(club_of_reasons) as ledger:
-        first = next(ledger.entries("correction-proposed"))["facts"]["reason"]
+        first = next(ledger.entries("correction-proposed")).facts["reason"]
     assert erase_reasons(club_of_reasons, first) == 1
     restored = restore(made.folder, club_of_reasons, replace=True)
     assert restored.reasons_erased == 1

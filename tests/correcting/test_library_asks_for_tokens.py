@@ -59,7 +59,7 @@ def test_without_the_token_of_the_role_nothing_is_done(name: str, club_of_two: C
         act(ledger, token)
     if name != "erase reasons":
         assert ledger.journal.size() == size + 1
-        assert [entry["actor"] for entry in ledger.entries(last=1)] == ["eve"]
+        assert [entry.actor for entry in ledger.entries(last=1)] == ["eve"]
 
 
 def act_despite(ledger: Ledger, token: str) -> None:
@@ -79,11 +79,11 @@ def test_a_recorders_token_names_nobody_else(club_of_two: ClubOfTwo) -> None:
         ledger.append(game_recorded("g1"), actor="adam", token=token)
     assert caught.value.rule == "not-this-name"
     ledger.append(game_recorded("g1"), actor="eve", token=token)
-    assert ledger.log("g1")[0]["actor"] == "eve"
+    assert ledger.log("g1")[0].actor == "eve"
 
 
 def test_before_there_is_an_approver_a_token_names_who_issues_another(club_of_two: ClubOfTwo) -> None:
     tokens = club_of_two.ledger.tokens
     tokens.add("bob", [Role.AUDITOR], token=tokens.add("eve", [Role.RECORDER]))
-    issued = {entry["facts"]["person"]: entry["actor"] for entry in club_of_two.ledger.entries("token-issued")}
+    issued = {entry.facts["person"]: entry.actor for entry in club_of_two.ledger.entries("token-issued")}
     assert issued["bob"] == "eve" != issued["eve"]

@@ -374,7 +374,7 @@ def test_what_is_told_of_a_player_is_recorded_by_its_approval(verb: str, four: L
     words, event = PASTS[verb]
     approve(four, ask(four, verb, **words))
     (entry,) = four.entries(last=1)
-    assert (entry["key"], entry["kind"], entry["facts"]) == (event.key, event.KIND, codec.facts_mapping(event))
+    assert (entry.key, entry.kind, entry.facts) == (event.key, event.KIND, codec.facts_mapping(event))
     assert tables(four) == rebuilt(four)
 
 

@@ -47,7 +47,7 @@ def _club_with_a_future_entry(tmp_path: Path, clock: Clock) -> Iterator[Ledger]:
 
 
 def stamps(club: Ledger) -> list[str]:
-    return [entry["recorded_at"][:16] for entry in club.entries()]
+    return [entry.recorded_at[:16] for entry in club.entries()]
 
 
 # --- the act ------------------------------------------------------------------------------------------------
@@ -82,15 +82,15 @@ def test_accepting_it_is_recorded_under_the_present_time_and_time_goes_on_from_t
     clock.now -= timedelta(seconds=30)  # two machines' clocks
     club_with_a_future_entry.append(game_recorded("r4"))
     told = list(club_with_a_future_entry.entries())
-    assert [entry["recorded_at"] for entry in told[3:8]] == [
+    assert [entry.recorded_at for entry in told[3:8]] == [
         "2026-11-21T12:00:00.000Z",
         "2035-01-01T00:00:00.000Z",
         "2026-11-21T12:00:00.000Z",
         "2026-11-21T12:00:01.000Z",
         "2026-11-21T12:00:01.000Z",
     ]
-    assert told[-1]["recorded_at"] == "2026-11-21T12:00:01.000Z"
-    assert (told[5]["kind"], told[5]["actor"], told[5]["facts"]) == ("clock-accepted/1", "admin:eve", {"entry": 5})
+    assert told[-1].recorded_at == "2026-11-21T12:00:01.000Z"
+    assert (told[5].kind, told[5].actor, told[5].facts) == ("clock-accepted/1", "admin:eve", {"entry": 5})
     assert codec.decode(next(club_with_a_future_entry.journal.read(5, 6))[0]).event == ClockAccepted(entry=5)
 
 
@@ -216,7 +216,7 @@ def test_processes_that_accept_and_import_at_once_lose_nothing(tmp_path: Path, r
         assert code == 0 or "clock-behind" in told, told
     assert run("import", path, tmp_path / "games.csv").code == 0
     with Ledger.open(path) as opened:
-        kinds = [entry["kind"] for entry in opened.entries()]
+        kinds = [entry.kind for entry in opened.entries()]
         assert (kinds.count("clock-accepted/1"), kinds.count("game-recorded/1")) == (1, 500)
         assert len(list(opened.rows("games"))) == 500
     assert "Traceback" not in str(ends)

@@ -40,7 +40,7 @@ def counts(club: ClubOfTwo, *games: SourceGame, **options: Any) -> tuple[int, in
 
 
 def keys(club: ClubOfTwo) -> list[str]:
-    return [entry["key"].removeprefix("game:") for entry in club.ledger.entries("game-recorded")][1:]
+    return [entry.key.removeprefix("game:") for entry in club.ledger.entries("game-recorded")][1:]
 
 
 @pytest.mark.parametrize("options", [{}, {"record_alike": True}])

@@ -105,13 +105,13 @@ def recorded_alone(ledger: Ledger, source: SourceGame) -> bool | str:
 
 
 def facts(ledger: Ledger, after: int) -> list[tuple[str, Any]]:
-    return [(entry["key"], entry["facts"]) for entry in ledger.entries("game-recorded/1") if entry["position"] > after]
+    return [(entry.key, entry.facts) for entry in ledger.entries("game-recorded/1") if entry.position > after]
 
 
 def added(ledger: Ledger, after: int) -> dict[str, Any]:
     """What supplements say; an import records them after the games of their slice, so that entries differ."""
-    entries = (entry for entry in ledger.entries("game-supplemented/1") if entry["position"] > after)
-    return {entry["key"]: {**entry["facts"], "entry": 0} for entry in entries}
+    entries = (entry for entry in ledger.entries("game-supplemented/1") if entry.position > after)
+    return {entry.key: {**entry.facts, "entry": 0} for entry in entries}
 
 
 @given(sources=st.lists(source_games(), min_size=1, max_size=12), first=st.integers(0, 6))

@@ -28,7 +28,7 @@ def test_a_player_is_one_in_every_spelling(club_of_two: ClubOfTwo) -> None:
     report = ledger.import_games(frames([game, source("r3", white_id="name:Dora", black_id="name:dora")]))
     assert (report.recorded, report.players) == (1, 1)
     assert report.faults[0].message.startswith("same-player: ")
-    (row,) = [entry["facts"] for entry in ledger.entries("game-recorded", 1)]
+    (row,) = [entry.facts for entry in ledger.entries("game-recorded", 1)]
     assert (row["white"], row["black"]) == (1, carl)
     ledger.catch_up()
     assert audit(ledger.path).falsehoods == ()

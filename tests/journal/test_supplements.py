@@ -71,10 +71,10 @@ def test_a_blank_that_a_later_telling_fills_is_recorded_by_all_who_record(club_o
     report = club_of_two.ledger.import_games(frames([source("r2", **more), source("r2")]))
     assert (report.recorded, report.repeated, report.supplemented, report.faults) == (0, 2, 0, [])
     first, second = club_of_two.ledger.entries("game-supplemented")
-    assert first["facts"] == {"entry": 4, "game": "r1-b1", "number": 1, **more}
-    assert second["facts"] == {"entry": 6, "game": "r2", "number": 1, **more}
+    assert first.facts == {"entry": 4, "game": "r1-b1", "number": 1, **more}
+    assert second.facts == {"entry": 6, "game": "r2", "number": 1, **more}
     assert game_row(club_of_two, "r1-b1")[name] == game_row(club_of_two, "r2")[name] == MORE[name]
-    assert [entry["position"] for entry in club_of_two.ledger.log("r2")] == [6, 7]
+    assert [entry.position for entry in club_of_two.ledger.log("r2")] == [6, 7]
 
 
 @pytest.mark.parametrize(("full", "less"), PRECISE)
@@ -96,7 +96,7 @@ def test_movetext_that_comes_later_is_kept(club_of_two: ClubOfTwo) -> None:
     report = club_of_two.ledger.import_games(frames([source("r2", text=MOVES), source("r3", text="1. d4")]))
     assert (report.recorded, report.supplemented) == (0, 2)
     assert club_of_two.ledger.movetext(digest) == MOVES
-    assert [entry["facts"].get("text") for entry in club_of_two.ledger.log("r1-b1")] == [None, digest]
+    assert [entry.facts.get("text") for entry in club_of_two.ledger.log("r1-b1")] == [None, digest]
     club_of_two.ledger.catch_up()
     assert audit(club_of_two.ledger.path).falsehoods == ()
 

@@ -198,10 +198,10 @@ def test_the_journal_keeps_a_salted_digest_and_the_token_stands_nowhere(club_of_
     token = tokens.add("eve", [Role.APPROVER])
     assert len(token) == 47
     (entry,) = club_of_two.ledger.entries("token-issued")
-    facts = entry["facts"]
+    facts = entry.facts
     assert facts["digest"] == hmac.digest(bytes.fromhex(facts["salt"]), token.encode(), "sha256").hex()
     assert len({tokens.add("eve", [Role.APPROVER], token=token) for _ in range(5)}) == 5
-    assert len({entry["facts"]["salt"] for entry in club_of_two.ledger.entries("token-issued")}) == 6
+    assert len({entry.facts["salt"] for entry in club_of_two.ledger.entries("token-issued")}) == 6
     assert not tokens.path.exists(), "the file is made by the first refusal"
     assert refused(tokens, None, "eve") == "needs-a-token"
     assert stat.S_IMODE(tokens.path.stat().st_mode) == 0o600

@@ -13,7 +13,7 @@ from ledger.runtime.ledger_files import beside
 def erasures(path: Path) -> list[tuple[str, int]]:
     """By whom and of whom, as the journal says."""
     with Ledger.open(path, read_only=True) as ledger:
-        return [(entry["actor"], entry["facts"]["player"]) for entry in ledger.entries("person-erased")]
+        return [(entry.actor, entry.facts["player"]) for entry in ledger.entries("person-erased")]
 
 
 def pending(path: Path) -> dict[int, str]:

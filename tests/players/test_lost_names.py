@@ -80,7 +80,7 @@ def test_lost_names_are_given_up_and_all_goes_on(club_with_older_names: Path, ru
     assert "club.people.db: 2 players go on as numbers without a name" in done.err
     assert head_text(club_with_older_names) == before  # nothing is appended
     with Ledger.open(club_with_older_names) as ledger:
-        facts = [entry["facts"] for entry in ledger.entries("player-registered")]
+        facts = [entry.facts for entry in ledger.entries("player-registered")]
     joined = {registered["player"]: registered["joined_at"] for registered in facts}
     assert everybody(beside(club_with_older_names, "people"))[2:] == [
         Person(3, None, None, None, joined[3]),

@@ -38,11 +38,11 @@ def _club_of_one_reason(pair_club: Path) -> Path:
 def test_the_journal_holds_a_commitment_that_anybody_can_recompute(club_of_one_reason: Path) -> None:
     with Ledger.open(club_of_one_reason, read_only=True) as ledger:
         (entry,) = ledger.entries("correction-proposed")
-        assert ledger.people.reasons.text(entry["facts"]["reason"]) == SCORESHEET
+        assert ledger.people.reasons.text(entry.facts["reason"]) == SCORESHEET
         assert not any(SCORESHEET in str(entry) for entry in ledger.entries())
     with closing(sqlite.connect(beside(club_of_one_reason, "people"), read_only=True)) as people:
         ((salt,),) = people.execute("SELECT salt FROM reasons").fetchall()
-    assert hmac.new(salt, SCORESHEET.encode(), hashlib.sha256).hexdigest() == entry["facts"]["reason"]
+    assert hmac.new(salt, SCORESHEET.encode(), hashlib.sha256).hexdigest() == entry.facts["reason"]
     assert SCORESHEET.encode() not in club_of_one_reason.read_bytes()
 
 
@@ -122,7 +122,7 @@ def test_an_erased_reason_is_in_no_byte_and_its_commitment_stays(club_of_one_rea
     with Ledger.open(club_of_one_reason) as ledger:
         (second,) = propose(ledger, WHISTLE)
         (entry, _) = ledger.entries("correction-proposed")
-    first, size = entry["facts"]["reason"], size_of(club_of_one_reason)
+    first, size = entry.facts["reason"], size_of(club_of_one_reason)
     assert SCORESHEET.encode() in bytes_of(club_of_one_reason.parent)
     assert erase_reasons(club_of_one_reason, first, "f" * 64) == 1
     assert SCORESHEET.encode() not in bytes_of(club_of_one_reason.parent)
@@ -180,8 +180,8 @@ def test_a_reason_that_was_changed_is_not_read(change: str, club_of_one_reason: 
     with Ledger.open(club_of_one_reason) as ledger:
         assert ledger.people.reasons.text(second) == WHISTLE
         with pytest.raises(StorageError, match="the reason of proposal:1@1 is not the one that was sealed"):
-            ledger.people.reasons.texts([second, entry["facts"]["reason"]])
-    assert erase_reasons(club_of_one_reason, entry["facts"]["reason"]) == 1
+            ledger.people.reasons.texts([second, entry.facts["reason"]])
+    assert erase_reasons(club_of_one_reason, entry.facts["reason"]) == 1
     assert audit(club_of_one_reason).falsehoods == ()
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,6 +14,7 @@ from ledger.facts.codec import decode
 from ledger.facts.events import PlayerRegistered, PlayerRenamed
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
+from ledger.journal.listing import JournalEntry
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import sealed_names
@@ -43,7 +42,7 @@ def _trio(tmp_path: Path) -> Path:
     return path
 
 
-def renamings(path: Path) -> list[dict[str, Any]]:
+def renamings(path: Path) -> list[JournalEntry]:
     with Ledger.open(path, read_only=True) as ledger:
         return list(ledger.entries("player-renamed"))
 
@@ -72,9 +71,9 @@ def test_the_journal_seals_the_new_name_under_a_new_salt(trio: Path) -> None:
     assert (after.identity, after.name, after.joined_at) == ("id:1", NEW_NAME, before.joined_at)
     assert after.salt != before.salt
     (entry,) = renamings(trio)
-    assert (entry["key"], entry["actor"]) == ("renamed:1@1", "officer")
+    assert (entry.key, entry.actor) == ("renamed:1@1", "officer")
     sealed = commitment(after.salt or b"", "id:1", NEW_NAME)
-    assert entry["facts"] == {"player": 1, "number": 1, "commitment": sealed}
+    assert entry.facts == {"player": 1, "number": 1, "commitment": sealed}
     assert audit(trio).falsehoods == ()
     assert audit(trio).not_compared[0].part == "derived rows"  # there are no views yet, and nothing else is left out
 
@@ -87,7 +86,7 @@ def test_every_renaming_has_a_number_and_a_salt_of_its_own(trio: Path) -> None:
             salts.add(person_in(trio, 1).salt)
             assert ledger.player(name).player == 1
         assert ledger.rename(2, "Bob Lund")
-    assert [entry["key"] for entry in renamings(trio)] == [*(f"renamed:1@{n}" for n in range(1, 5)), "renamed:2@1"]
+    assert [entry.key for entry in renamings(trio)] == [*(f"renamed:1@{n}" for n in range(1, 5)), "renamed:2@1"]
     assert len(salts) == 5
     assert audit(trio).falsehoods == ()
 
@@ -383,5 +382,5 @@ def test_a_foreign_table_of_that_name_is_no_layout(club_of_layout_1: Path) -> No
 def test_the_journal_holds_no_letter_of_a_name(trio: Path) -> None:
     with Ledger.open(trio) as ledger:
         ledger.rename(1, NEW_NAME)
-        bodies = [json.dumps(entry) for entry in ledger.entries()]
+        bodies = [str(entry) for entry in ledger.entries()]
     assert not [body for body in bodies if NEW_NAME in body or OLD_NAME in body]

@@ -66,7 +66,7 @@ def test_with_the_newest_copy_back_in_its_place_all_goes_on(club_with_older_name
     put_people_file(club_with_older_names.with_name("newest"), club_with_older_names)
     import_wins(club_with_older_names, ("Mallory", "Carl"))
     with Ledger.open(club_with_older_names) as ledger:
-        games = [entry["facts"] for entry in ledger.entries("game-recorded")]
+        games = [entry.facts for entry in ledger.entries("game-recorded")]
         assert [(game["white"], game["black"]) for game in games] == [(1, 2), (3, 4), (5, 3)]
         assert ledger.player("Mallory").player == 5
     assert audit(club_with_older_names).falsehoods == ()

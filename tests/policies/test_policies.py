@@ -143,7 +143,7 @@ def test_settings_are_numbered_written_in_full_and_a_repeat_is_none(club_of_two:
     second = policies.set("four-eyes", {"on": True}, actor="eve")
     assert second.key == "policy:four-eyes@2"
     (*_, entry) = club_of_two.ledger.entries("policy-set")
-    assert entry["facts"]["settings"] == {"on": True, "tokens": True}
+    assert entry.facts["settings"] == {"on": True, "tokens": True}
     assert policies.at("four-eyes", "2026") == {"on": True, "tokens": True}
     assert [known.number for known in policies.list()] == [1, 2]
 

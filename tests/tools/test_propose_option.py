@@ -66,8 +66,8 @@ def _four_eyed(tmp_path: Path, run: Run) -> Path:
 def facts(path: Path) -> list[tuple[str, str, Any]]:
     """What the journal holds, but proposals and decisions."""
     with Ledger.open(path) as ledger:
-        entries = [entry for entry in ledger.entries() if not entry["kind"].startswith("correction-")]
-        return [(entry["kind"], entry["key"], entry["facts"]) for entry in entries]
+        entries = [entry for entry in ledger.entries() if not entry.kind.startswith("correction-")]
+        return [(entry.kind, entry.key, entry.facts) for entry in entries]
 
 
 def approved(club: Path, run: Run) -> None:

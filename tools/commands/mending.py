@@ -66,10 +66,10 @@ def accept_clock(db_path: str, yes: bool, actor: str) -> None:
     """
     with Ledger.open(db_path) as ledger:
         for entry in ledger.entries(last=1):
-            position, recorded_at, now = entry["position"], entry["recorded_at"], ledger.now_ms()
+            position, recorded_at, now = entry.position, entry.recorded_at, ledger.now_ms()
             event = ClockAccepted(entry=position)
             check_acceptance(event, now, position, recorded_at)
-            output.remark(f"entry {position} was recorded at {recorded_at} by {entry['actor']!r}")
+            output.remark(f"entry {position} was recorded at {recorded_at} by {entry.actor!r}")
             output.remark(f"this machine's clock says {recorded_text(now)}")
             confirmed("Is this machine's clock right, and was the clock wrong that recorded this entry?", yes=yes)
             receipt = ledger.append(event, **recorded_by(ledger, actor))

@@ -321,23 +321,23 @@ def log(
 def _list_about(ledger: Ledger, game: str, fmt: str | None) -> None:
     """Entries about a game: as they stand, in words, or, where rows are asked for, both in columns."""
     if fmt in {None, "nl"}:
-        output.write(ledger.log(game), fmt)
+        output.write(as_rows(ledger.log(game)), fmt)
         return
     with ledger.moment():
-        rows, entries = as_rows(game_logs.game_log(ledger, game)), ledger.log(game)
+        rows, entries = game_logs.game_log(ledger, game), ledger.log(game)
     if fmt == "table":
-        output.write(rows, fmt)
+        output.write(as_rows(rows), fmt)
         return
-    fields = list(dict.fromkeys(name for entry in entries for name in entry["facts"]))
-    sentences = ({"what": row["what"], "why": row["why"]} for row in rows)
+    fields = list(dict.fromkeys(name for entry in entries for name in entry.facts))
     output.write(
         [
             {
-                **{name: entry[name] for name in _ENTRY_COLUMNS if name != "facts"},
-                **words,
-                **{name: entry["facts"].get(name) for name in fields},
+                **{name: getattr(entry, name) for name in _ENTRY_COLUMNS if name != "facts"},
+                "what": row.what,
+                "why": row.why,
+                **{name: entry.facts.get(name) for name in fields},
             }
-            for entry, words in zip(entries, sentences, strict=True)
+            for entry, row in zip(entries, rows, strict=True)
         ],
         fmt,
     )
@@ -347,9 +347,9 @@ def _list_entries(ledger: Ledger, kind: str | None, limit: int, fmt: str | None)
     """Entries of any kinds: in rows their facts are one cell."""
     if limit == limits.EVERY_ROW and fmt == "nl":
         for entry in ledger.entries(kind):  # of any number, without holding them
-            output.write([entry], fmt)
+            output.write([as_row(entry)], fmt)
         return
-    entries = list(ledger.entries(kind, None if limit == limits.EVERY_ROW else limit + 1))
+    rows = as_rows(ledger.entries(kind, None if limit == limits.EVERY_ROW else limit + 1))
     if fmt not in {None, "nl"}:
-        entries = [{name: entry[name] for name in _ENTRY_COLUMNS} for entry in entries]
-    limits.write(entries, fmt, limit, newest_last=True)
+        rows = [{name: row[name] for name in _ENTRY_COLUMNS} for row in rows]
+    limits.write(rows, fmt, limit, newest_last=True)
