@@ -64,6 +64,7 @@ class PlayersReport(FaultsFound):
     registered: int = 0
     seeded: int = 0
     births: int = 0
+    proposed: int = 0
     kept_names: int = 0
     namesakes: list[Fault] = attrs.Factory(list)
 
@@ -74,7 +75,7 @@ class _Known:
 
     Attributes:
         births: of registered players, rows of ``BirthYearLearnt``.
-        seeded_lines: lines whose seed is known already.
+        seeded_lines: lines whose seed is not recorded: it is known already, or proposed.
         fresh: ``line``, ``identity``, ``name`` of those who are new; None where nobody is registered yet.
     """
 
@@ -86,7 +87,15 @@ class _Known:
 class ListImport:
     """One list of players into one journal."""
 
-    def __init__(self, ledger: OpenLedger, pool: Pool, since: str | None, source: str | None, actor: str) -> None:
+    def __init__(
+        self,
+        ledger: OpenLedger,
+        pool: Pool,
+        since: str | None,
+        source: str | None,
+        actor: str,
+        propose: Callable[[Sequence[Event]], object] | None,
+    ) -> None:
         """Prepare the import of a list.
 
         Args:
@@ -95,6 +104,7 @@ class ListImport:
             since: from when they hold, where a row does not tell; None: from the beginning.
             source: name of the list.
             actor: who imports.
+            propose: as of ``Registry.take_list``.
 
         Raises:
             MalformedError: an instant or a name that no event may hold.
@@ -107,7 +117,8 @@ class ListImport:
         self._source = source
         self._actor = actor
         self._now_ms = ledger.now_ms()
-        self._four_eyes = past_reach.are_four_eyes_on(ledger.journal.find)
+        self._propose, self._proposed = propose, list[Event]()
+        self._four_eyes = propose is None and past_reach.are_four_eyes_on(ledger.journal.find)
         self.report = PlayersReport()
 
     def take(
@@ -137,9 +148,12 @@ class ListImport:
             fresh = [row for news in looked_up if news.fresh is not None for row in news.fresh.iter_rows()]
             alike = namesakes(self._ledger.names.people(), [(identity, name) for _, identity, name in fresh])
             self.report.namesakes = [Fault(fresh[note.place][0], str(note)) for note in alike]
+            if self._propose is not None and self._proposed:  # before the rest, so that a refusal leaves nothing behind
+                self._propose(self._proposed)
+                self.report.proposed = len(self._proposed)
             with self._ledger.journal.writing() as writer:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
-                if not self._four_eyes and past_reach.are_four_eyes_on(writer.find):
+                if self._propose is None and not self._four_eyes and past_reach.are_four_eyes_on(writer.find):
                     message = "four eyes were set while this list was read; import it again"
                     raise RejectedError(past_reach.RULE, "", message)
                 for frame, news in zip(parts, looked_up, strict=True):
@@ -184,10 +198,11 @@ class ListImport:
 
     def _refuse_past(self, line: int, event: BirthYearLearnt | RatingSeeded) -> None:
         """What is told of a registered player under four eyes is a fault where it reaches back."""
-        try:
-            past_reach.check(event, self._ledger.journal.find, self._now_ms)
-        except RejectedError as error:
-            self.report.fault(line, str(error))
+        if self._four_eyes:
+            try:
+                past_reach.check(event, self._ledger.journal.find, self._now_ms)
+            except RejectedError as error:
+                self.report.fault(line, str(error))
 
     def _look_at_people(self, rows: DataFrame, news: _Known) -> None:
         people = pasts.known_of(self._ledger.views.connection, rows["player"].to_list(), self._now_ms)
@@ -195,9 +210,12 @@ class ListImport:
         for line, identity, player, born, standing in columns.iter_rows():
             person = people[player]
             if born is not None and person.birth_year is None:
-                news.births.append((player, born))
-                if self._four_eyes:
-                    self._refuse_past(line, BirthYearLearnt(player=player, birth_year=born))
+                learnt = BirthYearLearnt(player=player, birth_year=born)
+                self._refuse_past(line, learnt)
+                if self._propose is None:
+                    news.births.append((player, born))
+                else:
+                    self._proposed.append(learnt)
             elif born not in {None, person.birth_year}:
                 self.report.fault(line, f"{identity!r} was born in {person.birth_year} says the ledger, not in {born}")
             if standing not in {None, person.standing}:
@@ -219,9 +237,13 @@ class ListImport:
                     rules.check_repeat(RatingSeeded, key, rules.facts_of(stored[key]), orjson.loads(told_facts))
                     news.seeded_lines.add(line)
                     continue
-                if self._four_eyes:
-                    seed = RatingSeeded(player=player, pool=self._pool.name, effective_at=since, rating="1")
+                if self._four_eyes or self._propose is not None:
+                    seed = codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts))
+                    assert isinstance(seed, RatingSeeded)
                     self._refuse_past(line, seed)
+                    if self._propose is not None:
+                        self._proposed.append(seed)
+                        news.seeded_lines.add(line)
                 since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
                 if (player, since_ms) in listed:  # under another key, so in another spelling
                     self._ledger.standing.judge(codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts)))
@@ -598,6 +620,7 @@ class Registry:
         token: str | None = None,
         faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
+        propose: Callable[[Sequence[Event]], object] | None = None,
     ) -> PlayersReport:
         """Register the players of a list with their pasts: all of them or, where there is a fault, nobody.
 
@@ -610,6 +633,8 @@ class Registry:
             token: what proves it, where somebody holds the role of a recorder.
             faults_so_far: how many faults the importer found.
             advance: called with the number of players of each frame that was read.
+            propose: called with what the list tells of players who are registered already, for somebody else to
+                approve, before newcomers are registered; None: it is recorded.
 
         Raises:
             UnknownNameError: there is no such pool.
@@ -623,7 +648,7 @@ class Registry:
         pools = {each.name: each for each in self.ledger.pools()}
         if name not in pools:
             raise UnknownNameError("pool", name, f"expected one of {sorted(pools)}")
-        job = ListImport(self.ledger, pools[name], since, source, actor)
+        job = ListImport(self.ledger, pools[name], since, source, actor, propose)
         return job.take(frames, faults_so_far, advance)
 
 

@@ -14,6 +14,7 @@ from ledger.imports.files import detect
 from ledger.imports.reading import Reading
 from ledger.imports.trf import games as trf
 from ledger.imports.trf.lines import player_line_of
+from ledger.ledger import Ledger
 from ledger.testing.importer_contract import Importer, ImporterContract
 from tests.kit.commands import Run
 from tests.kit.places import DATA
@@ -455,10 +456,20 @@ def test_under_four_eyes_tournaments_of_a_report_are_not_opened_and_no_game_is_t
     assert run("policy", "set", empty_club, "four-eyes", "on=true", "--by", "eve").code == 0
     done = run("import", empty_club, file, "--open-tournaments")
     assert (done.code, "needs-a-proposal" in done.err, "Nothing was recorded" in done.err) == (1, True, True)
+    proposing = shlex.split(done.err[done.err.index("rating-ledger ") :])[1:]
     done = run("import", empty_club, file)
     assert (done.code, "2 games recorded, 0 known already" in done.err) == (0, True)
     line = shlex.split(done.err[done.err.index("so propose them: rating-ledger ") :].splitlines()[0])[4:]
     assert run(*line).out.startswith("proposal 1 is open")
+    done = run(*proposing)
+    assert (done.code, done.out.startswith("proposal 2 is open")) == (0, True), done.err
+    with Ledger.open(empty_club) as ledger:
+        one, other = (shown.changes for shown in ledger.corrections.proposals())
+        assert one == other
+    done = run("import", empty_club, file, *proposing[3:], "--dry-run")
+    assert (done.code, "dry run: nothing was written" in done.err) == (0, True), done.err
+    done = run("import", empty_club, file, "--propose", "--reason", "as reported")
+    assert (done.code, "--propose: for --open-tournaments alone" in done.err) == (2, True)
 
 
 @pytest.mark.parametrize("words", [(), ("--open-tournaments",)])

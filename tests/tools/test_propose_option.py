@@ -71,7 +71,9 @@ def facts(path: Path) -> list[tuple[str, str, Any]]:
 
 
 def approved(club: Path, run: Run) -> None:
-    done = run("correct", club, "approve", "1", "--by", "adam")
+    with Ledger.open(club) as ledger:
+        seen = ledger.journal.size()
+    done = run("correct", club, "approve", "1", "--by", "adam", "--seen", str(seen))
     assert done.code == 0, done.err
     assert run("audit", club).out.startswith("TRUE")
 
@@ -161,3 +163,41 @@ def test_where_tokens_are_set_up_the_token_names_who_proposes(
     with Ledger.open(four_eyed) as ledger:
         shown = ledger.corrections.proposal(1).proposal
         assert (shown.proposed_by, bool(shown.proposed_proven), shown.decided_by) == ("eve", True, "adam")
+
+
+LIST = """name,identity,rating,birth_year,since
+Ann,name:ann,1850,,2026-10-01
+Bob,name:bob,,1990,
+Zoe,name:zoe,1700,2001,2026-10-01
+"""
+
+
+def test_a_list_of_players_is_proposed_by_the_line_that_its_refusal_names(four_eyed: Path, run: Run) -> None:
+    members = four_eyed.with_name("members.csv")
+    members.write_text(LIST, "utf-8")
+    there = facts(four_eyed)
+    done = run("players", "import", four_eyed, members)
+    assert (done.code, done.err.count("needs-a-proposal: "), facts(four_eyed)) == (REFUSED, 2, there)
+    line = shlex.split(done.err[done.err.index("rating-ledger ") :])
+    assert line[-5:] == ["--propose", "--reason", "...", "--by", "NAME"]
+    done = run(*line[1:])
+    assert (done.code, done.out.startswith("proposal 1 is open: 'correct ")) == (0, True), done.err
+    assert "3 players, 1 of them new, 1 rating, 2 facts proposed" in done.err
+    newcomer = [key for _, key, _ in facts(four_eyed)[len(there) :]]
+    assert newcomer == ["player:5", "seed:standard:5@2026-10-01"]
+    approved(four_eyed, run)
+    learnt = {key: told for _, key, told in facts(four_eyed)[len(there) + 2 :]}
+    assert {told.get("rating", told.get("birth_year")) for told in learnt.values()} == {"1850", 1990}
+    done = run("players", "import", four_eyed, members)
+    assert (done.code, "0 of them new, 0 ratings" in done.err) == (0, True), "it is known already"
+
+
+def test_a_list_whose_proposal_is_refused_registers_nobody(four_eyed: Path, run: Run) -> None:
+    members = four_eyed.with_name("members.csv")
+    members.write_text(LIST, "utf-8")
+    there = facts(four_eyed)
+    done = run("players", "import", four_eyed, members, "--propose", "--by", "eve")
+    assert (done.code, "no-reason: " in done.err, facts(four_eyed)) == (REFUSED, True, there)
+    members.write_text(LIST.replace("2026-10-01", "2026-11-20"), "utf-8")
+    done = run("players", "import", four_eyed, members, *EVE)
+    assert (done.code, "after-the-first-game: " in done.err, facts(four_eyed)) == (REFUSED, True, there)

@@ -24,7 +24,7 @@ from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import refuse_own_files
 
 from ..progress import Bars
-from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words
+from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words, proposing
 from .identifying import acting, recorder
 from .importing import Wish, check_files, import_file, save_differences, show_preview
 
@@ -85,6 +85,7 @@ from .importing import Wish, check_files, import_file, save_differences, show_pr
 )
 @click.option("--encoding", metavar="NAME", help="Of a file that is not UTF-8, UTF-16 with its mark, or Windows-1252.")
 @acting("import")
+@proposing.proposing_part("With --open-tournaments: propose these days, for somebody else to approve.")
 def import_(
     db_path: str,
     files: Sequence[str],
@@ -122,12 +123,16 @@ def import_(
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
       rating-ledger import club.db open.trf --open-tournaments
+      rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
       rating-ledger import club.db may.csv --dry-run --first 20
       rating-ledger import club.db games.pgn --propose-differences told-otherwise.csv
       rating-ledger import club.db liga.csv --column white=Weiß --column black=Schwarz --dates dmy
     """
     if pool and pools:
         raise click.UsageError("give --pool or --pools, not both")
+    asked = proposing.wish()
+    if asked is not None and not open_tournaments:
+        raise click.UsageError("--propose: for --open-tournaments alone; games are recorded")
     said = _said(source, dates, speeds, day, columns, results)
     by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
     named = {*by_variant.values(), *([pool] if pool is not None else [])}
@@ -138,12 +143,12 @@ def import_(
         ledger.views.refuse_foreign()
         for name in named:
             check_pool(ledger, name, is_new=new_pool)
-        if open_tournaments and not dry_run and past_reach.are_four_eyes_on(ledger.journal.find):
+        if open_tournaments and asked is None and not dry_run and past_reach.are_four_eyes_on(ledger.journal.find):
             raise RejectedError(  # before the first game: half of what was asked for would be recorded
                 past_reach.RULE,
                 "--open-tournaments",
-                "four eyes are on, and openings of reported tournaments reach into the past; import without it, which "
-                "names the line that proposes each, for somebody else to approve. Nothing was recorded",
+                "four eyes are on, and openings of reported tournaments reach into the past; propose them for somebody "
+                f"else to approve. Nothing was recorded: {proposing.line_to_propose(ledger)}",
             )
         check_files(files, fmt=fmt, encoding=written_in)
         if differences is not None:
@@ -157,6 +162,7 @@ def import_(
             said=said,
             encoding=written_in,
             open_tournaments=open_tournaments,
+            proposed=asked,
             differences=None if differences is None else [],
             actor=actor if dry_run else recorder(ledger, actor),
         )

@@ -12,7 +12,7 @@ import attrs
 from ledger.answers.announcements import OutsideGames, outside_games
 from ledger.answers.import_previews import ImportPreview, UnderstoodGame
 from ledger.answers.rows import as_row
-from ledger.correcting.batches import proposing
+from ledger.correcting import batches
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.source_games import Fault
 from ledger.imports.files import Source, detect, foreign, open_source
@@ -24,6 +24,7 @@ from ledger.ledger import Ledger
 from .. import output
 from ..progress import ReadingBar
 from ..wording import counted
+from . import proposing
 from .identifying import recording_token
 from .reported_tournaments import open_reported
 
@@ -47,6 +48,7 @@ class Wish:
         open_tournaments: the days that tournament reports tell are recorded, too.
         differences: takes the games that a file tells otherwise than they stand, which are faults where it is None.
         actor: who imports.
+        proposed: in which words these days are proposed; None: they are recorded.
     """
 
     choice: PoolChoice
@@ -58,6 +60,7 @@ class Wish:
     open_tournaments: bool
     differences: list[Difference] | None
     actor: str
+    proposed: proposing.Wish | None = None
 
 
 def check_files(paths: Sequence[str], *, fmt: str | None, encoding: str | None = None) -> None:
@@ -118,13 +121,13 @@ def import_file(ledger: Ledger, path: str, wish: Wish, preview: ImportPreview | 
     is_good = _tell(ledger, source, fmt, report, outside, strict=wish.strict)
     if is_good or not wish.strict:
         recorder = wish.actor if wish.open_tournaments and preview is None else None
-        open_reported(ledger, source.reading, wish.choice.pool, recorder)
+        open_reported(ledger, source.reading, wish.choice.pool, recorder, None if recorder is None else wish.proposed)
     return is_good
 
 
 def _settled(report: ImportReport) -> list[Difference]:
     """The games of a file whose differences corrections can settle; the others are faults of it."""
-    _, left = proposing(report.differences)
+    _, left = batches.proposing(report.differences)
     for difference in left:
         report.fault(difference.line, difference.message)
     lines = {difference.line for difference in left}
@@ -138,7 +141,7 @@ def save_differences(ledger: Ledger, path: str, differences: Sequence[Difference
         output.remark(f"{path}: not written: no game is told otherwise than it stands")
         return
     games = list({difference.game: difference for difference in differences}.values())
-    output.save(Path(path), proposing(games)[0].encode())
+    output.save(Path(path), batches.proposing(games)[0].encode())
     command = f"correct {quote(str(ledger.path))} batch {quote(path)} --reason '...' --by NAME"
     output.remark(f"{path}: corrections of {counted(len(games), 'game')}: '{command}' proposes them")
 

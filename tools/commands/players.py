@@ -17,6 +17,7 @@ from ledger.imports.files import open_source
 from ledger.imports.players import formats
 from ledger.imports.players.fide import KINDS
 from ledger.imports.players.formats import FORMATS
+from ledger.journal import past_reach
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 
@@ -27,7 +28,7 @@ from . import DB, REFUSED
 from .alike_players import alike
 from .identifying import acting, recorded_by
 from .importing import FAULTS_SHOWN, kept_names, note_namesakes, tell_namesakes
-from .proposing import proposing, record
+from .proposing import line_to_propose, propose, proposing, proposing_part, record, wish
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ACTOR = acting("registry")
@@ -254,6 +255,7 @@ players.add_command(alike)
 @click.option("--list", "source", metavar="NAME", help="Name of the list, kept with each rating.")
 @click.option("--format", "fmt", type=click.Choice(FORMATS), help="Told by content where not given.")
 @ACTOR
+@proposing_part("Propose what it tells of players who are registered already, for somebody else to approve.")
 def import_(
     db_path: str,
     file: str,
@@ -269,15 +271,17 @@ def import_(
     A CSV file names columns in its header, in any order: identity (or fide_id, or name alone), name, rating, games, rd,
     volatility, highest, k, birth_year, standing, since. FIDE's lists are read as text and as XML: rating, K and year of
     birth are taken, the games are not, for they are those of the last month. Files packed by gzip, bzip2 or zstd are
-    unpacked. Whoever is registered already is not registered again: a rating that is new is added, and a year of birth.
-    With any fault nothing is recorded.
+    unpacked. Whoever is registered already is not registered again: a rating that is new is added, and a year of birth;
+    --propose proposes these, as four eyes ask for, and registers newcomers. With any fault nothing is recorded.
 
     \b
     Example:
       rating-ledger players import club.db members.csv --since 2024-01-01
       rating-ledger players import club.db standard_sep26frl.txt
       rating-ledger players import club.db players_list_xml_foa.xml --kind rapid --pool rapid --since 2026-09-01
+      rating-ledger players import club.db members.csv --since 2024-01-01 --propose --reason 'list of January' --by eve
     """
+    asked = wish()
     with Ledger.open(db_path) as ledger, open_source(file) as opened:
         chosen = fmt or formats.detect(opened.first)
         bar = ReadingBar(opened.reading, Path(file).stat().st_size if file != "-" else None)
@@ -290,6 +294,7 @@ def import_(
                 source=source or formats.list_name(chosen, kind),
                 faults_so_far=lambda: opened.reading.fault_count,
                 advance=bar.advance,
+                propose=None if asked is None else lambda events: propose(ledger, events, asked),
             )
         except ValueError as error:
             raise click.UsageError(str(error)) from None
@@ -303,6 +308,8 @@ def import_(
             output.remark(f"{opened.reading.name}: and {count - FAULTS_SHOWN:,} more faults")
         if count:
             output.remark(f"{opened.reading.name} ({chosen}): {counted(count, 'fault')}: nothing recorded")
+            if any(fault.message.startswith(f"{past_reach.RULE}: ") for fault in faults):
+                output.remark(f"what four eyes refuse of it is proposed by: {line_to_propose(ledger)}")
             sys.exit(REFUSED)
         _rate(ledger)
         name = opened.reading.name
@@ -314,6 +321,8 @@ def import_(
         ]
         if report.births:
             words.append(f"{counted(report.births, 'year')} of birth learnt")
+        if report.proposed:
+            words.append(f"{counted(report.proposed, 'fact')} proposed")
         if report.kept_names:
             words.append(kept_names(report.kept_names))
         output.remark(f"{opened.reading.name} ({chosen}): {', '.join(words)}; head {ledger.head()}")

@@ -42,13 +42,11 @@ def _keep(context: click.Context, option: click.Parameter, value: object) -> Non
     context.meta[f"{_KEPT}{option.name}"] = value
 
 
-PROPOSE = click.option(
-    "--propose",
-    is_flag=True,
-    expose_value=False,
-    callback=_keep,
-    help="Propose it, for somebody else to approve by 'correct'; nothing is recorded before that.",
-)
+def _proposed(what: str) -> Callable[[Command], Command]:
+    return click.option("--propose", is_flag=True, expose_value=False, callback=_keep, help=what)
+
+
+PROPOSE = _proposed("Propose it, for somebody else to approve by 'correct'; nothing is recorded before that.")
 REASON = click.option("--reason", metavar="TEXT", expose_value=False, callback=_keep, help=identifying.WHY)
 _BY = click.option("--by", metavar="WHO", expose_value=False, callback=_keep, help=identifying.BY)
 
@@ -56,6 +54,11 @@ _BY = click.option("--by", metavar="WHO", expose_value=False, callback=_keep, he
 def proposing(command: Command) -> Command:
     """The options that make a proposal of what a command would record."""
     return PROPOSE(REASON(_BY(command)))
+
+
+def proposing_part(what: str) -> Callable[[Command], Command]:
+    """The same where *what* alone is proposed, in the words of the help, and the rest recorded."""
+    return lambda command: _proposed(what)(REASON(_BY(command)))
 
 
 def wish(by: str | None = None) -> Wish | None:
@@ -131,12 +134,16 @@ def naming_the_line(ledger: Ledger) -> Iterator[None]:
     except RejectedError as error:
         if error.rule != past_reach.RULE:
             raise
-        words = _line_given()
-        words += ["--propose", "--reason", "..."]
-        if "--by" not in words and not ledger.tokens.are_set_up():  # else the token names who it is
-            words += ["--by", "NAME"]
         message = str(error).removeprefix(f"{error.rule}: ")
-        raise RejectedError(error.rule, error.key, f"{message}: {shlex.join(words)}") from None
+        raise RejectedError(error.rule, error.key, f"{message}: {line_to_propose(ledger)}") from None
+
+
+def line_to_propose(ledger: Ledger) -> str:
+    """The line that proposes what the line that was given would record."""
+    words = [*_line_given(), "--propose", "--reason", "..."]
+    if "--by" not in words and not ledger.tokens.are_set_up():  # else the token names who it is
+        words += ["--by", "NAME"]
+    return shlex.join(words)
 
 
 def _line_given() -> list[str]:

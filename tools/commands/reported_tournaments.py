@@ -11,14 +11,30 @@ from ledger.journal import past_reach
 from ledger.ledger import Ledger
 
 from .. import output
+from . import proposing
 from .identifying import recording_token
 
 SHOWN = 10  # tournaments of a file
 
 
-def open_reported(ledger: Ledger, reading: Reading, pool: str, actor: str | None) -> None:
-    """Announce the tournaments of a file that were not announced yet; without an *actor* say the command that does."""
+def open_reported(
+    ledger: Ledger, reading: Reading, pool: str, actor: str | None, asked: proposing.Wish | None = None
+) -> None:
+    """Announce the tournaments of a file that were not announced yet; without an *actor* say the command that does.
+
+    Args:
+        ledger: where they are announced.
+        reading: of the file.
+        pool: name of the pool.
+        actor: who announces them; None: nobody.
+        asked: they are proposed in these words; None: recorded.
+    """
     found = list(openings(ledger, reading.tournaments, pool))
+    if asked is not None:
+        proposed = [opening.event for opening in found if not opening.problem]
+        found = [opening for opening in found if opening.problem]
+        if proposed:
+            proposing.propose(ledger, proposed, asked)
     for opening in found[: None if actor else SHOWN]:
         where = f"{reading.name}:{opening.line}"
         if opening.problem:
