@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +25,8 @@ from ledger.ledger import Ledger
 from ledger.ratings.projectors import BUILT_IN
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
+from tests.kit.commands import Run
+from tests.kit.corrections import made
 from tests.kit.fact_plugins import WEEKDAYS
 from tests.kit.games import game_recorded, source_games
 from tests.kit.impacts import file_digests
@@ -214,3 +217,40 @@ def test_others_read_on_and_a_copy_is_tried_on_while_they_write(asked_as_if: Led
             assert list(would_be.rows("current")) == expected
     with ledger.moment(), ledger.as_if([change]) as would_be:
         assert list(would_be.rows("current")) == expected
+
+
+ASKED = {
+    "show": "show DB Ann",
+    "games": "games DB Ann --all",
+    "ratings": "ratings DB",
+    "best": "best DB Ann",
+    "streaks": "streaks DB Ann",
+    "upsets": "upsets DB --margin 0",
+    "time losses": "time-losses DB Ann",
+    "opponents": "opponents DB Ann --by strength",
+    "predict": "predict DB Ann Bob",
+    "pools": "pools DB",
+    "eras": "scheme eras DB",
+    "runs": "runs DB --on 2026-11-20",
+    "crosstable": "crosstable DB Open",
+    "tournaments": "tournaments DB",
+}
+
+
+@pytest.mark.parametrize("wanted", ["void", "adopt"])
+def test_commands_as_if_print_what_they_print_after_the_approval(wanted: str, tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "club.db"
+    made(path).close()
+    change = ("void", "g3") if wanted == "void" else ("adopt", "glicko2", "--from", "2026-11-04")
+    assert run("correct", path, *change, "--reason", "the scoresheet", "--by", "eve").code == 0
+
+    def printed(*options: str) -> dict[str, str]:
+        lines = {name: [str(path) if word == "DB" else word for word in line.split()] for name, line in ASKED.items()}
+        answers_of = {name: run(*line, *options) for name, line in lines.items()}
+        assert {name: done.code for name, done in answers_of.items()} == dict.fromkeys(ASKED, 0)
+        return {name: re.sub('"position": [0-9]+', "", done.out) for name, done in answers_of.items()}
+
+    before, tried = printed(), printed("--as-if", "1")
+    assert run("correct", path, "approve", "1", "--by", "adam").code == 0
+    assert printed() == tried
+    assert {name for name in ASKED if before[name] != tried[name]} >= {"show", "ratings", "best", "pools", "predict"}

@@ -9,7 +9,7 @@ from ledger.answers import streaks as streaks_of
 from ledger.answers.rows import as_row, as_rows
 
 from .. import limits, output
-from . import DB, POOL, VERIFY, instant, level
+from . import AS_IF, DB, POOL, VERIFY, instant, level
 
 UPSETS_IN_A_TABLE, PLAYERS_IN_A_TABLE = 50, 20
 _ONLY_IN_FULL = {
@@ -24,9 +24,12 @@ AT = click.option("--at", metavar="INSTANT", help="As it stood at the end of tha
 @click.argument("player")
 @POOL
 @AT
+@AS_IF
 @VERIFY
 @output.format_options
-def best(db_path: str, player: str, pool: str | None, at: str | None, fmt: str | None, verify: bool) -> None:
+def best(
+    db_path: str, player: str, pool: str | None, at: str | None, as_if: int | None, fmt: str | None, verify: bool
+) -> None:
     """A player's highest and lowest ratings, five best wins and five worst losses, each with its game.
 
     Highest and lowest count from 50 rated games on. Each scheme of the pool has its own: what was reached under
@@ -39,7 +42,7 @@ def best(db_path: str, player: str, pool: str | None, at: str | None, fmt: str |
       rating-ledger best club.db ann -t
       rating-ledger best club.db lichess:ann --at 2019 --csv
     """
-    with level(db_path, verify=verify) as ledger:
+    with level(db_path, verify=verify, as_if=as_if) as ledger:
         with ledger.moment():
             rows = as_rows(highest.achievements(ledger, ledger.player(player), pool, instant(at, "--at")))
         output.write(_for_people(rows) if fmt == "table" else rows, fmt)
@@ -50,9 +53,12 @@ def best(db_path: str, player: str, pool: str | None, at: str | None, fmt: str |
 @click.argument("player")
 @POOL
 @AT
+@AS_IF
 @VERIFY
 @output.format_options
-def streaks(db_path: str, player: str, pool: str | None, at: str | None, fmt: str | None, verify: bool) -> None:
+def streaks(
+    db_path: str, player: str, pool: str | None, at: str | None, as_if: int | None, fmt: str | None, verify: bool
+) -> None:
     """A player's winning, unbeaten and losing streaks: the current one and the longest, with first and last game.
 
     A streak is rated games in a row that were won, not lost, or lost. Of two that are the longest the first is shown.
@@ -62,7 +68,7 @@ def streaks(db_path: str, player: str, pool: str | None, at: str | None, fmt: st
       rating-ledger streaks club.db ann -t
       rating-ledger streaks club.db ann --at 2019-06-30
     """
-    with level(db_path, verify=verify) as ledger:
+    with level(db_path, verify=verify, as_if=as_if) as ledger:
         with ledger.moment():
             rows = as_rows(streaks_of.streaks(ledger, ledger.player(player), pool, instant(at, "--at")))
         output.write(rows, fmt)
@@ -76,6 +82,7 @@ def streaks(db_path: str, player: str, pool: str | None, at: str | None, fmt: st
 @POOL
 @AT
 @limits.option(PLAYERS_IN_A_TABLE, "players of --all")
+@AS_IF
 @VERIFY
 @output.format_options
 def time_losses_(
@@ -86,6 +93,7 @@ def time_losses_(
     pool: str | None,
     at: str | None,
     limit: int | None,
+    as_if: int | None,
     fmt: str | None,
     verify: bool,
 ) -> None:
@@ -107,7 +115,7 @@ def time_losses_(
     if limit is not None and not everybody:
         raise click.UsageError("--limit goes with --all")
     then = instant(at, "--at")
-    with level(db_path, verify=verify) as ledger:
+    with level(db_path, verify=verify, as_if=as_if) as ledger:
         if player is None:
             rows = as_rows(time_losses.everybody(ledger, pool, then))
             shown = limits.shown(limit, fmt, PLAYERS_IN_A_TABLE)
@@ -132,6 +140,7 @@ def time_losses_(
 @click.option("--to", "until", metavar="INSTANT", help="Only games that ended on that day or earlier.")
 @click.option("--margin", type=click.IntRange(0), metavar="POINTS", help="Another margin than the policy's.")
 @limits.option(UPSETS_IN_A_TABLE, "upsets, the largest first")
+@AS_IF
 @VERIFY
 @output.format_options
 def upsets_(
@@ -142,6 +151,7 @@ def upsets_(
     until: str | None,
     margin: int | None,
     limit: int | None,
+    as_if: int | None,
     fmt: str | None,
     verify: bool,
 ) -> None:
@@ -155,7 +165,7 @@ def upsets_(
       rating-ledger upsets club.db --player ann --from 2019-01 --to 2019-06 --margin 100
     """
     span = instant(since, "--from"), instant(until, "--to")
-    with level(db_path, verify=verify) as ledger:
+    with level(db_path, verify=verify, as_if=as_if) as ledger:
         shown = limits.shown(limit, fmt, UPSETS_IN_A_TABLE)
         with ledger.moment():
             found = upsets.upsets(

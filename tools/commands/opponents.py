@@ -13,7 +13,7 @@ from ledger.answers.crosstables.performances import whole
 from ledger.answers.rows import as_row, as_rows
 
 from .. import limits, output
-from . import DB, POOL, VERIFY, instant, level
+from . import AS_IF, DB, POOL, VERIFY, instant, level
 
 BATCHES_IN_A_TABLE = 20
 BATCH = "batch"
@@ -39,6 +39,7 @@ _ONLY_IN_FULL = {"first_date", "group", "points"}
 @POOL
 @click.option("--at", metavar="INSTANT", help="Only games in force at the end of that day, month or year.")
 @limits.option(BATCHES_IN_A_TABLE, "batches, the newest first")
+@AS_IF
 @VERIFY
 @output.format_options
 def opponents(
@@ -49,6 +50,7 @@ def opponents(
     pool: str | None,
     at: str | None,
     limit: int | None,
+    as_if: int | None,
     fmt: str | None,
     verify: bool,
 ) -> None:
@@ -67,7 +69,7 @@ def opponents(
     if against is not None and (at is not None or by != BATCH or limit is not None):
         raise click.UsageError("--against gives all games with one opponent: leave --by, --at and --limit out")
     then = instant(at, "--at")
-    with level(db_path, verify=verify) as ledger:
+    with level(db_path, verify=verify, as_if=as_if) as ledger:
         if against is not None:
             with ledger.moment():
                 answer = as_row(statistics.against(ledger, ledger.player(player), ledger.player(against), pool))

@@ -22,9 +22,10 @@ _ENTRY_COLUMNS = ("position", "recorded_at", "actor", "kind", "key", "facts")
 
 @click.command()
 @DB
+@AS_IF
 @VERIFY
 @output.format_options
-def pools(db_path: str, fmt: str | None, verify: bool) -> None:
+def pools(db_path: str, as_if: int | None, fmt: str | None, verify: bool) -> None:
     """Every pool: its scheme and settings, its players and rated games.
 
     The scheme is the one in force on the last day of which anything is recorded; "next_scheme" is one that was adopted
@@ -34,7 +35,7 @@ def pools(db_path: str, fmt: str | None, verify: bool) -> None:
     Example:
       rating-ledger pools club.db -t
     """
-    with level(db_path, verify=verify) as ledger:
+    with level(db_path, verify=verify, as_if=as_if) as ledger:
         output.write(as_rows(pools_of(ledger)), fmt)
 
 
@@ -242,10 +243,18 @@ def _points(rating: float | None) -> str:
 @click.argument("opponent")
 @POOL
 @click.option("--at", metavar="INSTANT", help="On that day; by default after all that is recorded.")
+@AS_IF
 @VERIFY
 @output.format_options
 def predict(
-    db_path: str, player: str, opponent: str, pool: str | None, at: str | None, fmt: str | None, verify: bool
+    db_path: str,
+    player: str,
+    opponent: str,
+    pool: str | None,
+    at: str | None,
+    as_if: int | None,
+    fmt: str | None,
+    verify: bool,
 ) -> None:
     """What a win, a draw and a loss would bring PLAYER against OPPONENT.
 
@@ -258,7 +267,7 @@ def predict(
       rating-ledger predict club.db ann bob -t
       rating-ledger predict club.db ann bob --at 2024-10-15
     """
-    with level(db_path, verify=verify) as ledger:
+    with level(db_path, verify=verify, as_if=as_if) as ledger:
         with ledger.moment():
             both = ledger.player(player), ledger.player(opponent)
             prediction = as_row(predictions.predict(ledger, *both, pool, instant(at, "--at")))

@@ -24,7 +24,7 @@ from .. import limits, output
 from ..choices import scheme_names
 from ..groups import Suggesting
 from ..progress import Bars
-from . import DB, KNOWN_AT, NEW_POOL, POOL, VERIFY, bring_level, check_pool, level, settings_given, tell_package
+from . import AS_IF, DB, KNOWN_AT, NEW_POOL, POOL, VERIFY, bring_level, check_pool, level, settings_given, tell_package
 from .identifying import acting
 from .proposing import proposing, record
 
@@ -137,16 +137,17 @@ def _as_text(default: float | bool) -> str:
 
 @scheme.command()
 @DB
+@AS_IF
 @VERIFY
 @output.format_options
-def eras(db_path: str, fmt: str | None, verify: bool) -> None:
+def eras(db_path: str, as_if: int | None, fmt: str | None, verify: bool) -> None:
     """Which scheme rates each pool from when on, with which settings, and what players brought along.
 
     \b
     Example:
       rating-ledger scheme eras club.db -t
     """
-    with level(db_path, verify=verify) as ledger:
+    with level(db_path, verify=verify, as_if=as_if) as ledger:
         output.write(as_rows(pools.eras(ledger)), fmt)
 
 
@@ -265,6 +266,7 @@ def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
 @click.option("--on", metavar="INSTANT", help="Show the list in force on that day, with the next run's changes.")
 @limits.option(ROWS_IN_A_TABLE, "runs, the newest ones; with --on how many players, the best first")
 @KNOWN_AT
+@AS_IF
 @VERIFY
 @output.format_options
 def runs(
@@ -273,6 +275,7 @@ def runs(
     on: str | None,
     limit: int | None,
     known_at: str | None,
+    as_if: int | None,
     fmt: str | None,
     verify: bool,
 ) -> None:
@@ -292,7 +295,7 @@ def runs(
             instant_ms(on)
         except ValueError as error:
             raise click.UsageError(f"--on: {error}") from None
-    with level(db_path, verify=verify, known_at=known_at) as ledger:
+    with level(db_path, verify=verify, as_if=as_if, known_at=known_at) as ledger:
         shown_rows = limits.shown(limit, fmt, ROWS_IN_A_TABLE)
         asked = None if shown_rows == limits.EVERY_ROW else shown_rows + 1
         if on is None:
