@@ -1,7 +1,8 @@
 """Write the published JSON Schemas, or check that the published ones are up to date.
 
-``python -m tools.schemas`` writes schemas/events/*.json, of the journal's entries, and schemas/exports/*.json, of the
-documents that answers are given away as; with ``--check`` it writes nothing, names the files that differ and exits 1.
+``python -m tools.schemas`` writes schemas/events/*.json, of the journal's entries, schemas/exports/*.json, of documents
+and exported rows, and schemas/answers/*.json, of what commands print as JSON; with ``--check`` it writes nothing, names
+the files that differ and exits 1.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from ledger.answers import export_schemas
+from ledger.answers import published_schemas
 from ledger.facts import json_schemas
 
 from . import output, running
@@ -20,7 +21,8 @@ from . import output, running
 PUBLISHED = Path(__file__).parent.parent / "schemas"
 FOLDERS: Mapping[str, Callable[[], dict[str, str]]] = {
     "events": json_schemas.documents,
-    "exports": export_schemas.documents,
+    "exports": published_schemas.exports,
+    "answers": published_schemas.answers,
 }
 
 
@@ -45,7 +47,7 @@ def differing(folder: Path) -> list[Path]:
 @click.option("--check", is_flag=True, help="Only name the files that differ.")
 @click.option("--into", default=PUBLISHED, type=click.Path(file_okay=False, path_type=Path), help="Folder of them.")
 def command(check: bool, into: Path) -> None:
-    """Write the published JSON Schemas of the journal's entries and of exports, or check that they are up to date.
+    """Write the published JSON Schemas of entries, exports and answers, or check that they are up to date.
 
     \b
     Example:

@@ -11,7 +11,7 @@ from ledger.answers.moments import of_one_moment
 from ledger.answers.rankings import class_limits, class_of
 from ledger.answers.wording import names
 from ledger.correcting.previews import Impact
-from ledger.facts.json_schemas import documented
+from ledger.facts.json_schemas import beside, documented
 from ledger.ledger import Ledger
 from ledger.ratings.previews import Figures
 
@@ -72,14 +72,23 @@ class ImpactSummary:
     seconds: float = documented("about what the approval takes, seconds")
 
 
-def summary(impact: Impact) -> ImpactSummary:
-    """What would move, in numbers."""
-    return ImpactSummary(**{field.name: getattr(impact, field.name) for field in attrs.fields(ImpactSummary)})
+@attrs.frozen(kw_only=True, slots=False)
+class ImpactInFull:
+    """What the approval of a proposal would move: in numbers, on published lists, player by player."""
+
+    summary: ImpactSummary = beside()
+    lists: list[MovedListRow] = documented("published lists that would say something else, as revised")
+    moves: list[MoveRow] = documented("who would stand otherwise: who would come or go first, then the largest moves")
 
 
 @of_one_moment
-def moves(ledger: Ledger, impact: Impact) -> list[MoveRow]:
-    """Everybody who would stand otherwise: who would come or go first, then the largest moves."""
+def in_full(ledger: Ledger, impact: Impact) -> ImpactInFull:
+    """All that would move."""
+    numbers = {field.name: getattr(impact, field.name) for field in attrs.fields(ImpactSummary)}
+    return ImpactInFull(summary=ImpactSummary(**numbers), lists=_lists(ledger, impact), moves=_moves(ledger, impact))
+
+
+def _moves(ledger: Ledger, impact: Impact) -> list[MoveRow]:
     shown = names(ledger, {move.player for move in impact.moves})
     limits = {pool: class_limits(ledger, pool) for pool in {move.pool for move in impact.moves}}
     return [
@@ -95,9 +104,7 @@ def moves(ledger: Ledger, impact: Impact) -> list[MoveRow]:
     ]
 
 
-@of_one_moment
-def lists(ledger: Ledger, impact: Impact) -> list[MovedListRow]:
-    """The published lists that would say something else, as revised."""
+def _lists(ledger: Ledger, impact: Impact) -> list[MovedListRow]:
     shown = names(ledger, {move.largest for move in impact.lists if move.largest is not None})
     return [
         MovedListRow(

@@ -160,7 +160,7 @@ class TableRow:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ColumnRow:
-    """A column of such a table."""
+    """A column of a table that a query can read."""
 
     table: str = documented("the table")
     column: str = documented("its name")

@@ -16,7 +16,7 @@ from ledger.answers.wording import EVERY_ROW, in_force_from, names, rows_up_to
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.facts.event_fields import MAX_WHOLE
-from ledger.facts.json_schemas import documented
+from ledger.facts.json_schemas import beside, documented
 from ledger.journal.game_keys import game_found
 from ledger.ledger import Ledger
 from ledger.ratings import queries
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _RESULT: dict[str, Literal["1-0", "0-1", "1/2-1/2"]] = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2"}
 _SIDES = ("white", "black")
+Status = Literal["recorded", "known already", "known already, and more is known now"]
 _SAME = """
 SELECT key FROM games JOIN pools ON pools.pool = games.pool
 WHERE white = ?1 AND black = ?2 AND pools.name = ?3 AND substr(ended_at, 1, 10) = substr(?4, 1, 10)
@@ -62,6 +63,16 @@ class RecordedGame:
     entry: int = documented("position of the journal's entry that recorded it", minimum=1)
     white_player: int = documented("White's number in the ledger", minimum=1)
     black_player: int = documented("Black's number in the ledger", minimum=1)
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class GameTold:
+    """A game that was told by hand: what became of it, and how it stands."""
+
+    status: Literal["recorded", "known already", "known already, and more is known now"] = documented(
+        "what became of it"
+    )
+    game: RecordedGame = beside()
 
 
 @of_one_moment

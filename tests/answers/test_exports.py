@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 
-from ledger.answers import export_schemas
+from ledger.answers import published_schemas
 from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.listing import tournaments
 from ledger.answers.exports import exporting
@@ -103,7 +103,7 @@ def test_every_format_says_the_same(what: str, exported_from: Ledger, tmp_path: 
 
 @pytest.mark.parametrize("what", PREPARED)
 def test_rows_fit_their_published_schema(what: str, exported_from: Ledger, tmp_path: Path) -> None:
-    validator = Draft202012Validator(json.loads(export_schemas.documents()[f"{what}-1.json"]))
+    validator = Draft202012Validator(json.loads(published_schemas.exports()[f"{what}-1.json"]))
     for asked in (ALL, ExportFilter()):
         rows = list(taken(exported_from, tmp_path, what, asked=asked))
         assert rows

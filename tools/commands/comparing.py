@@ -6,11 +6,11 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import attrs
 import click
 
 from ledger.answers.comparing import comparison
 from ledger.answers.comparing.comparison import Comparison, SchemeFigures, Switch
+from ledger.answers.rows import as_row
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
 
@@ -94,7 +94,7 @@ def compare(
             output.answer()
             output.answer_lines(block)
     elif fmt is None:
-        output.write_one(attrs.asdict(compared), None)
+        output.write_one(as_row(compared), None)
     else:
         output.write([_row(figures) for figures in compared.schemes], fmt)
     for figures in compared.schemes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import attrs
 import click
 
 from ledger.answers import impacts
@@ -49,10 +50,10 @@ def preview(db_path: str, number: int, picture: Path | None, limit: int | None, 
         pictures.check_available()
     with level(db_path) as ledger:
         impact = ledger.preview(number)
-        rows, lists = as_rows(impacts.moves(ledger, impact)), as_rows(impacts.lists(ledger, impact))
+        answer = impacts.in_full(ledger, impact)
     if picture is not None:
-        output.save(picture, move_pictures.draw(impact, rows, picture.suffix))
-    tell(impact, rows, lists, limit, fmt)
+        output.save(picture, move_pictures.draw(impact, as_rows(answer.moves), picture.suffix))
+    tell(impact, answer, limit, fmt)
 
 
 def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
@@ -72,7 +73,7 @@ def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
     since, known = ledger.corrections.recorded_since(number)
     if since:
         impact = ledger.preview(number)
-        tell(impact, as_rows(impacts.moves(ledger, impact)), as_rows(impacts.lists(ledger, impact)), None, "table")
+        tell(impact, impacts.in_full(ledger, impact), None, "table")
         were = "entry was" if since == 1 else "entries were"
         words = f"{since:,} {were} recorded after proposal {number}; this is what it would move now"
         output.error(f"{words}: approve with --seen {impact.seen}; nothing was recorded", "unseen:")
@@ -80,26 +81,24 @@ def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
     return known
 
 
-def tell(
-    impact: Impact, rows: list[dict[str, Any]], lists: list[dict[str, Any]], limit: int | None, fmt: str | None
-) -> None:
+def tell(impact: Impact, answer: impacts.ImpactInFull, limit: int | None, fmt: str | None) -> None:
     """Write an impact.
 
     Args:
         impact: what would move.
-        rows: the same, player by player.
-        lists: the published lists that would differ.
-        limit: how many of them, as the user gave it.
+        answer: the same, as it is told.
+        limit: how many players, as the user gave it.
         fmt: as ``output.write`` takes it.
     """
     most = limits.shown(limit, fmt, MOVES_IN_A_TABLE)
     if fmt is None:
-        output.write_one({**as_row(impacts.summary(impact)), "lists": lists, "moves": rows[:most]}, None)
+        output.write_one(as_row(attrs.evolve(answer, moves=answer.moves[:most])), None)
         return
+    rows = as_rows(answer.moves)
     if fmt == "table":
         output.answer(_head(impact))
-        for row in lists:
-            output.answer(_list_words(row))
+        for moved in answer.lists:
+            output.answer(_list_words(moved))
         if not rows:
             return
         output.answer()
@@ -115,12 +114,12 @@ def _head(impact: Impact) -> str:
     return f"proposal {impact.proposal}: {moved}; {changed}; about {impact.seconds:.1f} s; {seen}"
 
 
-def _list_words(row: dict[str, Any]) -> str:
+def _list_words(moved: impacts.MovedListRow) -> str:
     """What would become of a published list, on one line."""
-    words = f"list {row['list']}, as revised: {counted(row['players'], 'player')} would differ"
-    if row["player"] is None:
+    words = f"list {moved.list}, as revised: {counted(moved.players, 'player')} would differ"
+    if moved.player is None:
         return words
-    return f"{words}, most of all {row['name']}: {row['before']:.1f} to {row['after']:.1f}"
+    return f"{words}, most of all {moved.name}: {moved.before:.1f} to {moved.after:.1f}"
 
 
 def _for_people(row: dict[str, Any], pools: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ledger.answers.recorded_games import games_of_day, recorded_game
+from ledger.answers.recorded_games import GameTold, Status, games_of_day, recorded_game
 from ledger.answers.rows import as_row
 from ledger.answers.wording import shown
 from ledger.errors import MalformedError, UnknownNameError
@@ -105,7 +105,7 @@ def record(
         keys = games_of_day(ledger, white, black, chosen, game.ended_at)
         made = ledger.made_keys.key_of(game)
         key = made if made in keys and not report.recorded else next(iter(keys), made)
-        output.write_one({"status": _status(report), **as_row(recorded_game(ledger, key))}, fmt)
+        output.write_one(as_row(GameTold(status=_status(report), game=recorded_game(ledger, key))), fmt)
         _remark(ledger, report, key)
 
 
@@ -174,7 +174,7 @@ def _newcomer(word: str, option: str) -> tuple[str, str]:
     return (name, name.partition(":")[2]) if ":" in name else (name_identity(name), name)
 
 
-def _status(report: ImportReport) -> str:
+def _status(report: ImportReport) -> Status:
     if report.recorded:
         return "recorded"
     return "known already, and more is known now" if report.supplemented else "known already"

@@ -29,6 +29,7 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
         "kinds of entries": tables.kinds,
         "tables of the views": tables.views,
         "columns of exports": tables.exports,
+        "answers of commands": tables.answers,
     },
     "ledger/correcting/README.md": {"verbs of corrections": command_texts.verbs},
     "ledger/policies/README.md": {"policies": tables.policies},

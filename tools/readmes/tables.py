@@ -8,9 +8,10 @@ from inspect import cleandoc
 import attrs
 
 from ledger.answers.exports.datasets import PREPARED
+from ledger.answers.published_schemas import ANSWERS, VERSION
 from ledger.book.policies import POLICIES
 from ledger.book.tables import ColumnDoc
-from ledger.facts.events import BY_KIND, OLD_KINDS, Event
+from ledger.facts.events import BY_KIND, OLD_KINDS
 from ledger.ratings import projectors, read_models
 
 
@@ -37,6 +38,14 @@ def exports() -> str:
     made = {name: make(()) for name, make in PREPARED.items()}
     columns = {name: {column.name: column.meaning for column in item.columns} for name, item in made.items()}
     return _table("export", ((name, item.doc, columns[name]) for name, item in made.items()))
+
+
+def answers() -> str:
+    """Every answer that a command prints as JSON, with its schema."""
+    lines = ["| answer | what it is |", "|---|---|"]
+    for name, cls in ANSWERS.items():
+        lines.append(f"| [`{name}`](answers/{name}-{VERSION}.json) | {_first(cls)} |")
+    return "\n".join(lines)
 
 
 def policies() -> str:
@@ -72,7 +81,7 @@ def _linked(kind: str) -> str:
     return f"[`{kind}`](events/{kind.replace('/', '-')}.json)"
 
 
-def _first(cls: type[Event]) -> str:
+def _first(cls: type) -> str:
     """The first paragraph of what a class says of itself."""
     return " ".join(cleandoc(cls.__doc__ or "").partition("\n\n")[0].replace("``", "`").split())
 

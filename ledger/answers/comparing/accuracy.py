@@ -10,29 +10,22 @@ from typing import Any
 
 import attrs
 
+from ledger.facts.json_schemas import documented
 from ledger.runtime.lazy import np
 
 CLIP = 1e-6  # a prediction of 0 or 1 counts as this far from it: else one upset would cost infinitely much
 BINS = 10
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Bin:
-    """The games whose predictions lie in one tenth of the scale.
+    """The games whose predictions lie in one tenth of the scale."""
 
-    Attributes:
-        low: least prediction in it, 0 to 0.9.
-        high: where the next one begins; the last one ends with 1 itself.
-        games: how many.
-        predicted: mean prediction; None where there is no game.
-        scored: mean score; None where there is no game.
-    """
-
-    low: float
-    high: float
-    games: int
-    predicted: float | None
-    scored: float | None
+    low: float = documented("least prediction in it, 0 to 0.9")
+    high: float = documented("where the next one begins; the last one ends with 1 itself")
+    games: int = documented("how many", minimum=0)
+    predicted: float | None = documented("mean prediction; null: there is no game")
+    scored: float | None = documented("mean score; null: there is no game")
 
 
 def log_loss(expected: Any, score: Any) -> float:

@@ -6,7 +6,7 @@ the same predictions. The views are read, never written; what the figures mean, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -19,6 +19,7 @@ from ledger.answers.wording import day, names
 from ledger.book.timeline import BEGINNING
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.json_schemas import documented
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ledger import Ledger
 from ledger.runtime.lazy import np
@@ -29,109 +30,77 @@ ACTIVE_MS = 365 * DAY_MS  # who played so shortly before the last game is active
 THREADS = 2
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class SchemeFigures:
-    """What is to be said of one scheme.
+    """What is to be said of one scheme."""
 
-    Attributes:
-        scheme: its name.
-        title: for people.
-        rates: how many games it rates together.
-        settings: those that differ from the scheme's defaults: given, or the pool's own.
-        games: predictions that counted.
-        log_loss: see ``accuracy.log_loss``.
-        brier: see ``accuracy.brier``.
-        bias: see ``accuracy.bias``.
-        players: active players whom it lists at the end.
-        mean: mean of their ratings; None where there is nobody.
-        spread: standard deviation of these.
-        seconds: what the replay took.
-        calibration: see ``accuracy.calibration``.
-        years: by year with games.
-    """
-
-    scheme: str
-    title: str
-    rates: str
-    settings: Mapping[str, int | bool | str]
-    games: int
-    log_loss: float
-    brier: float
-    bias: float
-    players: int
-    mean: float | None
-    spread: float | None
-    seconds: float
-    calibration: tuple[Bin, ...]
-    years: tuple[Year, ...]
+    scheme: str = documented("its name")
+    title: str = documented("the same for people")
+    rates: str = documented("how many games it rates together")
+    settings: dict[str, int | bool | str] = documented("those that differ from its defaults: chosen, or the pool's own")
+    games: int = documented("predictions that counted", minimum=0)
+    log_loss: float = documented("mean logarithmic error of the expected scores")
+    brier: float = documented("mean square of the expected score's error")
+    bias: float = documented("by how much too well White was expected to score, on the mean")
+    players: int = documented("active players whom it lists at the end", minimum=0)
+    mean: float | None = documented("mean of their ratings, points; null: there is nobody")
+    spread: float | None = documented("standard deviation of these, points")
+    seconds: float = documented("what the replay took, seconds")
+    calibration: tuple[Bin, ...] = documented("games by tenths of the expected score")
+    years: tuple[Year, ...] = documented("ratings by year with games")
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Likeness:
-    """Spearman's rank correlation of two schemes' final ratings over *players* players; None where undefined."""
+    """How alike two schemes order the players."""
 
-    one: str
-    other: str
-    players: int
-    correlation: float | None
+    one: str = documented("the one scheme")
+    other: str = documented("the other one")
+    players: int = documented("players with enough games whom both list", minimum=0)
+    correlation: float | None = documented("Spearman's rank correlation of their final ratings; null: undefined")
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Mover:
-    """A player's place and rating under two schemes; *gain* is the number of places won by the switch."""
+    """A player's place and rating under two schemes."""
 
-    player: int
-    name: str
-    games: int
-    place: int
-    rating: float
-    new_place: int
-    new_rating: float
-    gain: int
+    player: int = documented("the player's number in the ledger", minimum=1)
+    name: str = documented("what the player is called")
+    games: int = documented("rated games", minimum=0)
+    place: int = documented("place under the first scheme, from 1", minimum=1)
+    rating: float = documented("rating under it, points")
+    new_place: int = documented("place under the other one", minimum=1)
+    new_rating: float = documented("rating under it, points")
+    gain: int = documented("places won by the switch; below zero: lost")
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Switch:
-    """Who wins and who loses most by a switch, among *players* active players with enough games."""
+    """Who wins and who loses most by a switch, among active players with enough games."""
 
-    scheme: str
-    to: str
-    players: int
-    winners: tuple[Mover, ...]
-    losers: tuple[Mover, ...]
+    scheme: str = documented("the scheme that is left")
+    to: str = documented("the scheme that comes")
+    players: int = documented("how many players are compared", minimum=0)
+    winners: tuple[Mover, ...] = documented("who wins most places")
+    losers: tuple[Mover, ...] = documented("who loses most places")
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Comparison:
-    """Several schemes over the same games.
+    """Several schemes over the same games."""
 
-    Attributes:
-        pool: name of the pool.
-        first_game: day of the first game replayed.
-        last_game: day of the last one.
-        replayed: number of games replayed.
-        in_window: those whose predictions were asked for.
-        unsettled: those of them in which some scheme calls a side provisional.
-        established: whether these were left out.
-        min_games: games that a player must have for correlations and places.
-        even: log-loss of someone who expects an even score in every game.
-        schemes: the figures, in the order asked for.
-        likeness: every two schemes.
-        switches: from the first scheme to each other one.
-    """
-
-    pool: str
-    first_game: str
-    last_game: str
-    replayed: int
-    in_window: int
-    unsettled: int
-    established: bool
-    min_games: int
-    even: float
-    schemes: tuple[SchemeFigures, ...]
-    likeness: tuple[Likeness, ...]
-    switches: tuple[Switch, ...]
+    pool: str = documented("name of the pool")
+    first_game: str = documented("day of the first game replayed")
+    last_game: str = documented("day of the last one")
+    replayed: int = documented("games replayed", minimum=0)
+    in_window: int = documented("those whose predictions were asked for", minimum=0)
+    unsettled: int = documented("those of them in which some scheme calls a side provisional", minimum=0)
+    established: bool = documented("whether these were left out")
+    min_games: int = documented("games that a player must have for correlations and places", minimum=0)
+    even: float = documented("log-loss of someone who expects an even score in every game")
+    schemes: tuple[SchemeFigures, ...] = documented("the figures, in the order asked for")
+    likeness: tuple[Likeness, ...] = documented("every two schemes")
+    switches: tuple[Switch, ...] = documented("from the first scheme to each other one")
 
 
 def compare(
@@ -215,7 +184,7 @@ def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any,
         scheme.name,
         scheme.title,
         f"by {scheme.rhythm.value}",
-        candidate.settings,
+        dict(candidate.settings),
         len(score),
         accuracy.log_loss(expected, score),
         accuracy.brier(expected, score),

@@ -20,6 +20,7 @@ from ledger.book.roster import Roster
 from ledger.book.tables import IN_ORDER_OF_ENDS
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.book.tournaments import Edition
+from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
 from ledger.ratings import engine, views_file
 from ledger.ratings.rated_games import OWN_DAY, first_ends, rateable
@@ -79,21 +80,14 @@ def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | st
     return Candidate(era.scheme, numbers, {**chosen(era), **settings})
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Year:
-    """The ratings of one calendar year (UTC).
+    """The ratings of one calendar year (UTC)."""
 
-    Attributes:
-        year: the year.
-        players: players with a game in it whom the scheme listed after the last of them.
-        mean: mean of their last ratings of the year; None where there is nobody.
-        spread: standard deviation of these.
-    """
-
-    year: int
-    players: int
-    mean: float | None
-    spread: float | None
+    year: int = documented("the year")
+    players: int = documented("players with a game in it whom the scheme listed after the last of them", minimum=0)
+    mean: float | None = documented("mean of their last ratings of the year, points; null: there is nobody")
+    spread: float | None = documented("standard deviation of these, points")
 
 
 class ComparedGames(NamedTuple):

@@ -1,0 +1,119 @@
+"""The JSON Schemas of what is given away: documents, rows of exports, and what each command prints as JSON.
+
+A new document, dataset or answer has its line here; ``python -m tools.schemas`` then writes its schema. An answer is
+named as the command that prints it, with what makes it another one: ``opponents-against`` is that of ``opponents
+--against``. Where a command prints a list, the schema is that of each of its rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ledger.answers.alike_players import AlikePlayer
+from ledger.answers.boards import FinalPosition
+from ledger.answers.calculations import Calculation
+from ledger.answers.comparing.comparison import Comparison
+from ledger.answers.corrections import ProposalRow
+from ledger.answers.crosstables.listing import PlayedTournamentRow, TournamentRow
+from ledger.answers.crosstables.page import Crosstable
+from ledger.answers.differences import ListDifference
+from ledger.answers.explanations import GameExplanation
+from ledger.answers.exports.columns import row_schema
+from ledger.answers.exports.datasets import PREPARED
+from ledger.answers.graphs.bars import Page
+from ledger.answers.highest import Achievement
+from ledger.answers.impacts import ImpactInFull
+from ledger.answers.opponents import ColourNumbers, OpponentBatch, ResultsAgainst, StrengthNumbers
+from ledger.answers.player_games import PlayerGame
+from ledger.answers.players import PlayerSummary
+from ledger.answers.policies import PolicySetting
+from ledger.answers.pools import EraRow, PoolRow
+from ledger.answers.predictions import Prediction
+from ledger.answers.publications import PublishedListRow, PublishedPlayerRow
+from ledger.answers.querying import ColumnRow, TableRow
+from ledger.answers.rankings import RankingRow
+from ledger.answers.rating_changes import RatingChanges
+from ledger.answers.rating_lists import RatingListRow, RatingRun
+from ledger.answers.recorded_games import GameTold, RecordedGame
+from ledger.answers.searching import NamedPlayer
+from ledger.answers.streaks import Streak
+from ledger.answers.time_losses import TimeLossMark, TimeLossWindow
+from ledger.answers.upsets import Upset
+from ledger.facts.json_schemas import class_schema
+from ledger.journal.listing import JournalEntry
+
+VERSION = 1
+_STATE = {"description": "state of the pool's scheme after the game", "type": ["number", "null"]}
+
+DOCUMENTS: Mapping[str, type[Any]] = {
+    "crosstable": Crosstable,
+    "rating-graph": Page,
+}
+ANSWERS: Mapping[str, type[Any]] = {
+    "best": Achievement,
+    "board": FinalPosition,
+    "calc": Calculation,
+    "changes": RatingChanges,
+    "compare": Comparison,
+    "correct-list": ProposalRow,
+    "correct-preview": ImpactInFull,
+    "diff": ListDifference,
+    "explain": GameExplanation,
+    "games": PlayerGame,
+    "games-of-day": RecordedGame,
+    "lists": PublishedListRow,
+    "lists-of": PublishedPlayerRow,
+    "log": JournalEntry,
+    "opponents": OpponentBatch,
+    "opponents-against": ResultsAgainst,
+    "opponents-by-colour": ColourNumbers,
+    "opponents-by-strength": StrengthNumbers,
+    "players-alike": AlikePlayer,
+    "policy-list": PolicySetting,
+    "pools": PoolRow,
+    "predict": Prediction,
+    "ratings": RankingRow,
+    "record": GameTold,
+    "runs": RatingRun,
+    "runs-on": RatingListRow,
+    "scheme-eras": EraRow,
+    "search": NamedPlayer,
+    "show": PlayerSummary,
+    "streaks": Streak,
+    "tables": TableRow,
+    "tables-columns": ColumnRow,
+    "time-losses": TimeLossWindow,
+    "time-losses-mark": TimeLossMark,
+    "tournaments": TournamentRow,
+    "tournaments-of": PlayedTournamentRow,
+    "upsets": Upset,
+}
+
+
+def exports() -> dict[str, str]:
+    """The schema of each document, and of a row of each prepared dataset, as the text of a file, by file name."""
+    texts = _of_classes(DOCUMENTS)
+    for name, make in PREPARED.items():
+        item = make(())
+        others = _STATE if name == "history" else None
+        texts[_file(name)] = _text(row_schema(f"{name}/{VERSION}", item.doc, item.columns, others))
+    return texts
+
+
+def answers() -> dict[str, str]:
+    """The schema of each answer as the text of a file, by file name: ``show-1.json``, ..."""
+    return _of_classes(ANSWERS)
+
+
+def _of_classes(classes: Mapping[str, type[Any]]) -> dict[str, str]:
+    return {_file(name): _text(class_schema(cls, f"{name}/{VERSION}")) for name, cls in classes.items()}
+
+
+def _file(name: str) -> str:
+    return f"{name}-{VERSION}.json"
+
+
+def _text(schema: Mapping[str, Any]) -> str:
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
