@@ -3,6 +3,9 @@
 A checkpoint is origin, size and root of the tree, signed: C2SP tlog-checkpoint (https://c2sp.org/tlog-checkpoint,
 "Note text") within C2SP signed-note, as both stood in 2026. Here they are added and the last one is read; no signature
 is made or verified here: whoever can change the file can take its last checkpoint away as well.
+
+While one is added, a file beside it (``club.checkpoints.adding``) says how long the file was before: where that one
+still stands, what is behind was being written when the machine failed, and counts for nothing.
 """
 
 from __future__ import annotations
@@ -10,12 +13,14 @@ from __future__ import annotations
 import base64
 import os
 import re
+from io import FileIO
 from pathlib import Path
 
 import attrs
 
 from ledger.errors import StorageError
 from ledger.facts.words import TreeHead
+from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import replace_file
 
 TAIL_BYTES = 65_536  # read to find the last checkpoint, which other people's signatures may make long
@@ -55,8 +60,9 @@ def last_checkpoint(path: Path) -> Checkpoint | None:
         return None
     try:
         with path.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
-            tail = file.read()
+            end = _whole_until(path, file.seek(0, os.SEEK_END))
+            begin = file.seek(max(0, end - TAIL_BYTES))
+            tail = file.read(end - begin)
     except OSError as error:
         raise StorageError(str(path), f"the checkpoints cannot be read: {error.strerror or error}") from error
     match = _NOTE.search(tail.decode("utf-8", "replace"))  # at its beginning a character may be cut
@@ -76,6 +82,8 @@ def last_checkpoint(path: Path) -> Checkpoint | None:
 def add(path: Path, checkpoint: Checkpoint, *, is_first: bool) -> None:
     """Add a checkpoint at the end, durably: after a power cut the file is found with it or without it, never torn.
 
+    What stands there is not read, however long it has become. Nobody else may add meanwhile.
+
     Args:
         path: of the file; a missing one is made.
         checkpoint: what is added.
@@ -85,7 +93,56 @@ def add(path: Path, checkpoint: Checkpoint, *, is_first: bool) -> None:
         StorageError: the file cannot be written.
     """
     try:
-        before = b"" if is_first else path.read_bytes() + b"\n"
-        replace_file(path, before + checkpoint.note.encode())
+        if is_first:
+            replace_file(path, checkpoint.note.encode())
+            return
+        with path.open("r+b", buffering=0) as file:  # a buffer would write again what failed, when it is closed
+            end = _whole_until(path, file.seek(0, os.SEEK_END))
+            _cut_off(file, end)
+            # Before the first byte behind it, which could stand there otherwise and nobody know that it is not whole.
+            replace_file(_adding(path), f"{end}\n".encode())
+            try:
+                rest = memoryview(b"\n" + checkpoint.note.encode())
+                while rest:
+                    rest = rest[file.write(rest) :]
+                os.fsync(file.fileno())
+            except OSError:
+                _cut_off(file, end)  # where that fails too, what is behind counts for nothing: the file beside it stays
+                _adding(path).unlink()
+                raise
+            _adding(path).unlink()
+        sqlite.sync_folder(_adding(path).parent)
     except OSError as error:
         raise StorageError(str(path), f"takes no checkpoint: {error.strerror or error}") from error
+
+
+def _cut_off(file: FileIO, end: int) -> None:
+    """Take away what is behind, durably, and go there."""
+    if file.seek(0, os.SEEK_END) > end:
+        file.truncate(end)
+        os.fsync(file.fileno())
+    file.seek(end)
+
+
+def _adding(path: Path) -> Path:
+    target = path.resolve()
+    return target.with_name(f"{target.name}.adding")
+
+
+def _whole_until(path: Path, size: int) -> int:
+    """How many bytes of a file of so many hold whole checkpoints.
+
+    Raises:
+        StorageError: what is beside it is no such number.
+    """
+    try:
+        word = _adding(path).read_bytes()
+    except FileNotFoundError:
+        return size
+    if not re.fullmatch(rb"[0-9]{1,15}\n", word) or int(word) > size:
+        raise StorageError(
+            str(_adding(path)),
+            f"should say how long {path.name} was before its last checkpoint, and does not: it was changed, or is of "
+            "another file; take it away if the last checkpoint is whole",
+        )
+    return int(word)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import stat
 import warnings
@@ -149,6 +150,70 @@ def test_checkpoints_stand_one_after_another_and_nothing_new_is_not_kept_twice(s
     assert file.read_text("utf-8") == f"{first.note}\n{second.note}"
     assert (first.head.size, second.head) == (4, signed_club.ledger.head())
     assert checkpoints.last() == second
+
+
+@pytest.mark.parametrize("written", [0, 1, 2, 20, 60, 150, -1, None])
+def test_what_was_being_written_when_the_machine_failed_counts_for_nothing(
+    written: int | None, signed_club: ClubOfTwo
+) -> None:
+    place, adding = (signed_club.folder / f"club.checkpoints{end}" for end in ("", ".adding"))
+    before, first = place.read_bytes(), signed_club.ledger.checkpoints.last()
+    signed_club.ledger.append(game_recorded("r2"))
+    second = signed_club.ledger.checkpoints.make()
+    place.write_bytes(before + place.read_bytes()[len(before) :][:written])
+    adding.write_text(f"{len(before)}\n")
+    assert signed_club.ledger.checkpoints.last() == first
+    with Ledger.open(signed_club.path, projectors=()) as ledger:  # a warning would be an error here
+        assert ledger.checkpoints.make() == second
+    assert place.read_bytes() == before + b"\n" + second.note.encode()
+    assert not adding.exists()
+
+
+@pytest.mark.parametrize("word", [b"", b"12", b"all\n", b"-1\n", b"99999999\n", b"9\n9\n"])
+def test_a_file_beside_the_checkpoints_that_tells_no_length_is_named(word: bytes, signed_club: ClubOfTwo) -> None:
+    place, adding = (signed_club.folder / f"club.checkpoints{end}" for end in ("", ".adding"))
+    before = place.read_bytes()
+    adding.write_bytes(word)
+    with pytest.raises(StorageError, match=r"club\.checkpoints\.adding: should say how long club\.checkpoints was"):
+        signed_club.ledger.checkpoints.make()
+    assert place.read_bytes() == before
+
+
+@pytest.mark.parametrize("room", [0, 1, 40])
+def test_a_disk_that_takes_a_part_of_a_checkpoint_keeps_those_before_it(room: int, signed_club: ClubOfTwo) -> None:
+    place = signed_club.folder / "club.checkpoints"
+    before = place.read_bytes()
+    signed_club.ledger.append(game_recorded("r2"))
+    _, hard = limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + room, hard))  # Python ignores SIGXFSZ: writes fail instead
+    try:
+        with pytest.raises(StorageError, match="takes no checkpoint: File too large"):
+            signed_club.ledger.checkpoints.make()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert place.read_bytes() == before
+    assert not (signed_club.folder / "club.checkpoints.adding").exists()
+    signed_club.ledger.checkpoints.make()
+    assert place.read_bytes().startswith(before + b"\n")
+
+
+def test_a_checkpoint_is_added_without_reading_those_before_it(
+    signed_club: ClubOfTwo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = signed_club.folder / "club.checkpoints"
+    inode = place.stat().st_ino
+    signed_club.ledger.append(game_recorded("r2"))
+    monkeypatch.setattr(Path, "read_bytes", _refused(Path.read_bytes, place))
+    signed_club.ledger.checkpoints.make()
+    assert place.stat().st_ino == inode, "it is the same file"
+
+
+def _refused(read: Callable[[Path], bytes], place: Path) -> Callable[[Path], bytes]:
+    def reading(path: Path) -> bytes:
+        assert path != place
+        return read(path)
+
+    return reading
 
 
 def test_a_long_file_is_read_from_its_end(tmp_path: Path) -> None:
