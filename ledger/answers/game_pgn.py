@@ -8,7 +8,8 @@ name is shown as an escape.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from textwrap import wrap
 from typing import Any
 
@@ -17,6 +18,7 @@ from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names
 from ledger.board.playing import moves_of
 from ledger.board.position import START, Position
+from ledger.errors import MalformedError
 from ledger.facts.words import Termination
 from ledger.imports.reading import address_of
 from ledger.ledger import Ledger
@@ -68,6 +70,16 @@ def game_pgn(ledger: Ledger, game: str, start: str = START) -> str:
     # The hyphens of castling and of a result are no place to end a line at: O-O, 1-0.
     played = wrap(" ".join([*_numbered(moves, Position(start)), result]), _LINE, break_on_hyphens=False)
     return "\n".join([*tags, "", *played, ""])
+
+
+@of_one_moment
+def games_pgn(ledger: Ledger, games: Iterable[str]) -> dict[str, str]:
+    """By key, those of some games that can be told as PGN: a text that was kept may have something in it but moves."""
+    texts: dict[str, str] = {}
+    for game in games:
+        with suppress(MalformedError):
+            texts[game] = game_pgn(ledger, game)
+    return texts
 
 
 def _tags(ledger: Ledger, key: str, row: dict[str, Any], start: str) -> Iterator[tuple[str, str]]:

@@ -93,6 +93,7 @@ QUESTIONS: dict[str, Question] = {
     "game_log": lambda ledger: game_logs.game_log(ledger, "g1"),
     "log": lambda ledger: ledger.log("g1"),
     "game_pgn": lambda ledger: game_pgn.game_pgn(ledger, "moves"),
+    "games_pgn": lambda ledger: game_pgn.games_pgn(ledger, ["moves", "g1"]),
     "page": lambda ledger: json_form.as_json(pages.page(ledger, person(ledger))),
     "achievements": lambda ledger: highest.achievements(ledger, person(ledger)),
     "batches": lambda ledger: opponents.batches(ledger, person(ledger)),
@@ -140,7 +141,7 @@ QUESTIONS: dict[str, Question] = {
 WITHIN_OTHERS = {
     "around_game", "class_limits", "dataset", "described", "doubts", "edition_day", "era_in_force", "games_until",
     "in_short", "joined", "replay",
-    "keeps", "last_row", "lowest", "moves", "not_counted", "original", "originals", "place",
+    "in_full", "keeps", "last_row", "lowest", "not_counted", "original", "originals", "place",
     "published_after", "published_at",
     "reasons_of", "recorded_and_standing", "refuse_without", "state_after", "upset_margins",
 }  # fmt: skip

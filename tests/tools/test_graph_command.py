@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers.graphs import png
+from ledger.answers.graphs import html, png
 from ledger.answers.graphs.bars import Page
+from ledger.answers.graphs.looks import Look, Theme
 from ledger.facts.json_schemas import class_schema
 from ledger.ledger import Ledger
+from ledger.runtime.visible import in_markup
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded
 from tests.kit.graph_pages import THIEF
@@ -43,6 +45,7 @@ def test_the_format_is_guessed_from_the_files_name(ending: str, graphed_club: Pa
         "png": b"\x89PNG",
         "html": b"<!doctype html>",
         "txt": b"ann, rated games",
+        "css": b":root{color-scheme",
     }
     assert file.read_bytes().startswith(begins[ENDINGS[ending]])
 
@@ -53,6 +56,24 @@ def test_standard_output_has_what_the_file_would_have(kind: str, graphed_club: P
     assert run("graph", graphed_club, "ann", "--format", kind, "-o", file).code == 0
     assert run("graph", graphed_club, "ann", "--format", kind).out == file.read_text("utf-8")
     assert run("graph", graphed_club, "ann", "--format", kind, "-o", "-").out == file.read_text("utf-8")
+
+
+def test_an_html_page_takes_its_look_from_the_style_sheet_that_css_prints(graphed_club: Path, run: Run) -> None:
+    page = run("graph", graphed_club, "ann", "--format", "html", "--style-sheet", "/graph.css", "--theme", "dark").out
+    assert '<link rel="stylesheet" href="/graph.css">' in page
+    assert "<style" not in page
+    sheet = run("graph", graphed_club, "ann", "--format", "css", "--theme", "dark").out
+    assert sheet.strip() == html.style(Look(theme=Theme.DARK))
+    done = run("graph", graphed_club, "ann", "--format", "json", "--style-sheet", "/graph.css")
+    assert (done.code, "--style-sheet goes with html, svg, not with json" in done.err) == (USAGE, True)
+
+
+def test_an_html_page_gives_each_game_as_pgn(graphed_club: Path, run: Run) -> None:
+    page = run("graph", graphed_club, "ann", "--format", "html").out
+    assert page.count("<summary>PGN</summary>") == page.count("<article ")
+    game = json.loads(run("graph", graphed_club, "ann", "--format", "json").out)["player"]["bars"][0]["game"]
+    written = run("board", graphed_club, game, "--format", "pgn").out
+    assert "\n".join(map(in_markup, written.split("\n"))) in page
 
 
 def test_a_picture_shows_the_last_hundred_games_and_data_all_of_them(graphed_club: Path, run: Run) -> None:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import click
 
+from ledger.answers.game_pgn import games_pgn
 from ledger.answers.graphs import html, json_form, pages, png, svg, vega_lite
 from ledger.answers.graphs.bars import PAGE, Bar, Order, Page
 from ledger.answers.graphs.looks import Look, Theme
@@ -25,24 +26,25 @@ from ..wording import counted
 from . import AS_IF, DB, KNOWN_AT, POOL, VERIFY, level
 
 MARKS_BELOW_A_GRAPH = 20
-FORMATS = ("txt", "svg", "png", "html", "json", "csv", "vega-lite", "lichess")
+FORMATS = ("txt", "svg", "png", "html", "json", "csv", "vega-lite", "lichess", "css")
 # By the end of a file's name, the longer ones first.
 ENDINGS: Mapping[str, str] = {
     ".lichess.json": "lichess", ".vl.json": "vega-lite", ".json": "json", ".csv": "csv", ".svg": "svg", ".png": "png",
-    ".html": "html", ".htm": "html", ".txt": "txt",
+    ".html": "html", ".htm": "html", ".txt": "txt", ".css": "css",
 }  # fmt: skip
 THEMES = [theme.value for theme in Theme]
 PICTURES = {"svg", "png", "html"}
 # The formats with which each option goes.
 GOES_WITH: Mapping[str, set[str]] = {
-    "--last": {*FORMATS} - {"lichess"},
-    "--page": {*FORMATS} - {"lichess"},
+    "--last": {*FORMATS} - {"lichess", "css"},
+    "--page": {*FORMATS} - {"lichess", "css"},
     "--by date": {*PICTURES, "json", "csv", "vega-lite"},
     "--against": {*PICTURES, "json", "csv", "vega-lite"},
     "--opponents": {*PICTURES, "vega-lite"},
-    "--mono": PICTURES,
-    "--theme": PICTURES,
+    "--mono": {*PICTURES, "css"},
+    "--theme": {*PICTURES, "css"},
     "--every-page": PICTURES,
+    "--style-sheet": {"svg", "html"},
     "--boards": {"html", "json", "csv", "svg"},
     "--no-boards": {"html"},
     "--raw": {"csv"},
@@ -61,6 +63,12 @@ EXTRA = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[
 @click.option("--mono", is_flag=True, help="In black and white: results told apart by pattern alone.")
 @click.option("--against", metavar="PLAYER", help="Another player's rating in the same time, as a line.")
 @click.option("--theme", type=click.Choice(THEMES), help="For light or dark pages; auto: as the reader has it.")
+@click.option(
+    "--style-sheet",
+    "sheet",
+    metavar="ADDRESS",
+    help="Take the look from there, for sites that allow no inline styles; --format css prints what must stand there.",
+)
 @click.option("--every-page", is_flag=True, help="Each page of 50 games in a file of its own.")
 @click.option(
     "--boards/--no-boards", default=None, help="Each game's final position, from the moves kept; in html unless no."
@@ -89,6 +97,7 @@ def graph(
     mono: bool,
     against: str | None,
     theme: str | None,
+    sheet: str | None,
     every_page: bool,
     boards: bool | None,
     fmt: str | None,
@@ -106,8 +115,9 @@ def graph(
     unless --last or --page says otherwise. The terminal's graph begins with the oldest game.
 
     lichess is the whole rating history in the form that Lichess gives it, of all pools unless --pool chooses one;
-    vega-lite a specification with its data. The form of json is schemas/exports/rating-graph-1.json. A file that is
-    there is written over.
+    vega-lite a specification with its data. The form of json is schemas/exports/rating-graph-1.json. An html page shows
+    the bars side by side or on their days, and each game's PGN. Sites that allow no inline styles give --style-sheet
+    and put what css prints there. A file that is there is written over.
 
     \b
     Example:
@@ -115,17 +125,23 @@ def graph(
       rating-ledger graph club.db ann --last 50 --opponents -o ann.svg
       rating-ledger graph club.db ann --by date --against bob -o ann-and-bob.html
       rating-ledger graph club.db ann --every-page -o ann.html
+      rating-ledger graph club.db ann --style-sheet graph.css -o ann.html
+      rating-ledger graph club.db ann --format css -o graph.css
       rating-ledger graph club.db ann --format json | jq .player.highest
     """
     to = None if file is None or str(file) == "-" else file
     kind = fmt or _kind_of(to)
     given = {
         "--last": last is not None, "--page": number is not None, "--by date": by == "date", "--opponents": opponents,
-        "--mono": mono, "--theme": theme is not None, "--against": against is not None, "--every-page": every_page,
+        "--mono": mono, "--theme": theme is not None, "--style-sheet": sheet is not None,
+        "--against": against is not None, "--every-page": every_page,
         "--boards": boards is True, "--no-boards": boards is False, "--raw": raw,
     }  # fmt: skip
     _check(kind, given, to, last)
-    look = Look(opponents, mono, Theme(theme or Theme.AUTO))
+    look = Look(opponents, mono, Theme(theme or Theme.AUTO), sheet)
+    if kind == "css":
+        _deliver(html.style(look).encode(), to)
+        return
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
             person = ledger.player(player)
@@ -133,15 +149,16 @@ def graph(
             with_boards = kind == "html" if boards is None else boards
             asked = _Asked(ledger, person, pool, kind, last, by, beside, with_boards)
             if every_page and to is not None:
-                _write_every_page(asked.page, kind, to, look)
+                _write_every_page(asked, to, look)
                 return
             found = list(asked.histories()) if kind == "lichess" else [asked.page(number)]
+            pgn = asked.pgn(found[0]) if kind == "html" else None
         if kind == "lichess":
             _deliver(json_form.exact(json_form.lichess_history(found)), to)
         elif kind == "txt" and to is None:
             _draw(found[0])
         else:
-            _deliver(_document(found[0], kind, look, raw=raw), to)
+            _deliver(_document(found[0], kind, look, raw=raw, pgn=pgn), to)
 
 
 class _Asked(NamedTuple):
@@ -170,6 +187,11 @@ class _Asked(NamedTuple):
             against=self.against,
             boards=self.boards,
         )
+
+    def pgn(self, page: Page) -> dict[str, str]:
+        """The games of a page as PGN, by key."""
+        players = (player for player in (page.player, page.against) if player is not None)
+        return games_pgn(self.ledger, (bar.game for player in players for bar in player.bars))
 
     def histories(self) -> Iterator[Page]:
         """All games, pool by pool; of a pool that was asked for even where there is none."""
@@ -217,7 +239,13 @@ def _check(kind: str, given: Mapping[str, bool], file: Path | None, last: int | 
 
 
 def _document(
-    page: Page, kind: str, look: Look, *, raw: bool = False, page_link: Callable[[int], str] | None = None
+    page: Page,
+    kind: str,
+    look: Look,
+    *,
+    raw: bool = False,
+    page_link: Callable[[int], str] | None = None,
+    pgn: Mapping[str, str] | None = None,
 ) -> bytes:
     """A page in one of the formats."""
     match kind:
@@ -227,7 +255,7 @@ def _document(
             theme = Theme.DARK if look.theme is Theme.DARK else Theme.LIGHT
             return png.as_png(svg.draw(page, look._replace(theme=theme)))
         case "html":
-            return html.draw(page, look, page_link=page_link).encode()
+            return html.draw(page, look, page_link=page_link, pgn=pgn).encode()
         case "json":
             return json_form.as_json(page)
         case "vega-lite":
@@ -245,7 +273,7 @@ def _deliver(content: bytes, file: Path | None) -> None:
         output.save(file, content)
 
 
-def _write_every_page(page_of: Callable[[int], Page], kind: str, file: Path, look: Look) -> None:
+def _write_every_page(asked: _Asked, file: Path, look: Look) -> None:
     """Page 1 into *file*, page 2 beside it into ``FILE-2``, ..., each linked with its neighbours."""
 
     def place(number: int) -> Path:
@@ -254,15 +282,16 @@ def _write_every_page(page_of: Callable[[int], Page], kind: str, file: Path, loo
     def page_link(number: int) -> str:
         return quote(place(number).name)
 
-    page, number = page_of(1), 1
+    page, number = asked.page(1), 1
     while True:
-        output.save(place(number), _document(page, kind, look, page_link=page_link))
+        pgn = asked.pgn(page) if asked.kind == "html" else None
+        output.save(place(number), _document(page, asked.kind, look, page_link=page_link, pgn=pgn))
         if page.older is None:
             files = " to ".join(dict.fromkeys(map(str, (file, place(number)))))
             output.remark(f"{counted(number, 'page')} of {page.player.name}: {files}")
             return
         number = page.older
-        page = page_of(number)
+        page = asked.page(number)
 
 
 def _draw(page: Page) -> None:

@@ -1,17 +1,21 @@
 """A page of a rating graph as one HTML file that needs nothing else: graph, details of each game, list, links.
 
-It works without a script: a bar leads to its details. The small script shows them where the pointer or the keyboard
-is. The page's own policy lets nothing else run and loads nothing; all text from the ledger is escaped.
+It works without a script: a bar leads to its details, and a switch shows the bars side by side or on their days. The
+small script shows the details where the pointer or the keyboard is. The page's own policy lets nothing else run and
+loads nothing but a style sheet that was asked for; all text from the ledger is escaped.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
+from urllib.parse import urlsplit
 
-from ledger.answers.graphs import mini_boards, svg, wording
-from ledger.answers.graphs.bars import Bar, Page, PlayerBars
+import attrs
+
+from ledger.answers.graphs import looks, mini_boards, svg, wording
+from ledger.answers.graphs.bars import Bar, Order, Page, PlayerBars
 from ledger.answers.graphs.looks import PLAIN, Look, Theme
 from ledger.board.position import Position
 from ledger.runtime.visible import in_markup
@@ -32,9 +36,6 @@ if(other){event.preventDefault();other.focus()}});
 })();"""
 # The policy lets in the script by the digest of its text: whatever else is slipped into the page does not run.
 _DIGEST = b64encode(sha256(_SCRIPT.encode()).digest()).decode()
-_POLICY = (
-    f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
-)
 _FORM = (
     "body{margin:0 auto;padding:1rem;max-width:76rem;font:15px/1.45 system-ui,'DejaVu Sans',sans-serif}"
     "h1{font-size:1.4rem;margin:.2rem 0}p{margin:.3rem 0}figure{margin:0;overflow-x:auto}"
@@ -46,42 +47,91 @@ _FORM = (
     "h2{font-size:1rem;margin:0 0 .3rem}dl{display:grid;grid-template-columns:auto 1fr;gap:.1rem .8rem;margin:0}"
     "dt{opacity:.75}dd{margin:0}table{border-collapse:collapse;font-size:.9rem}"
     "th,td{text-align:left;padding:.15rem .7rem .15rem 0}td.number,th.number{text-align:right}"
-    "caption{text-align:left;font-weight:bold;padding:.4rem 0}"
+    "caption{text-align:left;font-weight:bold;padding:.4rem 0}pre{overflow:auto;max-width:40rem;max-height:16rem}"
+    "fieldset{border:0;padding:0;margin:.4rem 0;display:flex;gap:.4rem 1rem}legend{float:left;margin-right:1rem}"
+    "main:has(#by-game:checked) figure.date,main:has(#by-date:checked) figure.game{display:none}"
 )
+_ORDERS: Mapping[Order, str] = {"game": "side by side", "date": "on their days"}
 _LIGHT = "body{background:#FFFFFF;color:#1B1F24}a{color:#0057A8}"
 _DARK = "body{background:#14171B;color:#E8EAED}a{color:#7CB8F2}"
 
 
-def draw(page: Page, look: Look = PLAIN, *, page_link: Callable[[int], str] | None = None) -> str:
+def draw(
+    page: Page,
+    look: Look = PLAIN,
+    *,
+    page_link: Callable[[int], str] | None = None,
+    pgn: Mapping[str, str] | None = None,
+) -> str:
     """The HTML file of a page.
 
     Args:
         page: its data.
         look: what the reader chose.
         page_link: the address of the page of a number; None where the other pages are nowhere.
+        pgn: games as PGN, by key: each stands in the details of its game.
     """
-    drawn = svg.draw(page, look, lambda player, bar: f"#{wording.anchor(player, bar)}")
     title = in_markup(f"Rating graph of {wording.heading(page)}")
-    if look.theme is Theme.AUTO:
-        style = f":root{{color-scheme:light dark}}{_FORM}{_LIGHT}@media (prefers-color-scheme:dark){{{_DARK}}}"
-    else:
-        style = f":root{{color-scheme:{look.theme}}}{_FORM}{_DARK if look.theme is Theme.DARK else _LIGHT}"
+    shown = f"<style>{style(look)}</style>"
+    if look.sheet is not None:
+        shown = f'<link rel="stylesheet" href="{in_markup(look.sheet)}">'
     return "\n".join(
         [
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_policy(look)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>",
+            f"<title>{title}</title>\n{shown}\n</head>\n<body>\n<main>",
             f"<h1>{title}</h1>\n<p>{in_markup(wording.summary(page))}</p>",
             *_links(page, page_link),
-            f"<figure>\n{drawn}</figure>",
-            *_details(page),
+            *_drawings(page, look),
+            *_details(page, pgn or {}),
             '<section id="list" aria-label="List of the games">',
             *(line for player in (page.player, page.against) if player is not None for line in _table(player)),
             "</section>",
             f"</main>\n<script>{_SCRIPT}</script>\n</body>\n</html>\n",
         ]
     )
+
+
+def style(look: Look = PLAIN) -> str:
+    """The style sheet of these pages and of the graphs in them, which may also stand in a file of its own."""
+    if look.theme is Theme.AUTO:
+        page = f":root{{color-scheme:light dark}}{_FORM}{_LIGHT}@media (prefers-color-scheme:dark){{{_DARK}}}"
+    else:
+        page = f":root{{color-scheme:{look.theme}}}{_FORM}{_DARK if look.theme is Theme.DARK else _LIGHT}"
+    return page + looks.style(look)
+
+
+def _policy(look: Look) -> str:
+    """What the page may load and run: its own script, and its style: within it, or of the site of the style sheet."""
+    styles = "'unsafe-inline'"
+    if look.sheet is not None:
+        site = urlsplit(look.sheet)
+        styles = in_markup(f"{site.scheme}://{site.netloc}") if site.netloc and site.scheme else "'self'"
+    return f"default-src 'none'; style-src {styles}; script-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
+
+
+def _drawings(page: Page, look: Look) -> list[str]:
+    """The graph, bar by bar and by date, of which a switch shows one; with a second player by date alone."""
+    # in a picture of their own: what is not displayed may give no patterns to the other one
+    parts = [f'<svg width="0" height="0" aria-hidden="true"><defs>{looks.patterns(look)}</defs></svg>']
+    orders = _ORDERS if page.against is None and page.player.bars else {page.by: ""}
+    if len(orders) > 1:
+        switch = "".join(
+            f'<input type="radio" name="order" id="by-{order}"{" checked" if order == page.by else ""}>'
+            f'<label for="by-{order}">{words}</label>'
+            for order, words in orders.items()
+        )
+        parts.append(f"<fieldset><legend>Bars:</legend>{switch}</fieldset>")
+    for order in orders:
+        ordered = attrs.evolve(page, by=order)
+        drawn = svg.drawing(ordered, look, _to_details, "", f"rg-{order}")
+        parts.append(f'<figure class="{order}">\n{drawn}</figure>')
+    return parts
+
+
+def _to_details(player: PlayerBars, bar: Bar) -> str:
+    return f"#{wording.anchor(player, bar)}"
 
 
 def _links(page: Page, page_link: Callable[[int], str] | None) -> list[str]:
@@ -105,18 +155,17 @@ def _links(page: Page, page_link: Callable[[int], str] | None) -> list[str]:
     return [*parts, f'<span class="here">{in_markup(here)}</span>', "</nav>"]
 
 
-def _details(page: Page) -> list[str]:
+def _details(page: Page, pgn: Mapping[str, str]) -> list[str]:
     """A panel for each game, of which one is seen: where the reader points, is, or has followed a bar to."""
-    articles = [
-        _article(player, bar) for player in (page.player, page.against) if player is not None for bar in player.bars
-    ]
+    players = [player for player in (page.player, page.against) if player is not None]
+    articles = [_article(player, bar, pgn.get(bar.game)) for player in players for bar in player.bars]
     pieces = ""
     if any("<use " in article for article in articles):
         pieces = f'<svg width="0" height="0" aria-hidden="true"><defs>{mini_boards.definitions()}</defs></svg>'
     return [f'<section class="details" aria-label="Details of a game">{pieces}', *articles, "</section>"]
 
 
-def _article(player: PlayerBars, bar: Bar) -> str:
+def _article(player: PlayerBars, bar: Bar, pgn: str | None) -> str:
     rows = "".join(
         f"<dt>{in_markup(term)}</dt><dd>{in_markup(words)}</dd>" for term, words in wording.facts(bar, player)
     )
@@ -126,7 +175,11 @@ def _article(player: PlayerBars, bar: Bar) -> str:
         rows += f'<dt>Game</dt><dd><a href="{href}" rel="noreferrer">{href}</a></dd>'
     anchor = wording.anchor(player, bar)
     title = in_markup(wording.title(bar))
-    return f'<article id="{anchor}">{_board(bar)}<div><h2>{title}</h2><dl>{rows}</dl></div></article>'
+    moves = ""
+    if pgn is not None:
+        lines = "\n".join(in_markup(line) for line in pgn.split("\n"))
+        moves = f"<details><summary>PGN</summary><pre>{lines}</pre></details>"
+    return f'<article id="{anchor}">{_board(bar)}<div><h2>{title}</h2><dl>{rows}</dl>{moves}</div></article>'
 
 
 def _board(bar: Bar) -> str:

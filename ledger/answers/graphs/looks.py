@@ -1,6 +1,9 @@
 """How a rating graph looks: colours for light and for dark pages, patterns, the style sheet of the SVG.
 
 Results are told apart by colour and by pattern, chosen for eyes of every colour vision; in monochrome by pattern alone.
+
+A page that allows no inline styles takes the same style sheet from an address (``Look.sheet``). What is drawn also has
+plain fills of its own, so that it is a graph, not a black rectangle, where no style sheet comes.
 """
 
 from __future__ import annotations
@@ -40,11 +43,13 @@ class Look(NamedTuple):
         opponents: whether the opponents' ratings stand on top as small squares.
         mono: whether patterns alone tell the results apart.
         theme: for which pages it is.
+        sheet: the address of the style sheet, for pages that allow no inline styles; None: it stands in the picture.
     """
 
     opponents: bool = False
     mono: bool = False
     theme: Theme = Theme.AUTO
+    sheet: str | None = None
 
 
 PLAIN = Look()
@@ -64,13 +69,28 @@ _LIGHT = _Ground("#FFFFFF", "#1B1F24", "#E3E6EA", "#57606A", "#FFFFFF")
 _DARK = _Ground("#14171B", "#E8EAED", "#2E343B", "#A3ABB5", "#C9CED6")
 
 
-def patterns() -> str:
+def patterns(look: Look) -> str:
     """The definitions of the patterns, each with a ground and what is drawn over it."""
+    grounds = {name: _LIGHT.page if look.mono else COLOURS[name] for name in _PATTERNS}
+    over = _LIGHT.ink if look.mono else _LIGHT.page
     return "".join(
         f'<pattern id="rg-{name}" width="6" height="6" patternUnits="userSpaceOnUse">'
-        f'<rect class="ground {name}" width="6" height="6"/><g class="over {name}">{drawn}</g></pattern>'
+        f'<rect class="ground {name}" width="6" height="6" fill="{grounds[name]}"/>'
+        f'<g class="over {name}" fill="{over}" stroke="{over}">{drawn}</g></pattern>'
         for name, drawn in _PATTERNS.items()
     )
+
+
+def fill_of(kind: str, look: Look) -> str:
+    """The fill of a bar where no style sheet says another one; a pattern never comes from a style sheet.
+
+    One that stands elsewhere would seek the pattern there.
+    """
+    if kind in _PATTERNS:
+        return f"url(#rg-{kind})"
+    if look.mono:
+        return _LIGHT.ink if kind == "win" else _LIGHT.page
+    return COLOURS[kind]
 
 
 def style(look: Look) -> str:
@@ -117,5 +137,4 @@ def _colours(ground: _Ground, *, mono: bool) -> str:
             ".rg .over{fill:#FFFFFF;stroke:#FFFFFF;opacity:.55}.rg .over.time-loss{opacity:.8}",
             f".rg .line{{stroke:{BESIDE}}}.rg .beside{{fill:{BESIDE};stroke:{page}}}",
         ]
-    rules.append("".join(f".rg .fill-{name}{{fill:url(#rg-{name})}}" for name in _PATTERNS))
     return "".join(rules)

@@ -13,7 +13,7 @@ from math import isfinite
 from ledger.answers.graphs import wording
 from ledger.answers.graphs.bars import Bar, Page, PlayerBars
 from ledger.answers.graphs.layout import BELOW, HEIGHT, LEFT, NOW_WIDTH, TOP, GraphLayout, lay_out
-from ledger.answers.graphs.looks import PLAIN, Look, patterns, style
+from ledger.answers.graphs.looks import PLAIN, Look, fill_of, patterns, style
 from ledger.runtime.visible import in_markup, visible
 
 LONGEST_NAME = 36  # characters in the heading
@@ -30,33 +30,49 @@ def address(_: PlayerBars, bar: Bar) -> str | None:
 
 
 def draw(page: Page, look: Look = PLAIN, link: Link = address) -> str:
-    """The SVG of a page.
+    """The SVG of a page, as a file.
 
     Args:
         page: its data.
         look: what the reader chose.
         link: where a bar leads; None for nowhere.
     """
+    if look.sheet is None:
+        return drawing(page, look, link, f"<style>{style(look)}</style><defs>{patterns(look)}</defs>")
+    sheet = f'<?xml-stylesheet type="text/css" href="{in_markup(look.sheet)}"?>\n'
+    return sheet + drawing(page, look, link, f"<defs>{patterns(look)}</defs>")
+
+
+def drawing(page: Page, look: Look, link: Link, definitions: str, mark: str = "rg") -> str:
+    """The same as a part of a larger document.
+
+    Args:
+        page: its data.
+        look: what the reader chose.
+        link: where a bar leads; None for nowhere.
+        definitions: style and patterns, where they do not stand elsewhere in the document.
+        mark: what its own marks begin with; no other drawing of the document has the same.
+    """
     layout = lay_out(page, opponents=look.opponents)
     height = _BASE + BELOW
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="rg" width="{_n(layout.width)}" height="{_n(height)}" '
         f'viewBox="0 0 {_n(layout.width)} {_n(height)}" role="graphics-document document" lang="en" '
-        f'aria-labelledby="rg-title rg-desc">'
-        f'<title id="rg-title">{in_markup(f"Rating graph of {wording.heading(page)}")}</title>'
-        f'<desc id="rg-desc">{in_markup(wording.summary(page))}</desc>',
-        f"<style>{style(look)}</style><defs>{patterns()}</defs>",
-        '<rect class="page" width="100%" height="100%"/>',
+        f'aria-labelledby="{mark}-title {mark}-desc">'
+        f'<title id="{mark}-title">{in_markup(f"Rating graph of {wording.heading(page)}")}</title>'
+        f'<desc id="{mark}-desc">{in_markup(wording.summary(page))}</desc>',
+        definitions,
+        '<rect class="page" width="100%" height="100%" fill="#FFFFFF"/>',
         *_heading(page, layout),
         *_axes(page, layout),
         '<g role="list">',
-        *_now(page, layout),
-        *_bars(page, layout, link, opponents=look.opponents),
+        *_now(page, layout, look),
+        *_bars(page, layout, link, look),
         "</g>",
         *_beside(page, layout, link),
         *_spots_on_top(page, layout, opponents=look.opponents),
         *_seams(page, layout),
-        *_legend(page, layout, opponents=look.opponents),
+        *_legend(page, layout, look),
         "</svg>\n",
     ]
     return "\n".join(parts)
@@ -74,7 +90,7 @@ def _text(x: float, y: float, words: str, kind: str = "") -> str:
 
 
 def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
-    return f'<path class="{kind}" d="M{_n(x1)} {_n(y1)}L{_n(x2)} {_n(y2)}"/>'
+    return f'<path class="{kind}" d="M{_n(x1)} {_n(y1)}L{_n(x2)} {_n(y2)}" stroke="#57606A"/>'
 
 
 def _cut(name: str) -> str:
@@ -110,32 +126,33 @@ def _axes(page: Page, layout: GraphLayout) -> list[str]:
     return [*parts, "</g>"]
 
 
-def _now(page: Page, layout: GraphLayout) -> list[str]:
+def _now(page: Page, layout: GraphLayout, look: Look) -> list[str]:
     """The bar of the rating now, at the left end, with its number above it."""
     rating = page.player.rating_now
     if layout.now is None or rating is None or not isfinite(rating):
         return []
     y = layout.scale.y(rating)
     words = f"Rating now {wording.points(rating)}{', provisional' if page.player.provisional_now else ''}"
+    drawn = _rect("bar fill-now", layout.now, y, NOW_WIDTH, fill_of("now", look))
     return [
         f'<g role="listitem" data-rating-now="{rating!r}"><g tabindex="0" role="img" aria-label="{in_markup(words)}">'
-        f"<title>{in_markup(words)}</title>{_rect('bar fill-now', layout.now, y, NOW_WIDTH)}</g></g>",
+        f"<title>{in_markup(words)}</title>{drawn}</g></g>",
         _text(layout.now, y - 7, wording.points(rating), "strong middle now-words"),
         _text(layout.now, _AXIS_WORDS, "now", "strong middle now-words"),
     ]
 
 
-def _rect(kind: str, middle: float, y: float, width: float) -> str:
+def _rect(kind: str, middle: float, y: float, width: float, fill: str) -> str:
     return (
         f'<rect class="{kind}" x="{_n(middle - width / 2)}" y="{_n(y)}" width="{_n(width)}" '
         # At the lower end of the scale a bar without height could not be seen.
-        f'height="{_n(max(1.0, _BASE - y))}"/>'
+        f'height="{_n(max(1.0, _BASE - y))}" fill="{fill}"/>'
     )
 
 
-def _bars(page: Page, layout: GraphLayout, link: Link, *, opponents: bool) -> list[str]:
+def _bars(page: Page, layout: GraphLayout, link: Link, look: Look) -> list[str]:
     parts = [
-        _bar(bar, page.player, x, layout, link, with_spot=opponents and page.by == "game")
+        _bar(bar, page.player, x, layout, link, look, with_spot=look.opponents and page.by == "game")
         for bar, x in zip(page.player.bars, layout.places, strict=True)
     ]
     # of games that overlap the newest lies on top
@@ -166,16 +183,18 @@ def _spot(bar: Bar, x: float, layout: GraphLayout, *further: str) -> str:
     return f'<rect class="spot" x="{_n(x - _SPOT / 2)}" y="{_n(y)}" width="5" height="5"><title>{title}</title></rect>'
 
 
-def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, link: Link, *, with_spot: bool) -> str:
-    y, kind = _BASE - 6.0, "bar none"
+def _bar(
+    bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, link: Link, look: Look, *, with_spot: bool
+) -> str:
+    y, kind, fill = _BASE - 6.0, "bar none", "none"
     if bar.rating is not None and isfinite(bar.rating):
-        y, kind = layout.scale.y(bar.rating), f"bar fill-{wording.kind(bar)}"
+        y, kind, fill = layout.scale.y(bar.rating), f"bar fill-{wording.kind(bar)}", fill_of(wording.kind(bar), look)
         kind += " provisional" if bar.provisional else ""
-    drawn = [_rect("hit", x, TOP, layout.bar)]
+    drawn = [_rect("hit", x, TOP, layout.bar, "transparent")]
     if bar.provisional:
         # what is paler hides what lies under it, too
-        drawn.append(_rect("page", x, y, layout.bar))
-    drawn.append(_rect(kind, x, y, layout.bar))
+        drawn.append(_rect("page", x, y, layout.bar, "#FFFFFF"))
+    drawn.append(_rect(kind, x, y, layout.bar, fill))
     if bar.corrected:
         drawn.append(f'<path class="mark" d="M{_n(x)} {_n(_BASE + 1.5)}l3.5 6h-7z"/>')
     if bar.published_list is not None:
@@ -237,7 +256,7 @@ def _beside(page: Page, layout: GraphLayout, link: Link) -> list[str]:
     line = "L".join(f"{_n(x)} {_n(y)}" for _, x, y in spots)
     mark = partial(_symbol, player=page.against, link=link)
     return [
-        f'<path class="line" d="M{line}" aria-hidden="true"/>',
+        f'<path class="line" d="M{line}" fill="none" stroke="#009E73" aria-hidden="true"/>',
         f'<g role="list" aria-label="{in_markup(page.against.name)}">',
         *(mark(bar, drawn=f'<path class="beside" d="M{_n(x)} {_n(y - 4)}l4 4-4 4-4-4z"/>') for bar, x, y in spots),
         "</g>",
@@ -253,19 +272,23 @@ def _seams(page: Page, layout: GraphLayout) -> list[str]:
     return parts
 
 
-def _legend(page: Page, layout: GraphLayout, *, opponents: bool) -> list[str]:
+def _legend(page: Page, layout: GraphLayout, look: Look) -> list[str]:
     """What the colours, patterns and marks mean; only those that are on the page."""
     bars = page.player.bars
     items: list[tuple[str, str]] = []
     if layout.now is not None:
-        items.append((_key("bar fill-now"), "Rating now"))
+        items.append((_key("bar fill-now", fill_of("now", look)), "Rating now"))
     kinds = {wording.kind(bar) for bar in bars}
-    items += [(_key(f"bar fill-{kind}"), wording.KIND_WORDS[kind]) for kind in wording.KINDS if kind in kinds]
+    items += [
+        (_key(f"bar fill-{kind}", fill_of(kind, look)), wording.KIND_WORDS[kind])
+        for kind in wording.KINDS
+        if kind in kinds
+    ]
     if any(bar.provisional for bar in bars):
-        items.append((_key("bar fill-win provisional"), "paler: provisional"))
+        items.append((_key("bar fill-win provisional", fill_of("win", look)), "paler: provisional"))
     if any(bar.rating is None for bar in bars):
-        items.append((_key("bar none"), "no rating"))
-    if opponents and bars:
+        items.append((_key("bar none", "none"), "no rating"))
+    if look.opponents and bars:
         items.append((f'<rect class="spot" x="4" y="-8" width="{_SPOT}" height="{_SPOT}"/>', "Opponent's rating"))
     if page.against is not None:
         items.append(('<path class="line" d="M0-5h13"/>', _cut(page.against.name)))
@@ -280,5 +303,5 @@ def _legend(page: Page, layout: GraphLayout, *, opponents: bool) -> list[str]:
     return [*parts, "</g>"]
 
 
-def _key(kind: str) -> str:
-    return f'<rect class="{kind}" x="0" y="-11" width="13" height="13"/>'
+def _key(kind: str, fill: str) -> str:
+    return f'<rect class="{kind}" x="0" y="-11" width="13" height="13" fill="{fill}"/>'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -11,6 +12,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import attrs
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from jsonschema import Draft202012Validator
@@ -116,7 +119,7 @@ def test_results_are_told_apart_by_colour_and_pattern_in_every_look() -> None:
         assert fills == {"now", "win", "draw", "loss", "time-loss"}
         for name in ("draw", "loss", "time-loss"):
             assert f'<pattern id="rg-{name}"' in picture
-            assert f".rg .fill-{name}{{fill:url(#rg-{name})}}" in picture
+            assert f'fill="url(#rg-{name})"' in picture
     assert "#0072B2" in svg.draw(pinned_page())
     assert not re.search("#(0072B2|D55E00|7A0177|8C8C8C|E040FB)", svg.draw(pinned_page(), Look(mono=True)))
     assert "prefers-color-scheme:dark" in svg.draw(pinned_page())
@@ -256,7 +259,68 @@ def test_the_board_is_shown_from_the_players_side_and_leads_to_the_game() -> Non
     text = html.draw(pinned_page())
     assert text.count('id="piece-white-rook"') == 1
     assert 'aria-label="Final position. White: king g1' in text
-    assert '<svg width="0"' not in html.draw(page_with(player_bars([bar(1)])))
+    assert 'id="piece-' not in html.draw(page_with(player_bars([bar(1)])))
+
+
+def test_a_switch_shows_the_bars_side_by_side_or_on_their_days() -> None:
+    for order, page in (("game", pinned_page()), ("date", attrs.evolve(pinned_page(), by="date"))):
+        text = html.draw(page)
+        assert re.findall(r'<input type="radio" name="order" id="by-([a-z]+)"( checked)?>', text) == [
+            (each, " checked" if each == order else "") for each in ("game", "date")
+        ]
+        for each in ("game", "date"):
+            (drawn,) = re.findall(rf'<figure class="{each}">\n(.*?)</figure>', text, re.DOTALL)
+            places = [element.get("x") for element in ET.fromstring(drawn).iter(f"{SVG}rect")]
+            alone = svg.draw(attrs.evolve(page, by=each))
+            assert places == [
+                element.get("x") for element in ET.fromstring(alone).iter(f"{SVG}rect")
+                if not (element.get("class") or "").startswith("ground")
+            ]  # fmt: skip
+    assert "radio" not in html.draw(pinned_pair()), "a second player is shown by date alone"
+
+
+@EXAMPLES
+@given(pages_drawn(most=3))
+@example(pinned_pair())
+def test_no_two_elements_of_a_page_have_one_mark(page: Page) -> None:
+    ids = [value for name, value in seen(page).attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_games_pgn_stands_in_its_details() -> None:
+    page = pinned_page()
+    game = page.player.bars[0].game
+    text = html.draw(page, pgn={game: '[White "<b>"]\n\n1. e4 1-0\n'})
+    assert text.count("<summary>PGN</summary>") == 1
+    assert "<pre>[White &quot;&lt;b&gt;&quot;]\n\n1. e4 1-0\n</pre>" in text.replace("&#34;", "&quot;")
+    assert "<summary>PGN</summary>" not in html.draw(page)
+
+
+@pytest.mark.parametrize(
+    ("sheet", "allowed"),
+    [("graph.css", "'self'"), ("/static/graph.css", "'self'"), ("https://a.example/g.css", "https://a.example")],
+)
+def test_a_page_with_a_style_sheet_elsewhere_has_no_inline_style(sheet: str, allowed: str) -> None:
+    text = html.draw(pinned_page(), Look(sheet=sheet))
+    assert f'<link rel="stylesheet" href="{sheet}">' in text
+    assert f"style-src {allowed};" in text
+    assert not re.search('<style|[ "]style=|unsafe-inline', text)
+    assert html.draw(pinned_page()).count(html.style()) == 1
+    assert "url(" not in html.style(), "from elsewhere a pattern would be sought there"
+
+
+def test_without_its_style_sheet_a_graph_is_no_black_rectangle() -> None:
+    alone = svg.draw(pinned_page(), Look(sheet="graph.css", opponents=True))
+    assert alone.startswith('<?xml-stylesheet type="text/css" href="graph.css"?>\n<svg ')
+    assert "<style" not in alone
+    if not png.is_available():
+        pytest.skip("resvg-py is not installed")
+    image = pytest.importorskip("matplotlib.image")
+    pixels = image.imread(io.BytesIO(png.as_png(alone, zoom=1.0)))[:, :, :3]
+    light = pixels.sum(axis=2)
+    assert (light > 2.7).mean() > 0.5, "most of it is the page"
+    assert (light < 0.6).mean() < 0.1
+    assert len(np.unique((pixels * 255).astype(int).reshape(-1, 3), axis=0)) > 20
 
 
 # -- data ----------------------------------------------------------------------------------------------------------
