@@ -126,6 +126,7 @@ class Ledger(OpenLedger):
         *,
         projectors: Sequence[ReadModel] | None = None,
         read_only: bool = False,
+        follow: bool = True,
         clock: Callable[[], datetime] = utc_now,
     ) -> Ledger:
         """Open an existing ledger; for reading only, with a warning, where its last checkpoint does not fit it.
@@ -136,6 +137,8 @@ class Ledger(OpenLedger):
                 those that are built in. Which are kept is the ledger's rule (the policy ``read-models``), and what has
                 a table keeps it: nothing is taken away by opening a ledger without a projector.
             read_only: never write the journal or the people.
+            follow: whether answers are of all that the journal holds by then, for which the views are brought level;
+                else nothing is written at all, and answers are of as much as somebody else has folded into the views.
             clock: what time it is, in UTC.
 
         Raises:
@@ -144,12 +147,15 @@ class Ledger(OpenLedger):
         """
         path = journal_file(path)
         refuse_half_restored(path)
+        read_only = read_only or not follow
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
         refuse_another_history(path, journal, people)
         renaming.settle_if_possible(journal, people)
         erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
-        return cls._over(path, journal, people, at_hand(projectors), clock)
+        ledger = cls._over(path, journal, people, at_hand(projectors), clock)
+        ledger.views.follows = follow
+        return ledger
 
     @classmethod
     def _over(

@@ -66,6 +66,7 @@ class Views:
         self.journal = journal
         self._aside: TemporaryDirectory[str] | None = None
         self.is_of_a_trial = False  # what is written here is rolled back
+        self.follows = True  # else somebody else brings them level, and they answer as far as they are
         # the same file by another connection, for trials
         self._trials: Views | None = None
         self._is_tried_on = False
@@ -107,7 +108,7 @@ class Views:
                 raise StorageError(str(self.path), "there are no views yet: make them with catch_up()")
             # Before it is opened: a file that is put in its place meanwhile is then seen to be another one.
             self._inode = self.path.stat().st_ino
-            connection = views_file.open_views(self.path)
+            connection = views_file.open_views(self.path, read_only=not self.follows)
             try:
                 self._check_journal(views_file.checkpoint(connection))
             except BaseException:
@@ -263,11 +264,17 @@ class Views:
         """Make sure that they are level with the journal before questions are asked.
 
         Where they are behind and cannot be written (a read-only folder, another user's files) they are built aside,
-        until they are closed for good.
+        until they are closed for good. Views that do not follow stay as they are.
 
         Raises:
             CorruptError: they are damaged, or are not of this journal.
+            StorageError: they do not follow, and are not there, or of another release.
         """
+        if not self.follows:
+            if not self.is_read and not self._is_there():
+                message = "there are no views of this release yet; who writes the ledger makes them: 'pools' does"
+                raise StorageError(str(self.path), message)
+            return
         if self.is_read or self.is_level():
             # what is read as of one moment stays as it is
             return

@@ -9,14 +9,18 @@ import attrs
 import pytest
 
 from ledger import schemes
+from ledger.answers.rankings import ranking
+from ledger.answers.rows import as_rows
 from ledger.audit.audit import table_digests
+from ledger.errors import StorageError
 from ledger.facts.events import ConversionRange, Event, GameRecorded, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.periods import OPEN
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
-from tests.kit.clubs import takes_misfits
+from tests.kit.clubs import ClubOfTwo, takes_misfits
 from tests.kit.games import game_recorded, scheme_adopted
+from tests.kit.impacts import file_digests
 from tests.kit.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, SMALL, install
 
 
@@ -227,3 +231,36 @@ def test_an_open_ledger_goes_on_by_the_scheme_that_another_one_adopted(club_of_f
         ledger.catch_up()
         assert ratings(ledger) == [1520.0, 1480.0]
         assert [era.scheme.name for era in ledger.pool().eras] == ["chessworld", BY_GAME.name]
+
+
+# -- answers of a ledger that does not follow ----------------------------------------------------------------------
+
+
+def test_who_does_not_follow_answers_as_far_as_the_views_are_and_writes_nothing(club_of_two: ClubOfTwo) -> None:
+    with Ledger.open(club_of_two.path, follow=False) as reader:
+        with pytest.raises(StorageError, match="there are no views of this release yet; who writes the ledger"):
+            ranking(reader)
+        club_of_two.ledger.level()
+        before = as_rows(ranking(reader))
+        club_of_two.ledger.append(game_recorded("r2"))
+        files = file_digests(club_of_two.folder)
+        with reader.moment() as position:
+            assert position == club_of_two.ledger.journal.size() - 1
+            assert reader.journal_of_moment.size() == position
+        assert as_rows(ranking(reader)) == before
+        assert file_digests(club_of_two.folder) == files
+        with pytest.raises(StorageError):
+            reader.append(game_recorded("r3"))
+        club_of_two.ledger.level()
+        assert as_rows(ranking(reader)) != before
+        with reader.moment() as position:
+            assert position == club_of_two.ledger.journal.size()
+
+
+def test_who_does_not_follow_sees_views_that_were_put_in_place(club_of_two: ClubOfTwo) -> None:
+    club_of_two.ledger.level()
+    with Ledger.open(club_of_two.path, follow=False) as reader:
+        before = as_rows(ranking(reader))
+        club_of_two.ledger.append(game_recorded("r2"))
+        club_of_two.ledger.rebuild()
+        assert as_rows(ranking(reader)) != before
