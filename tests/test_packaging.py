@@ -28,7 +28,14 @@ VERSION = ABOUT["project"]["version"]
 BUILT_FROM = (
     ".github", "ledger", "tools", "schemas", "pyproject.toml", "MANIFEST.in", "README.md", "CHANGELOG.md", "LICENSE",
 )  # fmt: skip
-SHIPPED = ("tools/*.py", "tools/commands/*.py", "tools/sample/*.py", "schemas/*.py", "schemas/*/*.json")
+SHIPPED = (
+    "tools/*.py",
+    "tools/commands/*.py",
+    "tools/sample/*.py",
+    "tools/serve/*.py",
+    "schemas/*.py",
+    "schemas/*/*.json",
+)
 UNREACHABLE = re.compile(r"new connection|name resolution|not known|connection refused|timed out|ProxyError", re.I)
 
 PLUG_IN_PYPROJECT = """

@@ -75,6 +75,7 @@ TASKS = {
         "query": "querying.query",
         "tables": "querying.tables",
         "datasette": "serving.datasette",
+        "serve": "serve.serve",
     },
     "Prove and keep": {
         "audit": "proving.audit",

@@ -1,8 +1,8 @@
 """Write the published JSON Schemas, or check that the published ones are up to date.
 
 ``python -m tools.schemas`` writes schemas/events/*.json, of the journal's entries, schemas/exports/*.json, of documents
-and exported rows, and schemas/answers/*.json, of what commands print as JSON; with ``--check`` it writes nothing, names
-the files that differ and exits 1.
+and exported rows, schemas/answers/*.json, of what commands print as JSON, and schemas/api/v1.json, of what is answered
+over HTTP (OpenAPI); with ``--check`` it writes nothing, names the files that differ and exits 1.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from ledger.answers import published_schemas
 from ledger.facts import json_schemas
 
 from . import output, running
+from .serve import openapi
 
 PUBLISHED = Path(__file__).parent.parent / "schemas"
 FOLDERS: Mapping[str, Callable[[], dict[str, str]]] = {
     "events": json_schemas.documents,
     "exports": published_schemas.exports,
     "answers": published_schemas.answers,
+    "api": lambda: {"v1.json": openapi.text()},
 }
 
 
@@ -47,7 +49,7 @@ def differing(folder: Path) -> list[Path]:
 @click.option("--check", is_flag=True, help="Only name the files that differ.")
 @click.option("--into", default=PUBLISHED, type=click.Path(file_okay=False, path_type=Path), help="Folder of them.")
 def command(check: bool, into: Path) -> None:
-    """Write the published JSON Schemas of entries, exports and answers, or check that they are up to date.
+    """Write the published schemas of entries, exports, answers and the API, or check that they are up to date.
 
     \b
     Example:

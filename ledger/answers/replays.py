@@ -170,5 +170,7 @@ class Replay:
 def replay(ledger: Ledger, position: int, progress: Progress) -> Iterator[Replay]:
     """The views as they stood when so many entries were known, and after them, for the length of the block."""
     with ExitStack() as closing:
-        kept = known_at(ledger.path, ledger.views.kept(), ledger.journal, position, progress)
+        views = ledger.views
+        # who does not follow writes nothing
+        kept = known_at(ledger.path, views.kept(), ledger.journal, position, progress, keep=views.follows)
         yield Replay(ledger.journal, closing.enter_context(kept), closing, progress)

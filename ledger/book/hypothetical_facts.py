@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.book import corrections
+from ledger.book import corrections, tournament_editions
 from ledger.book.corrections import AFTER_ALL, Acting, Undoing
 from ledger.book.decided import Decided
 from ledger.book.restand import recorded_facts, rows_at
@@ -18,7 +18,7 @@ from ledger.errors import MalformedError, Refusal
 from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import decode
-from ledger.facts.events import Event, GameRecorded
+from ledger.facts.events import Event, GameRecorded, RoundWithoutGame
 from ledger.facts.words import becomes_drawn_by_time, length_fault, result_fault
 from ledger.journal import Journal
 
@@ -96,6 +96,11 @@ class HypotheticalFacts:
             if not self._further and stands.annulled is None:
                 # all games of a player or tournament may be annulled
                 annulled_by = rows[0]["voided_by"]
+        elif isinstance(event, RoundWithoutGame) and not self._further and stands.annulled is None:
+            now = corrections.corrected(event, stands.fields)
+            assert isinstance(now, RoundWithoutGame)
+            standing = tournament_editions.as_stored(now, stored.position)
+            annulled_by = tournament_editions.voided_by(self._connection, self.decided, now.pool, standing)
         return Fact(stored.position, type(event), corrections.with_fields(facts, stands.fields), annulled_by, facts)
 
     def event(self, fact: Fact) -> Event:

@@ -34,6 +34,11 @@ _OF_NAMES = (
     "SELECT tournament, edition_ms, edition, round, player, brings, half_points, position FROM rounds_without_game "
     "WHERE pool = ?1 AND tournament IN (SELECT value FROM json_each(?2)) ORDER BY tournament, edition_ms, position"
 )
+# What changes of the round that an entry recorded are about: its key, whatever its fields have become.
+_CORRECTED = (
+    "SELECT DISTINCT subject FROM corrections "
+    "WHERE subject >= 'round:' AND subject < 'round;' AND json_extract(change, '$.entry') = ?"
+)
 _NAMES = "SELECT DISTINCT tournament FROM rounds_without_game WHERE pool = ?"
 _NAMES_SINCE = "SELECT DISTINCT tournament FROM rounds_without_game WHERE pool = ? AND edition_ms >= ?"
 _NAMES_OF_PLAYERS = (
@@ -112,20 +117,35 @@ def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]
     decided = Decided(connection)
     for row in rows:
         stored = StoredRound._make(row)
-        if not _is_voided(decided, pool.name, stored):
+        if voided_by(connection, decided, pool.name, stored) is None:
             person = corrections.root(decided.merges, stored.player)
             rounds.setdefault(stored.tournament, []).append(stored._replace(player=person))
     return rounds
 
 
-def _is_voided(decided: Decided, pool: str, stored: StoredRound) -> bool:
-    """Whether the last change that speaks of its tournament's games of that day voids them: byes go with them."""
+def voided_by(connection: sqlite3.Connection, decided: Decided, pool: str, stored: StoredRound) -> int | None:
+    """The proposal that voided it with its tournament's games of that day; None where the last change is another one.
+
+    Args:
+        connection: the views.
+        decided: what was decided.
+        pool: name of the pool.
+        stored: the round, as it stands.
+    """
     acting = [
-        (span.position, span.number, span.change.do)
+        (span.position, span.number, span.change.do, span.proposal)
         for span in decided.spans_of(0, 0, pool, stored.tournament)
         if _reaches(*corrections.span(span.change), stored)
     ]
-    return bool(acting) and max(acting)[2] is Verb.ANNUL_TOURNAMENT
+    if not acting:
+        return None
+    position, number, verb, proposal = max(acting)
+    if verb is not Verb.ANNUL_TOURNAMENT:
+        return None
+    # as of a game: it may have been put back by itself since
+    subjects = [subject for (subject,) in connection.execute(_CORRECTED, (stored.position,))]
+    restored = [corrections.standing(changes).restored for changes in decided.acting(subjects).values()]
+    return None if any(place is not None and place > (position, number) for place in restored) else proposal
 
 
 def _reaches(first: int, last: int, stored: StoredRound) -> bool:

@@ -13,6 +13,8 @@ from ledger.answers.crosstables.listing import tournaments, tournaments_of
 from ledger.answers.crosstables.page import Crosstable, Standing
 from ledger.answers.crosstables.tie_breaks import NOBODY, RoundResult, RoundResults, Unplayed, named
 from ledger.answers.rows import as_rows
+from ledger.audit.audit import audit
+from ledger.book.tournament_editions import rounds_of
 from ledger.errors import ConflictError, ProposalError
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision, GameRecorded, RoundWithoutGame, TournamentOpened
@@ -260,6 +262,32 @@ def test_byes_go_with_the_tournament_that_is_voided(open_with_byes: Ledger) -> N
     assert as_rows(tournaments(open_with_byes)) == []
     approve(open_with_byes, open_with_byes.corrections.drafts.tournament("standard", OPEN, restore=True))
     assert points(open_with_byes)["Cy"] == 2.5
+
+
+def test_a_bye_may_be_put_back_by_itself_when_its_tournament_was_voided(open_with_byes: Ledger) -> None:
+    ledger, drafts = open_with_byes, open_with_byes.corrections.drafts
+    (key, *_) = [entry.key for entry in ledger.entries("round-without-game")]
+
+    def standing() -> set[int]:
+        ledger.level()
+        rounds = rounds_of(ledger.views.connection, ledger.pool(), [OPEN])
+        return {bye.position for byes in rounds.values() for bye in byes}
+
+    every, entry = standing(), drafts.fact(key).entry
+    approve(ledger, drafts.annul(key))
+    approve(ledger, drafts.tournament("standard", OPEN))
+    assert standing() == set()
+    approve(ledger, drafts.restore(key))
+    assert standing() == {entry}, "of the last two changes that speak of it the later one holds"
+    approve(ledger, drafts.tournament("standard", OPEN, restore=True))
+    assert standing() == every
+    approve(ledger, drafts.tournament("standard", OPEN))
+    assert drafts.fact(key).annulled_by == 5
+    with pytest.raises(ProposalError, match="was annulled by proposal 5 already"):
+        ledger.propose([drafts.annul(key)], reason="twice", by="eve")
+    approve(ledger, drafts.restore(key))
+    assert standing() == {entry}
+    assert audit(ledger.path).falsehoods == ()
 
 
 def test_the_byes_of_a_merged_player_are_the_persons_each_round_once(open_with_byes: Ledger) -> None:

@@ -1,0 +1,297 @@
+"""What is answered over HTTP: each address of the table, its forms, its pages, its faults, and what strangers see."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
+
+from ledger.ledger import Ledger
+from tests.kit.commands import Run
+from tests.kit.games import game_recorded
+from tests.kit.impacts import file_digests
+from tests.kit.places import ROOT
+from tests.serve.conftest import OFFICER, OTHER_OFFICER, REASON, SITE, Get
+from tools.serve import openapi, readers
+from tools.serve.readers import Answer, Kept, Reader
+from tools.serve.routes import PREFIX, ROUTES
+
+# Each address of the table; LIST is the published one, GAME one that counts.
+ADDRESSES = {
+    "": "",
+    "/pools": "/pools",
+    "/eras": "/eras",
+    "/schemes": "/schemes",
+    "/players": "/players?part=ann",
+    "/players/{player}": "/players/ann?at=2006-01",
+    "/players/{player}/games": "/players/ann/games?limit=7",
+    "/players/{player}/graph": "/players/ann/graph?last=50",
+    "/players/{player}/changes": "/players/ann/changes?since=2006-01",
+    "/players/{player}/prediction": "/players/ann/prediction?opponent=bob",
+    "/players/{player}/best": "/players/ann/best",
+    "/players/{player}/streaks": "/players/ann/streaks",
+    "/players/{player}/time-losses": "/players/ann/time-losses",
+    "/players/{player}/opponents": "/players/ann/opponents",
+    "/ranking": "/ranking?at=2006-05",
+    "/upsets": "/upsets?limit=3",
+    "/tournaments": "/tournaments",
+    "/tournaments/{tournament}": "/tournaments/Club%20evening",
+    "/lists": "/lists",
+    "/lists/{list}": "/lists/LIST?edition=1",
+    "/corrections": "/corrections",
+    "/corrections/{number}": "/corrections/1",
+    "/games": "/games?on=2006-05",
+    "/games/{game}": "/games/GAME",
+    "/games/{game}/explanation": "/games/GAME/explanation",
+    "/games/{game}/log": "/games/VOIDED/log",
+    "/games/{game}/board": "/games/GAME/board",
+    "/games/{game}/pgn": "/games/GAME/pgn",
+    "/games/{game}/receipt": "/games/GAME/receipt",
+}
+
+
+@pytest.fixture(name="address")
+def _address(served: Path) -> dict[str, str]:
+    with Ledger.open(served, follow=False) as ledger:
+        (moves,) = [row["key"] for row in ledger.rows("games", "position = 20")]
+        (voided,) = [row["key"] for row in ledger.rows("games", "voided_by IS NOT NULL")]
+    words = {"LIST": "standard@2006-06-30", "GAME": moves, "VOIDED": voided}
+    return {
+        path: re.sub("LIST|GAME|VOIDED", lambda match: words[match[0]], example) for path, example in ADDRESSES.items()
+    }
+
+
+def test_every_address_of_the_table_is_asked_here() -> None:
+    assert ADDRESSES.keys() == {route.path for route in ROUTES}
+
+
+@pytest.mark.parametrize("path", ADDRESSES)
+def test_each_answer_is_of_the_form_that_the_documentation_says(path: str, address: dict[str, str], get: Get) -> None:
+    answer = get(address[path])
+    assert answer.status_code == 200, answer.text
+    described = openapi.document()
+    content = described["paths"][f"{PREFIX}{path}"]["get"]["responses"]["200"]["content"]
+    media = answer.headers["content-type"]
+    assert media in content
+    assert answer.headers["etag"]
+    assert int(answer.headers["ledger-position"]) > 900
+    if media == "application/json":
+        validator = Draft202012Validator({**content[media]["schema"], "components": described["components"]})
+        told = answer.json()
+        assert [error.message for error in validator.iter_errors(told)] == []
+        assert told["position"] == int(answer.headers["ledger-position"])
+
+
+def test_the_documentation_is_openapi_and_the_published_one(get: Get) -> None:
+    answer = get("/openapi.json")
+    validate(answer.json())
+    assert answer.json()["servers"] == [{"url": SITE}]
+    undescribed = [
+        (path, parameter["name"])
+        for path, way in answer.json()["paths"].items()
+        for parameter in way["get"]["parameters"]
+        if not parameter["description"]
+    ]
+    assert undescribed == []
+
+
+def test_answers_are_those_of_the_commands(served: Path, get: Get, run: Run) -> None:
+    def printed(*words: str) -> Any:
+        return json.loads(run(words[0], served, *words[1:]).out)
+
+    assert get("/ranking").json()["rows"] == printed("ratings", "--limit", "100")
+    assert get("/players/ann").json()["summary"] == printed("show", "ann")
+    assert get("/players/ann/games?limit=5").json()["rows"] == printed("games", "ann", "--limit", "5")
+    assert get("/players/ann/graph").json()["player"]["rating_now"] == printed("show", "ann")["rating_now"]
+    assert get("/players/ann/graph?format=svg").text == run("graph", served, "ann", "--format", "svg").out
+
+
+def test_pages_lead_through_all_rows_in_every_form(get: Get) -> None:
+    whole = get("/players/ann/games?limit=1000").json()
+    assert (whole["next"], len(whole["rows"])) == (None, 106)
+    rows: list[Any] = []
+    address = "/players/ann/games?limit=50"
+    while address:
+        answer = get(address)
+        rows += answer.json()["rows"]
+        following = answer.json()["next"]
+        assert answer.headers.get("link") == (f'<{following}>; rel="next"' if following else None)
+        assert following is None or following.startswith(f"{SITE}/api/v1/players/ann/games?")
+        address = (following or "").removeprefix(f"{SITE}/api/v1")
+    assert rows == whole["rows"]
+    lines = get("/players/ann/games?limit=1000&format=ndjson").text.splitlines()
+    assert [json.loads(line) for line in lines] == rows
+    cells = csv.DictReader(io.StringIO(get("/players/ann/games?limit=1000", headers={"Accept": "text/csv"}).text))
+    assert [(row["n"], row["game"]) for row in cells] == [(str(row["n"]), row["game"]) for row in rows]
+
+
+def test_an_answer_that_is_known_is_not_sent_again_until_something_is_recorded(
+    served: Path, reader: Reader, get: Get, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = get("/ranking")
+    tag = {"If-None-Match": first.headers["etag"]}
+    assert (get("/ranking", headers=tag).status_code, get("/ranking", headers=tag).content) == (304, b"")
+    assert get("/ranking?limit=2", headers=tag).status_code == 200, "something else was asked"
+    monkeypatch.setattr(readers, "utc_now", lambda: datetime(2031, 1, 1, tzinfo=UTC))
+    assert get("/ranking", headers=tag).status_code == 200, "it is another day"
+    monkeypatch.undo()
+    with Ledger.open(served) as ledger:
+        ledger.append(game_recorded("new", half_moves=60))
+        assert get("/ranking", headers=tag).status_code == 304, "as far as the views are"
+        ledger.level()
+    later = get("/ranking", headers=tag)
+    assert (later.status_code, later.json()["position"]) == (200, first.json()["position"] + 1)
+
+
+def test_asking_writes_nothing(served: Path, address: dict[str, str], get: Get) -> None:
+    get("/pools")
+    before = file_digests(served.parent)
+    for example in address.values():
+        assert get(example).status_code == 200
+    after = file_digests(served.parent)
+    assert {name: digest for name, digest in after.items() if name in before} == before
+    assert after.keys() == before.keys()
+
+
+def test_strangers_see_no_officers_reasons_or_years_of_birth(address: dict[str, str], get: Get) -> None:
+    asked = [*address.values(), "/players/Zoe", "/corrections/2", "/games/VOIDED/explanation"]
+    voided = address["/games/{game}/log"].split("/")[2]
+    for example in asked:
+        text = get(example.replace("VOIDED", voided)).text
+        for word in (REASON, OFFICER, OTHER_OFFICER):
+            assert word not in text, example
+        assert not re.search(r"birth|(?<![0-9.])1990(?![0-9])", text), example
+
+
+def test_who_has_no_rating_yet_is_answered(get: Get) -> None:
+    answer = get("/players/Zoe")
+    assert (answer.status_code, answer.json()["summary"]) == (200, None)
+    assert get("/players/Zoe/games").json()["rows"] == []
+    assert get("/players/Zoe/graph").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "words"),
+    [
+        ("/ranking?limt=3&limit=x&pool=a&pool=b", 400, ["limt: no such parameter; did you mean 'limit'?",
+                                                         "limit: expected a whole number from 1 to 1000, got 'x'",
+                                                         "pool: given 2 times; once is enough"]),
+        ("/ranking?at=someday", 400, ["at: "]),
+        ("/ranking?format=xml", 400, ["format: expected one of json, ndjson, csv"]),
+        ("/players?part=ab", 400, ["give 3 letters"]),
+        ("/players", 400, ["give part, or number and identity"]),
+        ("/players?part=ann&number=1", 400, ["give part, or number and identity"]),
+        ("/players?" + "&".join(f"number={n}" for n in range(1, 102)), 400, ["at most 100 players at once, got 101"]),
+        ("/players?part=" + "x" * 1001, 400, ["part: expected at most 1,000 characters, got 1,001"]),
+        ("/players/nobody", 404, ["no player 'nobody' in this ledger"]),
+        ("/players/ann?pool=rapid", 404, ["no pool 'rapid'"]),
+        ("/players/ann/changes", 400, ["since: give a day"]),
+        ("/players/ann/changes?since=300", 400, ["since: "]),
+        ("/corrections/x", 404, ["no correction 'x'"]),
+        ("/corrections/99", 404, ["99"]),
+        ("/games/none", 404, ["no game 'none'"]),
+        ("/games", 400, ["give on, a day, or tournament"]),
+        ("/rankin", 404, ["did you mean '/api/v1/ranking'"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_all_at_once_in_the_words_of_the_command_line(
+    address: str, status: int, words: list[str], get: Get
+) -> None:
+    answer = get(address)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    told = answer.json()
+    assert told["status"] == status
+    for word in words:
+        assert word in told["detail"]
+    if status == 400:
+        assert len(told["errors"]) == len(words)
+
+
+def test_other_methods_are_refused_with_those_that_may_be(get: Get) -> None:
+    answer = get("/ranking", "DELETE")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
+    assert answer.headers["content-type"] == "application/problem+json"
+    head = get("/ranking", "HEAD")
+    assert (head.status_code, head.content) == (200, b"")
+
+
+def test_a_fault_of_the_program_shows_nothing_of_it(
+    get: Get, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("the inside")
+
+    monkeypatch.setattr(Reader, "answer", fail)
+    answer = get("/ranking")
+    assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
+    assert "the inside" not in answer.text
+    assert "RuntimeError: the inside" in capsys.readouterr().err
+
+
+def test_a_ledger_that_cannot_be_read_is_said_to_be_so_and_its_log_says_why(
+    served: Path, get: Get, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served.with_name("club.views.db").unlink()
+    answer = get("/ranking")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert str(served) not in answer.text
+    assert "there are no views of this release yet" in capsys.readouterr().err
+
+
+def test_a_journal_that_does_not_fit_its_checkpoint_is_answered_from_with_an_alarm(served: Path, get: Get) -> None:
+    assert get("").json()["alarm"] is None
+    place = served.with_name("club.checkpoints")
+    text = place.read_text("utf-8")
+    size = re.search(r"\n([0-9]+)\n", text)
+    assert size is not None
+    place.write_text(text.replace(size[0], f"\n{int(size[1]) + 1000}\n"), "utf-8")
+    served.rename(served.with_name("aside.db"))
+    served.write_bytes(served.with_name("aside.db").read_bytes())  # another file: it is opened anew
+    told = get("").json()
+    assert "opened for reading only" in told["alarm"]
+    assert get("/ranking").status_code == 200
+
+
+def test_other_sites_may_ask_without_credentials(get: Get) -> None:
+    answer = get("/pools", headers={"Origin": "https://elsewhere.example"})
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert "access-control-allow-credentials" not in answer.headers
+
+
+def test_answers_that_are_kept_have_a_bound() -> None:
+    kept = Kept(8_000)
+    for number in range(100):
+        kept.put(f"/{number}", Answer(bytes(900), "", "tag", 1, None))
+    assert [number for number in range(100) if kept.get(f"/{number}", "tag")] == list(range(92, 100))
+    assert kept.get("/99", "another tag") is None
+    kept.put("/large", Answer(bytes(1_001), "", "tag", 1, None))
+    assert kept.get("/large", "tag") is None
+
+
+def test_no_other_command_loads_the_server(served: Path) -> None:
+    code = (
+        "import sys; from tools import cli; cli.main(['pools', sys.argv[1]]); "
+        "print([name for name in sys.modules if name.partition('.')[0] in {'starlette', 'uvicorn', 'anyio'} "
+        "or name.startswith('tools.serve')])"
+    )
+    command = [sys.executable, "-c", code, str(served)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_name_of_a_tournament_may_have_a_slash_in_it(served: Path, get: Get) -> None:
+    with Ledger.open(served) as ledger:
+        ledger.append(game_recorded("slash", half_moves=60, tournament="Cup 2023/24"))
+        ledger.level()
+    assert get("/tournaments/Cup%202023/24").json()["tournament"] == "Cup 2023/24"
+    assert get("/tournaments/Cup%202023%2F24").json()["tournament"] == "Cup 2023/24"

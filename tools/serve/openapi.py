@@ -1,0 +1,129 @@
+"""The documentation of the API as OpenAPI 3.1, made of the table of addresses and the classes of the answers."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from ledger.facts.json_schemas import class_schema
+
+from .parameters import Parameter
+from .problems import MEDIA, Problem
+from .questions import PROGRAM
+from .routes import FORMATS, PREFIX, ROUTES, Route
+
+ROWS_MEDIA = {"json": "application/json", "ndjson": "application/x-ndjson", "csv": "text/csv"}
+_POSITION = {"type": "integer", "description": "how many entries of the journal it follows from"}
+_DOCS = {
+    "player": "name, identity or number of a player",
+    "game": "key of a game, the id that its server gave it, or # and its entry",
+    "tournament": "name of a tournament, as its games carry it",
+    "list": "a published list, POOL@DAY",
+    "number": "number of a correction",
+}
+
+
+def document(public_url: str = "") -> dict[str, Any]:
+    """The whole document.
+
+    Args:
+        public_url: what stands before the addresses.
+
+    Raises:
+        TypeError: two classes of one name are told differently.
+    """
+    parts: dict[str, Any] = {}
+    problem = _named(Problem, parts)
+    paths = {f"{PREFIX}{route.path}": {"get": _operation(route, parts, problem)} for route in ROUTES}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Rating ledger",
+            "version": PROGRAM,
+            "description": "Ratings, and what they follow from. Fields and addresses may be added under this prefix; "
+            "none goes or means something else. Ratings are in points, unrounded; instants are ISO 8601 in UTC.",
+        },
+        "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
+        "servers": [{"url": public_url or "/"}],
+        "paths": paths,
+        "components": {"schemas": parts},
+    }
+
+
+def text() -> str:
+    """The document as it is published, with no server's name in it."""
+    return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _operation(route: Route, parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
+    places = [
+        {"name": name, "in": "path", "required": True, "description": _DOCS[name], "schema": {"type": "string"}}
+        for name in re.findall(r"{(\w+)}", route.path)
+    ]
+    return {
+        "operationId": re.sub(r"\W+", "_", route.path).strip("_") or "ledger",
+        "summary": route.doc,
+        "x-cost": route.cost.value,
+        "parameters": places + [_parameter(parameter) for parameter in route.every_parameter],
+        "responses": {
+            "200": {
+                "description": route.doc,
+                "headers": {
+                    "ETag": {"schema": {"type": "string"}, "description": "give it as If-None-Match"},
+                    "Ledger-Position": {
+                        "schema": {"type": "integer"},
+                        "description": "how many entries of the journal the answer follows from",
+                    },
+                },
+                "content": _content(route, parts),
+            },
+            "304": {"description": "it is as it was"},
+            "default": {"description": "why there is no answer", "content": {MEDIA: {"schema": problem}}},
+        },
+    }
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    schema = dict(parameter.schema)
+    if parameter.many:
+        schema = {"type": "array", "items": schema}
+    return {"name": parameter.name, "in": "query", "description": parameter.doc, "schema": schema}
+
+
+def _content(route: Route, parts: dict[str, Any]) -> dict[str, Any]:
+    if route.form is None:
+        return {media: {"schema": {"type": "string"}} for media in route.media}
+    named = _named(route.form, parts)
+    if not route.rows:
+        whole = parts[route.form.__name__]
+        if "position" not in whole["properties"]:
+            named = {
+                **whole,
+                "properties": {"position": _POSITION, **whole["properties"]},
+                "required": ["position", *whole["required"]],
+            }
+        own = {"application/json": {"schema": named}}
+        return own | {media: {"schema": {"type": "string"}} for media in route.media if media != "application/json"}
+    page = {
+        "type": "object",
+        "properties": {
+            "position": _POSITION,
+            "rows": {"type": "array", "items": named},
+            "next": {"type": ["string", "null"], "description": "where the next rows are; null: there are no more"},
+        },
+        "required": ["position", "rows", "next"],
+        "additionalProperties": False,
+    }
+    text_of_rows = {"schema": {"type": "string"}}
+    return {ROWS_MEDIA[form]: {"schema": page} if form == "json" else text_of_rows for form in FORMATS}
+
+
+def _named(form: type, parts: dict[str, Any]) -> dict[str, Any]:
+    """A reference to the schema of a class, which is put among the parts with those that it is made of."""
+    schema = json.loads(json.dumps(class_schema(form, form.__name__)).replace("#/$defs/", "#/components/schemas/"))
+    del schema["$schema"], schema["title"]
+    for name, part in {**schema.pop("$defs", {}), form.__name__: schema}.items():
+        if parts.setdefault(name, part) != part:
+            raise TypeError(f"two answers have a part {name!r}")
+    return {"$ref": f"#/components/schemas/{form.__name__}"}

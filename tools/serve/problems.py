@@ -1,0 +1,74 @@
+"""What is refused over HTTP: problem details (RFC 9457) with the words that the command line has for the same fault.
+
+No trace of the program leaves it. A fault of the ledger's files is told to its log, not to who asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+import attrs
+import orjson
+
+from ledger.errors import LedgerError, MalformedError, RejectedError, UnknownNameError
+from ledger.facts.json_schemas import documented
+
+from .parameters import BadValue
+
+MEDIA = "application/problem+json"
+AGAIN_SECONDS = 5  # after which it is worth to ask again what was too much, or cannot be answered at present
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class Fault:
+    """One thing that is wrong with what was asked."""
+
+    parameter: str | None = documented("the parameter that it is about; null: the whole")
+    detail: str = documented("what is wrong, and what would be right")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class Problem:
+    """Why there is no answer (RFC 9457)."""
+
+    type: str = documented("about:blank, or a word for the rule")
+    title: str = documented("the same in few words")
+    status: int = documented("the status of the answer")
+    detail: str = documented("what is wrong, with what, and what to do")
+    rule: str | None = documented("the rule that refused it, as the command line names it; null: none did")
+    errors: list[Fault] = documented("all faults, where there may be several")
+
+    def body(self) -> bytes:
+        """The problem as JSON."""
+        return orjson.dumps(attrs.asdict(self))
+
+
+def problem(status: int, detail: str, rule: str | None = None, errors: Sequence[Fault] = ()) -> Problem:
+    """A problem of a status."""
+    title = HTTPStatus(status).phrase
+    kind = "about:blank" if rule is None else f"urn:rating-ledger:rule:{rule}"
+    return Problem(type=kind, title=title, status=status, detail=detail, rule=rule, errors=list(errors))
+
+
+def of_parameters(wrong: Sequence[BadValue]) -> Problem:
+    """Everything that is wrong with the parameters of an address."""
+    faults = [Fault(parameter=fault.parameter, detail=fault.detail) for fault in wrong]
+    return problem(400, "; ".join(f"{fault.parameter}: {fault.detail}" for fault in wrong), errors=faults)
+
+
+def of_error(error: LedgerError) -> Problem:
+    """What the library refused."""
+    if isinstance(error, UnknownNameError):
+        return problem(404, str(error), "unknown-name")
+    if isinstance(error, MalformedError):
+        return problem(400, str(error), errors=[Fault(parameter=None, detail=fault) for fault in error.problems])
+    if isinstance(error, RejectedError):
+        return problem(409, str(error).removeprefix(f"{error.rule}: "), error.rule)
+    return problem(503, "the ledger cannot be read at present; ask again later")
+
+
+def headers(status: int) -> Mapping[str, Any]:
+    """What stands above a problem of a status."""
+    return {"Retry-After": str(AGAIN_SECONDS)} if status in {429, 503} else {}

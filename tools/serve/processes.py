@@ -1,0 +1,198 @@
+"""The processes of the server: a parent that starts one keeper and some readers, and starts again what dies.
+
+The parent opens the socket and hands it on, so that a reader that is started again takes up the same address. One
+server answers for a ledger; commands go on beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event
+
+import attrs
+
+from ledger.errors import StorageError
+from ledger.runtime.lazy import filelock
+from ledger.runtime.ledger_files import journal_file, kept_with
+
+from .. import output
+
+UNIX = "unix:"
+GLANCE = 0.1  # seconds between two looks at the children
+ENDS_WITHIN = 12.0  # seconds for a child to end after SIGTERM: a little more than a reader gives its answers
+_WAITS = (0.5, 1.0, 2.0, 5.0, 15.0)  # seconds before a child that died is started again, the first time and later
+_STEADY = 60.0  # seconds after which a child that dies counts as one that died for the first time
+_PARTS = str(__package__).split(".")
+_ROOT = Path(__file__).parents[len(_PARTS)]  # where this package is imported from
+
+
+@attrs.frozen(kw_only=True)
+class Serving:
+    """What is served, and where.
+
+    Attributes:
+        path: the ledger.
+        listen: ``ADDRESS:PORT`` or ``unix:PATH``.
+        public_url: what stands before the addresses in links; None: the address itself.
+        readers: how many processes answer.
+        behind_proxy: whose word is taken for where a request comes from; None: nobody's.
+    """
+
+    path: Path
+    listen: str
+    public_url: str | None
+    readers: int
+    behind_proxy: str | None
+
+
+@attrs.define
+class _Child:
+    """A process, how it is started, when that was, how often it died soon after, and when it may be started again."""
+
+    name: str
+    command: Sequence[str]
+    descriptors: Sequence[int]
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    deaths: int = 0
+    again: float = 0.0
+
+    def start(self) -> None:
+        paths = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+        self.process = subprocess.Popen(  # noqa: S603  # our own code
+            [sys.executable, "-P", "-m", *self.command],
+            env={**os.environ, "PYTHONPATH": paths},
+            pass_fds=self.descriptors,
+            stdin=subprocess.DEVNULL,
+        )
+        self.started = time.monotonic()
+
+    def look(self) -> None:
+        """Start it again where it has died and it is time to."""
+        now = time.monotonic()
+        if self.process is not None and (code := self.process.poll()) is not None:
+            self.deaths = 1 if now - self.started > _STEADY else self.deaths + 1
+            wait = _WAITS[min(self.deaths, len(_WAITS)) - 1]
+            output.error(f"{self.name} ended (exit code {code}); it is started again in {wait:g} s")
+            self.process, self.again = None, now + wait
+        if self.process is None and now >= self.again:
+            self.start()
+
+
+def serve(serving: Serving, stopped: Event) -> None:
+    """Serve a ledger until it is stopped; its views are level.
+
+    Raises:
+        StorageError: another server answers for it, or the address cannot be had.
+    """
+    with _alone(serving), _listening(serving.listen) as listening:
+        address = _address(serving.listen, listening)
+        told = {
+            "path": str(serving.path),
+            "public_url": serving.public_url or (address if address.startswith("http") else ""),
+            "socket": listening.fileno(),
+            "behind_proxy": serving.behind_proxy,
+        }
+        children = [_Child("the keeper of the views", [f"{__package__}.keeper", str(serving.path)], ())]
+        for number in range(1, serving.readers + 1):
+            command = [f"{__package__}.reading", json.dumps(told)]
+            children.append(_Child(f"reader {number}", command, (listening.fileno(),)))
+        try:
+            for child in children:
+                child.start()
+            output.remark(f"{serving.path}: served at {told['public_url'] or address}; Ctrl-C or SIGTERM ends it")
+            while not stopped.wait(GLANCE):
+                for child in children:
+                    child.look()
+        finally:
+            _end(children)
+
+
+def _end(children: Sequence[_Child]) -> None:
+    """Let all end what they are doing, at the same time."""
+    running = [child.process for child in children if child.process is not None]
+    for process in running:
+        with suppress(ProcessLookupError):
+            process.send_signal(signal.SIGTERM)
+    until = time.monotonic() + ENDS_WITHIN
+    for process in running:
+        try:
+            process.wait(max(0.0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def _alone(serving: Serving) -> Iterator[None]:
+    """No other server answers for this ledger meanwhile."""
+    path = journal_file(serving.path)
+    lock, says = kept_with(path, "serve.lock"), kept_with(path, "serving")
+    try:
+        with filelock.FileLock(lock, timeout=0):
+            says.write_text(f"process {os.getpid()} at {serving.listen}\n", "utf-8")
+            try:
+                yield
+            finally:
+                says.unlink(missing_ok=True)
+    except filelock.Timeout:
+        who = says.read_text("utf-8").strip() if says.exists() else "another process"
+        raise StorageError(str(path), f"is served already, by {who}: end that first") from None
+    except OSError as error:
+        raise StorageError(str(lock), f"cannot be made: {error.strerror or error}") from error
+
+
+@contextmanager
+def _listening(listen: str) -> Iterator[socket.socket]:
+    """The open socket of an address, which children may take over.
+
+    Raises:
+        StorageError: it cannot be had.
+    """
+    place = listen.removeprefix(UNIX)
+    is_unix = listen.startswith(UNIX)
+    host, _, port = listen.rpartition(":")
+    family = socket.AF_UNIX if is_unix else socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family)
+    try:
+        if is_unix:
+            if Path(place).is_socket() and not _is_answered(place):
+                Path(place).unlink()  # left by a server that was killed
+            made.bind(place)
+        else:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind((host.strip("[]"), int(port)))
+        made.listen(1024)
+    except (OSError, OverflowError, ValueError) as error:
+        made.close()
+        what = getattr(error, "strerror", None) or error
+        raise StorageError(listen, f"cannot be listened at: {what}; give another --listen") from error
+    with made:
+        made.set_inheritable(True)
+        try:
+            yield made
+        finally:
+            if is_unix:
+                Path(place).unlink(missing_ok=True)
+
+
+def _is_answered(place: str) -> bool:
+    with socket.socket(socket.AF_UNIX) as asking:
+        return asking.connect_ex(place) == 0
+
+
+def _address(listen: str, listening: socket.socket) -> str:
+    """The address as people give it to a browser; the port is the one that was chosen, where any was asked for."""
+    if listen.startswith(UNIX):
+        return listen
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

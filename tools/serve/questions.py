@@ -1,0 +1,366 @@
+"""What is asked of the library for each address. No rule and no SQL: what is public is chosen here, nothing worked out.
+
+Each function takes a ledger, within one of its moments, and what was asked by name of the parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import version
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+
+from ledger import schemes
+from ledger.answers import (
+    boards,
+    corrections,
+    explanations,
+    game_logs,
+    highest,
+    opponents,
+    player_games,
+    players,
+    pools,
+    predictions,
+    publications,
+    rankings,
+    rating_changes,
+    recorded_games,
+    searching,
+    streaks,
+    time_losses,
+    upsets,
+)
+from ledger.answers.crosstables import crosstable, listing
+from ledger.answers.crosstables.crosstable import TableChoice
+from ledger.answers.game_pgn import game_pgn
+from ledger.answers.graphs import html, json_form, pages, svg
+from ledger.answers.graphs.looks import Look, Theme
+from ledger.answers.read_models import last_row
+from ledger.answers.wording import names, shown
+from ledger.audit.receipts import receipt_of
+from ledger.errors import MalformedError, UnknownNameError
+from ledger.ledger import Ledger
+
+from . import forms
+
+if TYPE_CHECKING:
+    from ledger.players.people import Person
+
+    from .parameters import Asked
+
+PROGRAM = version("rating-ledger")
+MOST_PLAYERS = 100  # that are looked up in one question
+
+
+class Document(NamedTuple):
+    """An answer that is a file: its bytes and its media type."""
+
+    content: bytes
+    media: str
+
+
+def _most(asked: Asked) -> int:
+    """How many rows are worked out: those of the page and one more, which tells whether there is a next page."""
+    return int(asked["offset"] + asked["limit"] + 1)
+
+
+# -- the ledger ------------------------------------------------------------------------------------------------------
+
+
+def facts(ledger: Ledger, _: Asked) -> forms.LedgerFacts:
+    """How far the answers are, and which pools there are."""
+    names = [pool.name for pool in ledger.pools()]
+    return forms.LedgerFacts(position=ledger.views.position(), alarm=None, program=PROGRAM, pools=names)
+
+
+def all_pools(ledger: Ledger, _: Asked) -> list[pools.PoolRow]:
+    """Every pool."""
+    return pools.pools(ledger)
+
+
+def all_eras(ledger: Ledger, _: Asked) -> list[pools.EraRow]:
+    """Which scheme rates each pool from when on."""
+    return pools.eras(ledger)
+
+
+def all_schemes(_: Ledger, __: Asked) -> list[forms.SchemeFacts]:
+    """Every scheme that is installed here."""
+    return [
+        forms.SchemeFacts(
+            scheme=name,
+            rates=f"by {scheme.rhythm.value}",
+            title=scheme.title,
+            source=scheme.source,
+            version=scheme.version,
+        )
+        for name, scheme in sorted(schemes.available().items())
+    ]
+
+
+# -- players -------------------------------------------------------------------------------------------------------
+
+
+def some_players(ledger: Ledger, asked: Asked) -> list[searching.NamedPlayer]:
+    """Players by a part of the name, or by numbers and identities."""
+    wanted = [*asked["number"], *asked["identity"]]
+    if (asked["part"] is None) == (not wanted):
+        raise MalformedError(["give part, or number and identity, which may be repeated"])
+    if asked["part"] is not None:
+        return searching.players_named(ledger, asked["part"])
+    if len(wanted) > MOST_PLAYERS:
+        raise MalformedError([f"at most {MOST_PLAYERS} players at once, got {len(wanted)}"])
+    people = [ledger.player(word) for word in wanted]
+    called = names(ledger, {person.player for person in people})
+    return [
+        searching.NamedPlayer(player=person.player, name=called[person.player], identity=person.identity)
+        for person in people
+    ]
+
+
+def player(ledger: Ledger, asked: Asked) -> forms.PlayerFacts:
+    """One player in one pool."""
+    person, pool = ledger.player(asked["player"]), ledger.pool(asked["pool"])
+    summary = players.summary(ledger, person, pool.name, asked["at"]) if _is_rated(ledger, person, asked) else None
+    return forms.PlayerFacts(
+        player=person.player,
+        name=names(ledger, {person.player})[person.player],
+        identity=person.identity,
+        pool=pool.name,
+        summary=summary,
+    )
+
+
+def _is_rated(ledger: Ledger, person: Person, asked: Asked) -> bool:
+    """Whether the player has a rated game in the pool, or came with the rating of a list."""
+    try:
+        last_row(ledger, person, ledger.pool(asked["pool"]))
+    except UnknownNameError:
+        return False
+    return True
+
+
+def of_rated(ask: Callable[[Ledger, Person, Asked], list[Any]]) -> Callable[[Ledger, Asked], list[Any]]:
+    """Rows about one player; none for who has no rating yet."""
+
+    def asking(ledger: Ledger, asked: Asked) -> list[Any]:
+        ledger.pool(asked["pool"])  # an unknown pool is a fault, not an empty answer
+        person = ledger.player(asked["player"])
+        return ask(ledger, person, asked) if _is_rated(ledger, person, asked) else []
+
+    asking.__doc__ = ask.__doc__
+    return asking
+
+
+@of_rated
+def games(ledger: Ledger, person: Person, asked: Asked) -> list[player_games.PlayerGame]:
+    """A player's rated games, newest first."""
+    return player_games.games(ledger, person, asked["pool"], last=_most(asked))
+
+
+@of_rated
+def achievements(ledger: Ledger, person: Person, asked: Asked) -> list[highest.Achievement]:
+    """Highest and lowest ratings, best wins and worst losses."""
+    return highest.achievements(ledger, person, asked["pool"], asked["at"])
+
+
+@of_rated
+def streaks_of(ledger: Ledger, person: Person, asked: Asked) -> list[streaks.Streak]:
+    """Winning, unbeaten and losing streaks."""
+    return streaks.streaks(ledger, person, asked["pool"], asked["at"])
+
+
+@of_rated
+def time_losses_of(ledger: Ledger, person: Person, asked: Asked) -> list[time_losses.TimeLossWindow]:
+    """Losses on time."""
+    return time_losses.windows(ledger, person, asked["pool"], asked["at"])
+
+
+@of_rated
+def opponents_of(ledger: Ledger, person: Person, asked: Asked) -> list[opponents.OpponentBatch]:
+    """Results and opponents by batches of 50 games."""
+    return opponents.batches(ledger, person, asked["pool"], at=asked["at"])
+
+
+def changes(ledger: Ledger, asked: Asked) -> rating_changes.RatingChanges:
+    """What made the difference between a rating then and now."""
+    if asked["since"] is None:
+        raise MalformedError(["since: give a day, month or year"])
+    return rating_changes.changes(ledger, ledger.player(asked["player"]), asked["since"], asked["pool"])
+
+
+def prediction(ledger: Ledger, asked: Asked) -> predictions.Prediction:
+    """What a win, a draw and a loss against an opponent would bring."""
+    if asked["opponent"] is None:
+        raise MalformedError(["opponent: give a name, an identity or a number"])
+    both = ledger.player(asked["player"]), ledger.player(asked["opponent"])
+    return predictions.predict(ledger, *both, asked["pool"], asked["at"])
+
+
+def graph(ledger: Ledger, asked: Asked) -> Any:
+    """The rating graph of a player: as data, or as a picture."""
+    person, rated_by = ledger.player(asked["player"]), ledger.pool(asked["pool"])
+    if not _is_rated(ledger, person, asked):
+        raise UnknownNameError("rated game of", shown(person), f"pool {rated_by.name!r} has none, so there is no graph")
+    against = None if asked["against"] is None else ledger.player(asked["against"])
+    page = pages.page(
+        ledger,
+        person,
+        rated_by.name,
+        number=asked["page"],
+        last=asked["last"],
+        by="date" if against is not None else asked["by"],
+        against=against,
+        boards=asked["format"] == "html",
+    )
+    look = Look(asked["opponents"] == "yes", asked["mono"] == "yes", Theme(asked["theme"]))
+    match asked["format"]:
+        case "svg":
+            return Document(svg.draw(page, look).encode(), "image/svg+xml")
+        case "html":
+            return Document(html.draw(page, look).encode(), "text/html; charset=utf-8")
+        case "json":
+            return Document(json_form.as_json(page), "application/json")
+    raise AssertionError(asked["format"])
+
+
+# -- rankings, tournaments, lists --------------------------------------------------------------------------------------
+
+
+def ranking(ledger: Ledger, asked: Asked) -> list[rankings.RankingRow]:
+    """The ranking of a pool, now or on a day."""
+    choice = rankings.RankingChoice(
+        pool=asked["pool"],
+        limit=_most(asked),
+        min_games=asked["min_games"],
+        at=asked["at"],
+        active_days=asked["active"],
+    )
+    return rankings.ranking_in_full(ledger, choice, details=False)
+
+
+def largest_upsets(ledger: Ledger, asked: Asked) -> list[upsets.Upset]:
+    """Wins against much higher ratings, the largest first."""
+    return upsets.upsets(ledger, asked["pool"], since=asked["since"], until=asked["until"], limit=_most(asked))
+
+
+def tournaments(ledger: Ledger, asked: Asked) -> list[listing.TournamentRow]:
+    """The tournaments of a pool, the latest first."""
+    sought = listing.TournamentSearch(
+        since=asked["since"], until=asked["until"], text=asked["part"], limit=_most(asked)
+    )
+    return listing.tournaments(ledger, asked["pool"], sought)
+
+
+def table(ledger: Ledger, asked: Asked) -> Document:
+    """The cross-table of a tournament."""
+    choice = TableChoice(edition=asked["edition"])
+    page = crosstable.crosstable(ledger, asked["tournament"], asked["pool"], choice)
+    return Document(json_form.exact(attrs.asdict(page)), "application/json")
+
+
+def lists(ledger: Ledger, asked: Asked) -> list[forms.PublicList]:
+    """The lists that were published, the newest first."""
+    pool = None if asked["pool"] is None else ledger.pool(asked["pool"]).name
+    return [
+        forms.PublicList(
+            list=row.list,
+            pool=row.pool,
+            as_of=row.as_of,
+            edition=row.edition,
+            players=row.players,
+            published_at=row.published_at,
+            entry=row.entry,
+            head=row.head,
+            scheme=row.scheme,
+        )
+        for row in publications.lists(ledger, pool)[::-1]
+    ]
+
+
+def list_rows(ledger: Ledger, asked: Asked) -> list[publications.PublishedPlayerRow]:
+    """A published list, with what the journal says now beside it."""
+    return publications.rows(ledger, ledger.publications.found(_listed(asked)))
+
+
+def _listed(asked: Asked) -> str:
+    """The name of a list; in an address its edition cannot stand behind a slash."""
+    return asked["list"] if asked["edition"] is None else f"{asked['list']}/{asked['edition']}"
+
+
+# -- corrections and games -----------------------------------------------------------------------------------------
+
+
+def _public(row: corrections.ProposalRow) -> forms.PublicCorrection:
+    return forms.PublicCorrection(
+        number=row.proposal,
+        state=row.state,
+        changes=row.changes,
+        what=[row.what] if isinstance(row.what, str) else row.what,
+        proposed_at=row.proposed_at,
+        decided_at=row.decided_at,
+    )
+
+
+def all_corrections(ledger: Ledger, asked: Asked) -> list[forms.PublicCorrection]:
+    """Corrections, the newest first."""
+    shown = ledger.corrections.proposals(open_only=asked["state"] == "open")
+    newest = islice(sorted(shown, key=lambda each: -each.proposal.proposal), _most(asked))
+    return [_public(row) for row in corrections.proposal_rows(ledger, newest)]
+
+
+def correction(ledger: Ledger, asked: Asked) -> forms.PublicCorrection:
+    """One correction, with all its changes."""
+    if not asked["number"].isdecimal():
+        raise UnknownNameError("correction", asked["number"], "corrections have numbers")
+    return _public(corrections.proposal(ledger, int(asked["number"])))
+
+
+def games_of_day(ledger: Ledger, asked: Asked) -> list[recorded_games.RecordedGame]:
+    """The games of a day, of a tournament or of a round of it."""
+    if asked["on"] is None and asked["tournament"] is None:
+        raise MalformedError(["give on, a day, or tournament, or both"])
+    occasion = player_games.Occasion(tournament=asked["tournament"], round=asked["round"], on=asked["on"])
+    return recorded_games.listed_games(ledger, occasion, asked["pool"], most=_most(asked))
+
+
+def game(ledger: Ledger, asked: Asked) -> recorded_games.RecordedGame:
+    """A game as it stands, with what it did to both ratings."""
+    return recorded_games.recorded_game(ledger, asked["game"])
+
+
+def explained(ledger: Ledger, asked: Asked) -> forms.ExplainedSides:
+    """Why a game changed both ratings."""
+    stands = recorded_games.recorded_game(ledger, asked["game"])
+    if stands.reason is not None:
+        return forms.ExplainedSides(game=stands.game, reason=stands.reason, white=None, black=None)
+    white, black = (
+        explanations.explain(ledger, ledger.player(number), stands.game)
+        for number in (stands.white_player, stands.black_player)
+    )
+    return forms.ExplainedSides(game=stands.game, reason=None, white=white, black=black)
+
+
+def game_log(ledger: Ledger, asked: Asked) -> list[forms.PublicLogEntry]:
+    """What the journal says about a game."""
+    return [
+        forms.PublicLogEntry(entry=row.entry, recorded_at=row.recorded_at, what=row.what)
+        for row in game_logs.game_log(ledger, asked["game"])
+    ]
+
+
+def pgn(ledger: Ledger, asked: Asked) -> Document:
+    """A game as PGN."""
+    return Document(game_pgn(ledger, asked["game"]).encode(), "application/vnd.chess-pgn; charset=utf-8")
+
+
+def board(ledger: Ledger, asked: Asked) -> boards.FinalPosition:
+    """The position that a game ended in."""
+    return boards.final_board(ledger, asked["game"]).answer
+
+
+def receipt(ledger: Ledger, asked: Asked) -> Document:
+    """What proves that a game was recorded: the entry, and the way to the last checkpoint."""
+    return Document(receipt_of(ledger, asked["game"]).encode(), "text/plain; charset=utf-8")

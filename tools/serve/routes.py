@@ -1,0 +1,190 @@
+"""What can be asked over HTTP: one table as data, from which the server and its documentation are made.
+
+``/api/v1`` stands for good: fields and addresses may be added to it, none goes or means something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any
+
+import attrs
+
+from ledger.answers import (
+    boards,
+    highest,
+    opponents,
+    player_games,
+    pools,
+    predictions,
+    publications,
+    rankings,
+    rating_changes,
+    recorded_games,
+    searching,
+    streaks,
+    time_losses,
+    upsets,
+)
+from ledger.answers.crosstables import listing
+from ledger.answers.crosstables.page import Crosstable
+from ledger.answers.graphs.bars import Page
+from ledger.ledger import Ledger
+
+from . import forms, questions
+from .parameters import Asked, Parameter, choice, instant, text, whole
+
+PREFIX = "/api/v1"
+PAGE = 100  # rows of a page, where nothing else is asked
+MOST_ROWS = 1_000
+
+
+class Cost(StrEnum):
+    """What an answer costs: a look at an index, or a scan, of which each reader does one at a time."""
+
+    INDEX = "index"
+    SCAN = "scan"
+
+
+@attrs.frozen(kw_only=True)
+class Route:
+    """An address, and what is answered there.
+
+    Attributes:
+        path: the address behind the prefix; words in braces are taken from it.
+        ask: what asks the library.
+        form: the class of the answer, or of each of its rows; None of a text.
+        rows: whether it is a list of rows, which comes in pages.
+        parameters: what may stand behind the question mark.
+        cost: what the answer costs.
+        of_today: whether it depends on what day it is, too.
+        media: of answers that are documents, what they may be.
+    """
+
+    path: str
+    ask: Callable[[Ledger, Asked], Any]
+    form: type | None
+    rows: bool = False
+    parameters: tuple[Parameter, ...] = ()
+    cost: Cost = Cost.INDEX
+    of_today: bool = False
+    media: tuple[str, ...] = ("application/json",)
+
+    @property
+    def doc(self) -> str:
+        """What is answered, in a sentence."""
+        return (self.ask.__doc__ or "").strip()
+
+    @property
+    def address(self) -> str:
+        """The address as the server matches it: a name of a tournament may have a slash in it."""
+        return f"{PREFIX}{self.path}".replace("{tournament}", "{tournament:path}")
+
+    @property
+    def every_parameter(self) -> tuple[Parameter, ...]:
+        """Its own parameters, and those of pages and forms where it has rows."""
+        return self.parameters + (_ROWS if self.rows else ())
+
+
+FORMATS = ("json", "ndjson", "csv")
+_ROWS = (
+    whole("limit", "how many rows", PAGE, 1, MOST_ROWS),
+    whole("offset", "how many rows are left out before them", 0),
+    choice("format", "the form of the rows; else that of the header Accept, or json", FORMATS),
+)
+POOL = text("pool", "name of the pool; the ledger's first one by default")
+AT = instant("at", "as it stood at the end of that day, month or year; by default after all that is recorded")
+SINCE = instant("since", "not before that day, month or year")
+UNTIL = instant("until", "not after that day, month or year")
+_YES = ("yes", "no")
+_GRAPH = (
+    choice("format", "json, or a picture", ("json", "svg", "html"), "json"),
+    whole("page", "a page of 50 games, 1 the newest; by default the last 100 games", None, 1),
+    whole("last", "so many of the last games, a multiple of 50", None, 50, 1_000),
+    choice("by", "bars side by side, or on their days", ("game", "date"), "game"),
+    text("against", "a second player, beside the first on their days: name, identity or number"),
+    choice("opponents", "the opponents' ratings as small squares on top", _YES, "no"),
+    choice("mono", "in black and white: results told apart by pattern alone", _YES, "no"),
+    choice("theme", "for light or dark pages; auto: as the reader has it", ("auto", "light", "dark"), "auto"),
+)
+_EDITION = whole("edition", "edition of the list; the last one by default", None, 1)
+_PLAYER = "/players/{player}"
+_GAME = "/games/{game}"
+
+
+def _rows(path: str, ask: Callable[[Ledger, Asked], Any], form: type, *parameters: Parameter, **more: Any) -> Route:
+    return Route(path=path, ask=ask, form=form, rows=True, parameters=parameters, **more)
+
+
+def _one(
+    path: str, ask: Callable[[Ledger, Asked], Any], form: type | None, *parameters: Parameter, **more: Any
+) -> Route:
+    return Route(path=path, ask=ask, form=form, parameters=parameters, **more)
+
+
+_q = questions
+ROUTES: tuple[Route, ...] = (
+    _one("", _q.facts, forms.LedgerFacts),
+    _rows("/pools", _q.all_pools, pools.PoolRow),
+    _rows("/eras", _q.all_eras, pools.EraRow),
+    _rows("/schemes", _q.all_schemes, forms.SchemeFacts),
+    _rows(
+        "/players",
+        _q.some_players,
+        searching.NamedPlayer,
+        text("part", "a part of the name, three letters or more"),
+        text("number", "a player's number; repeatable", many=True),
+        text("identity", "a player's identity, such as fide:1503014; repeatable", many=True),
+    ),
+    _one(_PLAYER, _q.player, forms.PlayerFacts, POOL, AT, of_today=True),
+    _rows(f"{_PLAYER}/games", _q.games, player_games.PlayerGame, POOL, of_today=True),
+    _one(
+        f"{_PLAYER}/graph", _q.graph, Page, POOL, *_GRAPH,
+        of_today=True, media=("application/json", "image/svg+xml", "text/html; charset=utf-8"),
+    ),
+    _one(
+        f"{_PLAYER}/changes", _q.changes, rating_changes.RatingChanges, POOL,
+        instant("since", "the day, month or year since whose end"),
+        cost=Cost.SCAN, of_today=True,
+    ),
+    _one(
+        f"{_PLAYER}/prediction", _q.prediction, predictions.Prediction, POOL, AT,
+        text("opponent", "whom they would play: name, identity or number"),
+        of_today=True,
+    ),
+    _rows(f"{_PLAYER}/best", _q.achievements, highest.Achievement, POOL, AT),
+    _rows(f"{_PLAYER}/streaks", _q.streaks_of, streaks.Streak, POOL, AT),
+    _rows(f"{_PLAYER}/time-losses", _q.time_losses_of, time_losses.TimeLossWindow, POOL, AT, of_today=True),
+    _rows(f"{_PLAYER}/opponents", _q.opponents_of, opponents.OpponentBatch, POOL, AT),
+    _rows(
+        "/ranking", _q.ranking, rankings.RankingRow, POOL, AT,
+        whole("min_games", "leave out who has fewer rated games", 1),
+        whole("active", "leave out who has not played in so many days", None, 1, 100_000),
+        of_today=True,
+    ),
+    _rows("/upsets", _q.largest_upsets, upsets.Upset, POOL, SINCE, UNTIL, cost=Cost.SCAN),
+    _rows(
+        "/tournaments", _q.tournaments, listing.TournamentRow, POOL, SINCE, UNTIL,
+        text("part", "a part of the name"), cost=Cost.SCAN,
+    ),
+    _one("/tournaments/{tournament}", _q.table, Crosstable, POOL, text("edition", "a year, month or day of it")),
+    _rows("/lists", _q.lists, forms.PublicList, POOL),
+    _rows("/lists/{list}", _q.list_rows, publications.PublishedPlayerRow, _EDITION, cost=Cost.SCAN),
+    _rows(
+        "/corrections", _q.all_corrections, forms.PublicCorrection,
+        choice("state", "open ones alone, or all", ("open", "all"), "all"), cost=Cost.SCAN,
+    ),
+    _one("/corrections/{number}", _q.correction, forms.PublicCorrection),
+    _rows(
+        "/games", _q.games_of_day, recorded_games.RecordedGame, POOL,
+        instant("on", "the day, month or year in which they ended"),
+        text("tournament", "the tournament"), text("round", "a round of it"),
+    ),
+    _one(_GAME, _q.game, recorded_games.RecordedGame),
+    _one(f"{_GAME}/explanation", _q.explained, forms.ExplainedSides),
+    _rows(f"{_GAME}/log", _q.game_log, forms.PublicLogEntry),
+    _one(f"{_GAME}/board", _q.board, boards.FinalPosition),
+    _one(f"{_GAME}/pgn", _q.pgn, None, media=("application/vnd.chess-pgn; charset=utf-8",)),
+    _one(f"{_GAME}/receipt", _q.receipt, None, media=("text/plain; charset=utf-8",)),
+)  # fmt: skip
