@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,9 @@ import pytest
 
 from ledger.facts.events import Decision
 from ledger.ledger import Ledger
+from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools import cli
 from tools.serve.readers import Reader, application
-
-SITE = "https://ratings.example.org/club"
-Get = Callable[..., httpx.Response]
-REASON, OFFICER, OTHER_OFFICER = "a secret reason", "officer-eve", "officer-adam"
 
 
 @pytest.fixture(name="busy_base", scope="session")
@@ -45,15 +42,15 @@ def _served(busy_base: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(busy_base, tmp_path / "club")) / "club.db"
 
 
-@pytest.fixture(name="reader")
-def _reader(served: Path) -> Iterator[Reader]:
+@pytest.fixture(name="answering")
+def _answering(served: Path) -> Iterator[Reader]:
     reader = Reader(served, SITE, threads=2)
     yield reader
     reader.close()
 
 
 @pytest.fixture(name="get")
-def _get(reader: Reader) -> Get:
+def _get(answering: Reader) -> Get:
     """Asks for an address behind the prefix, or for a whole one."""
 
     def get(address: str, method: str = "GET", **more: Any) -> httpx.Response:
@@ -63,8 +60,8 @@ def _get(reader: Reader) -> Get:
                 return await client.request(method, address if "://" in address else f"/api/v1{address}", **more)
 
         # A loop for each question: what belongs to one is made anew.
-        reader.scanning = asyncio.Semaphore(1)
+        answering.scanning = asyncio.Semaphore(1)
         return asyncio.run(asked())
 
-    app = application(reader)
+    app = application(answering)
     return get

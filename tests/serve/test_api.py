@@ -21,7 +21,7 @@ from tests.kit.commands import Run
 from tests.kit.games import game_recorded
 from tests.kit.impacts import file_digests
 from tests.kit.places import ROOT
-from tests.serve.conftest import OFFICER, OTHER_OFFICER, REASON, SITE, Get
+from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools.serve import openapi, readers
 from tools.serve.readers import Answer, Kept, Reader
 from tools.serve.routes import PREFIX, ROUTES
@@ -136,7 +136,7 @@ def test_pages_lead_through_all_rows_in_every_form(get: Get) -> None:
 
 
 def test_an_answer_that_is_known_is_not_sent_again_until_something_is_recorded(
-    served: Path, reader: Reader, get: Get, monkeypatch: pytest.MonkeyPatch
+    served: Path, get: Get, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = get("/ranking")
     tag = {"If-None-Match": first.headers["etag"]}

@@ -9,17 +9,18 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import sleep
 
 import httpx
 
 from tests.kit.commands import Run
 from tests.kit.places import ROOT
 
-PATIENCE = 60.0
+PATIENCE = 60.0  # seconds for one answer
+MOST_LOOKS = 1_200
 
 
 @contextmanager
@@ -38,13 +39,13 @@ def serving(path: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], st
         process.communicate(timeout=PATIENCE)
 
 
-def until(done: object) -> None:
+def until(done: Callable[[], bool]) -> None:
     """Ask again and again until it is so."""
-    assert callable(done)
-    deadline = time.monotonic() + PATIENCE
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    for _ in range(MOST_LOOKS):
+        if done():
+            return
+        sleep(0.05)
+    raise AssertionError
 
 
 def asked(address: str) -> httpx.Response | None:

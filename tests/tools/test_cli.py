@@ -37,6 +37,7 @@ ON_A_LEDGER = {
     "best": ["ann"], "streaks": ["ann"], "opponents": ["ann"], "time-losses": ["ann"], "upsets": [],
     "tournaments": [], "crosstable": ["Cup"],
     "export": ["games", "-o", "games.csv"], "query": ["SELECT 1"], "tables": [], "datasette": [],
+    "serve": ["--listen", "127.0.0.1:0"],
     "publish": ["--at", "2020"], "lists": [], "diff": ["standard@2020", "now"],
 }  # fmt: skip
 

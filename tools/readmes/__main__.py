@@ -31,6 +31,7 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
         "columns of exports": tables.exports,
         "answers of commands": tables.answers,
     },
+    "tools/serve/README.md": {"addresses of the server": tables.addresses},
     "ledger/correcting/README.md": {"verbs of corrections": command_texts.verbs},
     "ledger/policies/README.md": {"policies": tables.policies},
     ".github/CONTRIBUTING.md": {"figures of the benchmark": lambda: figures.table(figures.read())},

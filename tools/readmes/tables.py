@@ -14,6 +14,8 @@ from ledger.book.tables import ColumnDoc
 from ledger.facts.events import BY_KIND, OLD_KINDS
 from ledger.ratings import projectors, read_models
 
+from ..serve.routes import PREFIX, ROUTES
+
 
 def kinds() -> str:
     """Each kind of entry with its fields and its schema."""
@@ -45,6 +47,16 @@ def answers() -> str:
     lines = ["| answer | what it is |", "|---|---|"]
     for name, cls in ANSWERS.items():
         lines.append(f"| [`{name}`](answers/{name}-{VERSION}.json) | {_first(cls)} |")
+    return "\n".join(lines)
+
+
+def addresses() -> str:
+    """Every address of the server, with its parameters."""
+    lines = ["| GET | what is answered; its parameters |", "|---|---|"]
+    for route in ROUTES:
+        rows = " (*rows*)" if route.rows else ""
+        taken = "".join(f"<br>`{parameter.name}`: {parameter.doc}" for parameter in route.parameters)
+        lines.append(f"| `{PREFIX}{route.path}` | {route.doc}{rows}{taken} |")
     return "\n".join(lines)
 
 

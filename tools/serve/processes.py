@@ -96,7 +96,7 @@ def serve(serving: Serving, stopped: Event) -> None:
     """
     with _alone(serving), _listening(serving.listen) as listening:
         address = _address(serving.listen, listening)
-        told = {
+        handed = {
             "path": str(serving.path),
             "public_url": serving.public_url or (address if address.startswith("http") else ""),
             "socket": listening.fileno(),
@@ -104,12 +104,12 @@ def serve(serving: Serving, stopped: Event) -> None:
         }
         children = [_Child("the keeper of the views", [f"{__package__}.keeper", str(serving.path)], ())]
         for number in range(1, serving.readers + 1):
-            command = [f"{__package__}.reading", json.dumps(told)]
+            command = [f"{__package__}.reading", json.dumps(handed)]
             children.append(_Child(f"reader {number}", command, (listening.fileno(),)))
         try:
             for child in children:
                 child.start()
-            output.remark(f"{serving.path}: served at {told['public_url'] or address}; Ctrl-C or SIGTERM ends it")
+            output.remark(f"{serving.path}: served at {handed['public_url'] or address}; Ctrl-C or SIGTERM ends it")
             while not stopped.wait(GLANCE):
                 for child in children:
                     child.look()

@@ -130,10 +130,10 @@ class Reader:
         if held is not None:
             with suppress(LedgerError):
                 held.ledger.close()
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as alarms:
             warnings.simplefilter("always", CheckpointWarning)
             ledger = Ledger.open(self.path, follow=False)
-        alarm = next((str(each.message) for each in told if issubclass(each.category, CheckpointWarning)), None)
+        alarm = next((str(each.message) for each in alarms if issubclass(each.category, CheckpointWarning)), None)
         opened = _Open(ledger, inode, alarm)
         self._own.open = opened
         return opened

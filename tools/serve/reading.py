@@ -17,9 +17,9 @@ ENDS_WITHIN = 10  # seconds for what is being answered when the process is to en
 
 def main(arguments: Sequence[str]) -> int:
     """Answer on a socket; the one argument is what ``processes`` says, as JSON."""
-    told = json.loads(arguments[0])
+    handed = json.loads(arguments[0])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
-    reader = Reader(told["path"], told["public_url"])
+    reader = Reader(handed["path"], handed["public_url"])
     config = uvicorn.Config(
         application(reader),
         lifespan="off",
@@ -27,11 +27,11 @@ def main(arguments: Sequence[str]) -> int:
         access_log=False,
         server_header=False,
         # Nobody else's word is taken for where a request comes from: uvicorn itself would trust this machine.
-        proxy_headers=bool(told["behind_proxy"]),
-        forwarded_allow_ips=told["behind_proxy"] or "",
+        proxy_headers=bool(handed["behind_proxy"]),
+        forwarded_allow_ips=handed["behind_proxy"] or "",
         timeout_graceful_shutdown=ENDS_WITHIN,
     )
-    with socket.socket(fileno=told["socket"]) as listening:
+    with socket.socket(fileno=handed["socket"]) as listening:
         uvicorn.Server(config).run(sockets=[listening])
     reader.close()
     return 0
