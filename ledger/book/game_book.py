@@ -45,6 +45,11 @@ _GIVEN = (
 )
 
 
+_OF_TOURNAMENTS = {Verb.ANNUL_TOURNAMENT, Verb.RESTORE_TOURNAMENT}
+# Rounds without a game that were corrected by themselves: they come and go with their tournament, too.
+_CORRECTED_ROUNDS = "SELECT DISTINCT subject FROM corrections WHERE subject >= 'round:' AND subject < 'round;'"
+
+
 class Correcting:
     """The corrections of one game book."""
 
@@ -94,6 +99,8 @@ class Correcting:
             self._settle_facts(changes, fresh)
             games |= self._settle_persons(changes)
             self._decided.read_spans()
+            if any(change.do in _OF_TOURNAMENTS for change in changes):
+                self._stand_again([key for (key,) in self._connection.execute(_CORRECTED_ROUNDS)], fresh)
             for change in changes:
                 games.update(self._games_of(change))
         if games:
@@ -115,6 +122,10 @@ class Correcting:
         fresh.adopted.extend(named(facts["scheme"]) for facts in replacements if "scheme" in facts)
         of_facts = (change.fact for change in changes if change.fact is not None)
         keys = [key for key in dict.fromkeys(of_facts) if not key.startswith(_GAME)]
+        self._stand_again(keys, fresh)
+
+    def _stand_again(self, keys: Sequence[str], fresh: Fresh) -> None:
+        """Let facts, but games, stand as the corrections in force say."""
         recorded = self._journal.find(keys) if keys else {}
         for stored in sorted(recorded.values(), key=lambda entry: entry.position):
             if self._book.knows(stored.position):

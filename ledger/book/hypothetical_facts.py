@@ -96,11 +96,11 @@ class HypotheticalFacts:
             if not self._further and stands.annulled is None:
                 # all games of a player or tournament may be annulled
                 annulled_by = rows[0]["voided_by"]
-        elif isinstance(event, RoundWithoutGame) and not self._further and stands.annulled is None:
+        elif isinstance(event, RoundWithoutGame) and not self._further:
             now = corrections.corrected(event, stands.fields)
             assert isinstance(now, RoundWithoutGame)
             standing = tournament_editions.as_stored(now, stored.position)
-            annulled_by = tournament_editions.voided_by(self._connection, self.decided, now.pool, standing)
+            annulled_by = tournament_editions.annulled_by(self.decided, now.pool, standing, stands)
         return Fact(stored.position, type(event), corrections.with_fields(facts, stands.fields), annulled_by, facts)
 
     def event(self, fact: Fact) -> Event:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledger.book import corrections, tables
+from ledger.book import corrections, tables, tournament_editions
 from ledger.book.decided import Decided
 from ledger.book.judging import Fresh, Judging
 from ledger.book.roster import Roster
@@ -16,7 +16,7 @@ from ledger.book.timeline import BEGINNING, Pool
 from ledger.book.tournament_games import PlayedTournaments
 from ledger.errors import CorruptError, MalformedError
 from ledger.facts.codec import decode
-from ledger.facts.events import Event
+from ledger.facts.events import Event, RoundWithoutGame
 from ledger.facts.periods import OPEN
 
 if TYPE_CHECKING:
@@ -105,13 +105,19 @@ class Parts:
         """
         acting = self.decided.acting([event.key], known=known).get(event.key, [])
         stands = corrections.standing(acting)
-        if stands.annulled is not None:
+        if stands.annulled is not None and not isinstance(event, RoundWithoutGame):
             return None
         try:
-            return corrections.corrected(event, stands.fields)
+            now = corrections.corrected(event, stands.fields)
         except MalformedError as error:
             message = f"the fact {event.key!r} was corrected to what it may not be ({error}); run 'audit'"
             raise CorruptError("journal", 0, message) from error
+        if stands.annulled is not None and isinstance(now, RoundWithoutGame):
+            # its tournament may have been put back since, and it with it
+            stored = tournament_editions.as_stored(now, 0)
+            if tournament_editions.annulled_by(self.decided, now.pool, stored, stands) is not None:
+                return None
+        return now
 
     def moved(self, pool: int, tournament: str | None, ended_ms: int) -> None:
         """A game that stands in the book has come into a tournament, or has left it, or ended at another time."""

@@ -117,35 +117,42 @@ def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]
     decided = Decided(connection)
     for row in rows:
         stored = StoredRound._make(row)
-        if voided_by(connection, decided, pool.name, stored) is None:
+        if not _is_voided(connection, decided, pool.name, stored):
             person = corrections.root(decided.merges, stored.player)
             rounds.setdefault(stored.tournament, []).append(stored._replace(player=person))
     return rounds
 
 
-def voided_by(connection: sqlite3.Connection, decided: Decided, pool: str, stored: StoredRound) -> int | None:
-    """The proposal that voided it with its tournament's games of that day; None where the last change is another one.
+def annulled_by(decided: Decided, pool: str, stored: StoredRound, stands: corrections.Standing) -> int | None:
+    """The proposal that took it away, by itself or with its tournament's games of that day.
+
+    None where the last change that speaks of it lets it stand, as of a game.
 
     Args:
-        connection: the views.
         decided: what was decided.
         pool: name of the pool.
-        stored: the round, as it stands.
+        stored: the round, with its corrected fields.
+        stands: what is left of it after the changes of it alone.
     """
-    acting = [
-        (span.position, span.number, span.change.do, span.proposal)
-        for span in decided.spans_of(0, 0, pool, stored.tournament)
-        if _reaches(*corrections.span(span.change), stored)
-    ]
-    if not acting:
-        return None
-    position, number, verb, proposal = max(acting)
-    if verb is not Verb.ANNUL_TOURNAMENT:
-        return None
-    # as of a game: it may have been put back by itself since
+    decisions: list[tuple[tuple[int, int], int | None]] = []
+    if stands.annulled is not None:
+        decisions.append(stands.annulled)
+    if stands.restored is not None:
+        decisions.append((stands.restored, None))
+    for span in decided.spans_of(0, 0, pool, stored.tournament):
+        if _reaches(*corrections.span(span.change), stored):
+            voids = span.change.do is Verb.ANNUL_TOURNAMENT
+            decisions.append(((span.position, span.number), span.proposal if voids else None))
+    return max(decisions)[1] if decisions else None
+
+
+def _is_voided(connection: sqlite3.Connection, decided: Decided, pool: str, stored: StoredRound) -> bool:
+    """Whether a round that has a row is taken away with its tournament."""
+    if not decided.spans_of(0, 0, pool, stored.tournament):
+        return False
     subjects = [subject for (subject,) in connection.execute(_CORRECTED, (stored.position,))]
-    restored = [corrections.standing(changes).restored for changes in decided.acting(subjects).values()]
-    return None if any(place is not None and place > (position, number) for place in restored) else proposal
+    changes = [change for of_one in decided.acting(subjects).values() for change in of_one]
+    return annulled_by(decided, pool, stored, corrections.standing(changes)) is not None
 
 
 def _reaches(first: int, last: int, stored: StoredRound) -> bool:

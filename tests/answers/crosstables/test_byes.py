@@ -287,6 +287,17 @@ def test_a_bye_may_be_put_back_by_itself_when_its_tournament_was_voided(open_wit
         ledger.propose([drafts.annul(key)], reason="twice", by="eve")
     approve(ledger, drafts.restore(key))
     assert standing() == {entry}
+    approve(ledger, drafts.annul(key))
+    reinstated = approve(ledger, drafts.tournament("standard", OPEN, restore=True))
+    assert standing() == every, "it comes back with the tournament, as a game would"
+    assert drafts.fact(key).annulled_by is None
+    approve(ledger, drafts.undo(reinstated))
+    assert standing() == set()
+    approve(ledger, drafts.tournament("standard", OPEN, restore=True))
+    approve(ledger, drafts.annul(key))
+    assert standing() == every - {entry}
+    ledger.rebuild()
+    assert standing() == every - {entry}
     assert audit(ledger.path).falsehoods == ()
 
 
