@@ -444,3 +444,21 @@ def test_what_was_built_aside_is_gone_when_the_ledger_is_closed(
         assert aside != club_of_six_games.parent
         assert len(list(ledger.rows("history"))) == 12
     assert not aside.exists()
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "says"),
+    [
+        ("UPDATE progress SET position = -1", "table progress says position -1, which none is"),
+        ("DELETE FROM progress", "table progress holds 0 rows, not 1"),
+    ],
+)
+def test_a_position_that_cannot_be_names_no_entry(club_of_six_games: Path, spoilt: str, says: str) -> None:
+    with Ledger.open(club_of_six_games) as ledger:
+        ledger.level()
+    with closing(sqlite.connect(beside(club_of_six_games, "views"))) as connection:
+        connection.execute("PRAGMA ignore_check_constraints=ON")
+        connection.execute(spoilt)
+        with pytest.raises(CorruptError, match=f"^the views: {says}") as caught:
+            views_file.checkpoint(connection)
+    assert caught.value.position == 0
