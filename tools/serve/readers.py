@@ -7,7 +7,6 @@ transaction. It is kept by its entity tag, position, program and, where it depen
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 import traceback
 import warnings
@@ -216,7 +215,8 @@ def application(reader: Reader) -> Starlette:
         return _refused(made, headers)
 
     async def failed(_: Request, error: Exception) -> Response:
-        traceback.print_exception(error, file=sys.stderr)
+        for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
+            output.remark(line)
         return _refused(problems.problem(500, "the program failed here; its log tells how"))
 
     addresses = [Address(route.address, _endpoint(reader, route), methods=["GET"]) for route in ROUTES]
