@@ -11,9 +11,8 @@ from ledger.facts.json_schemas import class_schema
 from .parameters import Parameter
 from .problems import MEDIA, Problem
 from .questions import PROGRAM
-from .routes import FORMATS, PREFIX, ROUTES, Route
+from .routes import PREFIX, ROUTES, ROWS_MEDIA, Route
 
-ROWS_MEDIA = {"json": "application/json", "ndjson": "application/x-ndjson", "csv": "text/csv"}
 _POSITION = {"type": "integer", "description": "how many entries of the journal it follows from"}
 _DOCS = {
     "player": "name, identity or number of a player",
@@ -116,7 +115,10 @@ def _content(route: Route, parts: dict[str, Any]) -> dict[str, Any]:
         "additionalProperties": False,
     }
     text_of_rows = {"schema": {"type": "string"}}
-    return {ROWS_MEDIA[form]: {"schema": page} if form == "json" else text_of_rows for form in FORMATS}
+    return {
+        media.partition(";")[0]: {"schema": page} if form == "json" else text_of_rows
+        for form, media in ROWS_MEDIA.items()
+    }
 
 
 def _named(form: type, parts: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.metadata import version
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import attrs
 
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
     from .parameters import Asked
 
+Form = TypeVar("Form", bound=attrs.AttrsInstance)
 PROGRAM = version("rating-ledger")
 MOST_PLAYERS = 100  # that are looked up in one question
 
@@ -67,13 +68,18 @@ def _most(asked: Asked) -> int:
     return int(asked["offset"] + asked["limit"] + 1)
 
 
+def _without_officers(form: type[Form], answer: attrs.AttrsInstance) -> Form:
+    """The fields of an answer that its public form has."""
+    return form(**{field.name: getattr(answer, field.name) for field in attrs.fields(form)})
+
+
 # -- the ledger ------------------------------------------------------------------------------------------------------
 
 
 def facts(ledger: Ledger, _: Asked) -> forms.LedgerFacts:
     """How far the answers are, and which pools there are."""
-    names = [pool.name for pool in ledger.pools()]
-    return forms.LedgerFacts(position=ledger.views.position(), alarm=None, program=PROGRAM, pools=names)
+    every = [pool.name for pool in ledger.pools()]
+    return forms.LedgerFacts(position=ledger.views.position(), alarm=None, program=PROGRAM, pools=every)
 
 
 def all_pools(ledger: Ledger, _: Asked) -> list[pools.PoolRow]:
@@ -264,20 +270,7 @@ def table(ledger: Ledger, asked: Asked) -> Document:
 def lists(ledger: Ledger, asked: Asked) -> list[forms.PublicList]:
     """The lists that were published, the newest first."""
     pool = None if asked["pool"] is None else ledger.pool(asked["pool"]).name
-    return [
-        forms.PublicList(
-            list=row.list,
-            pool=row.pool,
-            as_of=row.as_of,
-            edition=row.edition,
-            players=row.players,
-            published_at=row.published_at,
-            entry=row.entry,
-            head=row.head,
-            scheme=row.scheme,
-        )
-        for row in publications.lists(ledger, pool)[::-1]
-    ]
+    return [_without_officers(forms.PublicList, row) for row in publications.lists(ledger, pool)[::-1]]
 
 
 def list_rows(ledger: Ledger, asked: Asked) -> list[publications.PublishedPlayerRow]:
@@ -345,10 +338,7 @@ def explained(ledger: Ledger, asked: Asked) -> forms.ExplainedSides:
 
 def game_log(ledger: Ledger, asked: Asked) -> list[forms.PublicLogEntry]:
     """What the journal says about a game."""
-    return [
-        forms.PublicLogEntry(entry=row.entry, recorded_at=row.recorded_at, what=row.what)
-        for row in game_logs.game_log(ledger, asked["game"])
-    ]
+    return [_without_officers(forms.PublicLogEntry, row) for row in game_logs.game_log(ledger, asked["game"])]
 
 
 def pgn(ledger: Ledger, asked: Asked) -> Document:

@@ -41,16 +41,11 @@ from .forms import LedgerFacts
 from .parameters import asked as read_parameters
 from .problems import Problem
 from .questions import PROGRAM, Document
-from .routes import FORMATS, PREFIX, ROUTES, Cost, Route
+from .routes import PREFIX, ROUTES, ROWS_MEDIA, Cost, Route
 
 THREADS = 4
 KEPT_BYTES = 32 * 1024 * 1024  # of answers that are kept
 PATIENCE = 10.0  # seconds for which a scan waits for another one
-MEDIA: Mapping[str, str] = {
-    "json": "application/json",
-    "ndjson": "application/x-ndjson",
-    "csv": "text/csv; charset=utf-8",
-}
 _SAFE = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
@@ -161,7 +156,7 @@ class Reader:
         if isinstance(value, Document):
             return Answer(value.content, value.media, tag, position, None)
         if not route.rows:
-            return Answer(_json({"position": position, **as_row(value)}), MEDIA["json"], tag, position, None)
+            return Answer(_json({"position": position, **as_row(value)}), ROWS_MEDIA["json"], tag, position, None)
         offset, limit, form = asked["offset"], asked["limit"], asked["format"]
         following = None
         if len(value) > offset + limit:
@@ -173,7 +168,7 @@ class Reader:
             body = b"".join(_json(row) + b"\n" for row in rows)
         else:
             body = _json({"position": position, "rows": rows, "next": following})
-        return Answer(body, MEDIA[form], tag, position, following)
+        return Answer(body, ROWS_MEDIA[form], tag, position, following)
 
     def _link(self, route: Route, asked: Mapping[str, Any]) -> str:
         """The address of what is asked."""
@@ -297,7 +292,7 @@ def _tag(held: _Open, position: int, target: str, now: datetime | None) -> str:
 def _accepted(header: str) -> str:
     """The first form of rows that a header accepts; JSON where it says nothing of them."""
     wanted = (part.partition(";")[0].strip().lower() for part in header.split(","))
-    by_media = {MEDIA[form].partition(";")[0]: form for form in FORMATS}
+    by_media = {media.partition(";")[0]: form for form, media in ROWS_MEDIA.items()}
     return next((by_media[media] for media in wanted if media in by_media), "json")
 
 

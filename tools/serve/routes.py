@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -87,11 +87,15 @@ class Route:
         return self.parameters + (_ROWS if self.rows else ())
 
 
-FORMATS = ("json", "ndjson", "csv")
+ROWS_MEDIA: Mapping[str, str] = {
+    "json": "application/json",
+    "ndjson": "application/x-ndjson",
+    "csv": "text/csv; charset=utf-8",
+}  # by form, the media type of rows
 _ROWS = (
     whole("limit", "how many rows", PAGE, 1, MOST_ROWS),
     whole("offset", "how many rows are left out before them", 0),
-    choice("format", "the form of the rows; else that of the header Accept, or json", FORMATS),
+    choice("format", "the form of the rows; else that of the header Accept, or json", tuple(ROWS_MEDIA)),
 )
 POOL = text("pool", "name of the pool; the ledger's first one by default")
 AT = instant("at", "as it stood at the end of that day, month or year; by default after all that is recorded")
