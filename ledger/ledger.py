@@ -323,7 +323,7 @@ class Ledger(OpenLedger):
             strict: one transaction for all; any fault leaves the journal as it was.
             record_alike: what looks like a game that is known under another key is another game.
             keep_differences: a game that is told otherwise than it stands is no fault: the report keeps it, and
-                ``correcting.batches.proposing`` makes the corrections that would take the file's word.
+                ``correcting.verbs.proposing`` makes the corrections that would take the file's word.
             actor: who imports.
             token: what proves it, where somebody holds the role of a recorder.
             faults_so_far: how many faults the importer found; with *strict* they count.

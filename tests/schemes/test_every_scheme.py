@@ -19,7 +19,7 @@ from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
-from ledger.testing.comparing import bits
+from ledger.testing.kit import bits
 from tests.kit.derived import rows_by_identity
 from tests.kit.places import SAMPLE
 

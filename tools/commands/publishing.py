@@ -14,8 +14,7 @@ from ledger.answers.wording import names
 from ledger.errors import MalformedError, PublicationError
 from ledger.facts.instants import instant_ms
 from ledger.ledger import Ledger
-from ledger.publishing.list_checks import NAME_SHARED, Complaint
-from ledger.publishing.publications import Published
+from ledger.publishing.publications import NAME_SHARED, Complaint, Published
 
 from .. import limits, output
 from ..progress import Bars
