@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
+from ledger.answers.asking import of_one_moment
 from ledger.book.tables import NUMBER, POSITION, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, StorageError, one_line
 from ledger.facts.json_schemas import documented

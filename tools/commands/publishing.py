@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import click
 
 from ledger.answers import differences, publications
+from ledger.answers.asking import names
 from ledger.answers.rows import as_rows
-from ledger.answers.wording import names
 from ledger.errors import MalformedError, PublicationError
 from ledger.facts.instants import instant_ms
 from ledger.ledger import Ledger
