@@ -49,7 +49,7 @@ from ledger.answers import (
 from ledger.answers.comparing import comparison, replaying
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.exports import exporting
-from ledger.answers.exports.datasets import ExportFilter
+from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.graphs import json_form, pages
 from ledger.answers.rows import as_row
 from ledger.errors import LedgerError, StorageError, UnknownNameError

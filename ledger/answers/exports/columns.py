@@ -1,13 +1,13 @@
 """The columns of exports: what each says, in which unit, how it is read and turned into what a file shows.
 
 One description serves all: the scan of the tables, the types of Parquet and SQLite, the published JSON Schemas and the
-table of ``schemas/README.md``. No dataset is named here. The columns of a table of the views as it stands are made of
-its types of SQLite and of what is told of each.
+table of ``schemas/README.md``. What a dataset is and what can be asked of one is said here as well; none is named. The
+columns of a table of the views as it stands are made of its types of SQLite and of what is told of each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import sqlite3
 
     from sqlite_utils.db import Table
+
+    from ledger.ledger import Ledger
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 INSTANT_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z$"
@@ -170,6 +172,63 @@ def row_schema(
         "required": [column.name for column in columns if not column.personal],
         "additionalProperties": False if others is None else dict(others),
     }
+
+
+@attrs.frozen(kw_only=True)
+class ExportFilter:
+    """Which rows are wanted.
+
+    Attributes:
+        pool: number of the pool; None: all.
+        player: number of a player; None: all.
+        since_ms: games that ended then or later, milliseconds since 1970.
+        until_ms: games that ended then or earlier.
+        tournament: games of the tournament of that name.
+        published: the published list of that name; None: all.
+        at: the instant of ratings in force; None: now.
+        names: whether columns that tell who a player is are wanted.
+    """
+
+    pool: int | None = None
+    player: int | None = None
+    since_ms: int | None = None
+    until_ms: int | None = None
+    tournament: str | None = None
+    published: str | None = None
+    at: str | None = None
+    names: bool = False
+
+    @property
+    def filters(self) -> set[str]:
+        """The names of what was asked for beside the names."""
+        return {name for name, value in attrs.asdict(self).items() if value is not None} - {"names"}
+
+
+@attrs.frozen(kw_only=True)
+class Dataset:
+    """A table to export.
+
+    Attributes:
+        name: as it is asked for.
+        doc: what a row is.
+        columns: its columns, those with personal data too.
+        filters: which fields of ``ExportFilter`` it knows.
+        key: names of the columns that tell rows apart.
+        scans: what is read of the views, one after the other.
+        rows: instead, what gives frames in the kinds of the columns.
+    """
+
+    name: str
+    doc: str
+    columns: Sequence[ExportColumn]
+    filters: frozenset[str] = frozenset()
+    key: Sequence[str] = ()
+    scans: Callable[[ExportFilter, Sequence[ExportColumn]], list[Scan]] | None = None
+    rows: Callable[[Ledger, ExportFilter], Iterator[DataFrame]] | None = None
+
+    def shown(self, asked: ExportFilter) -> list[ExportColumn]:
+        """The columns that are wanted."""
+        return [column for column in self.columns if asked.names or not column.personal]
 
 
 # --- tables as they stand -----------------------------------------------------------------------------------

@@ -18,7 +18,9 @@ from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.exports.columns import (
     PERSONAL,
     ColumnKind,
+    Dataset,
     ExportColumn,
+    ExportFilter,
     can_be_had,
     kind_of_side,
     of_table,
@@ -44,63 +46,6 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 NAMES, IDENTITIES, POOLS, CORRECTED = "names", "identities", "pools", "corrected"
-
-
-@attrs.frozen(kw_only=True)
-class ExportFilter:
-    """Which rows are wanted.
-
-    Attributes:
-        pool: number of the pool; None: all.
-        player: number of a player; None: all.
-        since_ms: games that ended then or later, milliseconds since 1970.
-        until_ms: games that ended then or earlier.
-        tournament: games of the tournament of that name.
-        published: the published list of that name; None: all.
-        at: the instant of ratings in force; None: now.
-        names: whether columns that tell who a player is are wanted.
-    """
-
-    pool: int | None = None
-    player: int | None = None
-    since_ms: int | None = None
-    until_ms: int | None = None
-    tournament: str | None = None
-    published: str | None = None
-    at: str | None = None
-    names: bool = False
-
-    @property
-    def filters(self) -> set[str]:
-        """The names of what was asked for beside the names."""
-        return {name for name, value in attrs.asdict(self).items() if value is not None} - {"names"}
-
-
-@attrs.frozen(kw_only=True)
-class Dataset:
-    """A table to export.
-
-    Attributes:
-        name: as it is asked for.
-        doc: what a row is.
-        columns: its columns, those with personal data too.
-        filters: which fields of ``ExportFilter`` it knows.
-        key: names of the columns that tell rows apart.
-        scans: what is read of the views, one after the other.
-        rows: instead, what gives frames in the kinds of the columns.
-    """
-
-    name: str
-    doc: str
-    columns: Sequence[ExportColumn]
-    filters: frozenset[str] = frozenset()
-    key: Sequence[str] = ()
-    scans: Callable[[ExportFilter, Sequence[ExportColumn]], list[Scan]] | None = None
-    rows: Callable[[Ledger, ExportFilter], Iterator[DataFrame]] | None = None
-
-    def shown(self, asked: ExportFilter) -> list[ExportColumn]:
-        """The columns that are wanted."""
-        return [column for column in self.columns if asked.names or not column.personal]
 
 
 # -- columns of several ----------------------------------------------------------------------------------------

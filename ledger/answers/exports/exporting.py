@@ -21,14 +21,12 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.answers.exports.columns import ExportColumn, by_number, in_kinds, with_iso_instants
+from ledger.answers.exports.columns import Dataset, ExportColumn, ExportFilter, by_number, in_kinds, with_iso_instants
 from ledger.answers.exports.datasets import (
     CORRECTED,
     IDENTITIES,
     NAMES,
     POOLS,
-    Dataset,
-    ExportFilter,
     check_filters,
     dataset,
 )
