@@ -15,6 +15,7 @@ import orjson
 from ledger.errors import LedgerError, MalformedError, RejectedError, UnknownNameError
 from ledger.facts.json_schemas import documented
 
+from .. import output
 from .parameters import BadValue
 
 MEDIA = "application/problem+json"
@@ -45,6 +46,14 @@ class Problem:
         return orjson.dumps(attrs.asdict(self))
 
 
+class RefusedError(Exception):
+    """There is no answer, for the reason that is given."""
+
+    def __init__(self, reason: Problem) -> None:
+        super().__init__(reason.detail)
+        self.reason = reason
+
+
 def problem(status: int, detail: str, rule: str | None = None, errors: Sequence[Fault] = ()) -> Problem:
     """A problem of a status."""
     title = HTTPStatus(status).phrase
@@ -67,6 +76,14 @@ def of_error(error: LedgerError) -> Problem:
     if isinstance(error, RejectedError):
         return problem(409, str(error).removeprefix(f"{error.rule}: "), error.rule)
     return problem(503, "the ledger cannot be read at present; ask again later")
+
+
+def told(error: LedgerError) -> Problem:
+    """What the library refused; a fault of the ledger's files is told to its owner, with more than who asks is told."""
+    made = of_error(error)
+    if made.status >= 500:
+        output.error(str(error))
+    return made
 
 
 def headers(status: int) -> Mapping[str, Any]:
