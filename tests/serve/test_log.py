@@ -21,7 +21,6 @@ from tests.kit.games import game_recorded
 from tests.kit.logs import Fetch, hashes_under, names_under, read_bundle, root_of_leaves
 from tests.kit.served import OFFICER
 from tests.kit.served_processes import serving
-from tools.serve import readers
 from tools.serve.readers import Reader, application
 
 BYTES, FOREVER = "application/octet-stream", "public, max-age=31536000, immutable"
@@ -178,7 +177,7 @@ def test_a_tile_is_read_once(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> Any:
         raise AssertionError
 
-    monkeypatch.setattr(readers.Ledger, "journal", property(fail))
+    monkeypatch.setattr(Ledger, "journal", property(fail))
     assert log("/tile/entries/000").content == first
     assert log("/tile/0/000").status_code == 500
 
