@@ -15,6 +15,7 @@ import orjson
 from ledger.errors import ConflictError, LedgerError, MalformedError, ProposalError, RejectedError, UnknownNameError
 from ledger.facts.json_schemas import documented
 
+from .. import output
 from .parameters import BadValue
 
 MEDIA = "application/problem+json"
@@ -62,6 +63,14 @@ class Problem:
         return orjson.dumps(attrs.asdict(self))
 
 
+class RefusedError(Exception):
+    """There is no answer, for the reason that is given."""
+
+    def __init__(self, reason: Problem) -> None:
+        super().__init__(reason.detail)
+        self.reason = reason
+
+
 def problem(status: int, detail: str, rule: str | None = None, errors: Sequence[Fault] = ()) -> Problem:
     """A problem of a status."""
     title = HTTPStatus(status).phrase
@@ -98,6 +107,14 @@ def _faults(error: RejectedError) -> list[Fault]:
             for refusal in error.refusals
         ]
     return []
+
+
+def told(error: LedgerError) -> Problem:
+    """What the library refused; a fault of the ledger's files is told to its owner, with more than who asks is told."""
+    made = of_error(error)
+    if made.status >= 500:
+        output.error(str(error))
+    return made
 
 
 def headers(status: int) -> Mapping[str, Any]:

@@ -21,6 +21,8 @@ from threading import Event
 import attrs
 
 from ledger.errors import StorageError
+from ledger.journal.checkpoints import CheckpointFiles
+from ledger.journal.note_keys import read_key
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import journal_file, kept_with
 
@@ -90,11 +92,33 @@ def serve(serving: Serving, stopped: Event) -> None:
             for child in children:
                 child.start()
             output.remark(f"{serving.path}: served at {handed.public_url or address}; Ctrl-C or SIGTERM ends it")
+            for line in _told_of_the_log(serving):
+                output.remark(line)
             while not stopped.wait(GLANCE):
                 for child in children:
                     child.look()
         finally:
             _end(children)
+
+
+def _told_of_the_log(serving: Serving) -> Iterator[str]:
+    """What its owner must know of what the world may read of the journal."""
+    if serving.log == "off":
+        return
+    if serving.log == "entries":
+        yield (
+            "log: entries: whoever asks may read and keep all that the journal's entries hold: officers' names, "
+            "players' years of birth, standings"
+        )
+    files = CheckpointFiles(serving.path)
+    last = files.last()
+    name = last.origin if last is not None else read_key(files.key_file).name if files.key_file.exists() else None
+    where = (serving.public_url or "").partition("://")[2]
+    if name is not None and where and name != where:
+        yield (
+            f"log: its key is called {name!r}, but it is read at {where!r}: others look for a log where its key is "
+            f"called (C2SP tlog-tiles); --public-url says where it is read"
+        )
 
 
 def _end(children: Sequence[_Child]) -> None:

@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> int:
     """Answer on a socket; the arguments are the settings as JSON, and the number of the open socket."""
     serving = Serving.of_json(arguments[0])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
-    reader = Reader(serving.path, serving.public_url or "")
+    reader = Reader(serving.path, serving.public_url or "", shown=serving.log)
     config = uvicorn.Config(
         application(reader),
         lifespan="off",
