@@ -102,7 +102,10 @@ class Ledger(OpenLedger):
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         refuse_leftovers(path)
         path, people = journal_file(path), beside(path, "people")
-        secret = None if secret_of is None else _secret_of(journal_file(secret_of))
+        secret = None
+        if secret_of is not None:
+            with closing(People(beside(journal_file(secret_of), "people"))) as other:
+                secret = other.secret()
         if not people.exists():
             with sqlite.whole(people) as making:
                 People.create(making, secret).close()
@@ -520,8 +523,3 @@ class _Borrowed(Ledger):
         if self._is_over:
             message = "is as it was known, or as it would be, within the block alone, which is over"
             raise StorageError(str(self.path), message)
-
-
-def _secret_of(path: Path) -> bytes:
-    with closing(People(beside(path, "people"))) as people:
-        return people.secret()
