@@ -189,6 +189,7 @@ def _why(
 ) -> dict[int, list[DifferenceStep]]:
     if not players:
         return {}
+    # By what was known, not by the day: a list of an earlier day may follow from more entries.
     early, late = (first, second) if first.head <= second.head else (second, first)
     steps_of = _steps_between(ledger, early, late, players, progress)
     # Entries are walked in the order of the journal: where the second list knew less, the way is told backwards.
@@ -225,6 +226,7 @@ def _steps_between(
 
 
 def _ratings(views: Views, name: str, players: list[int], ms: int) -> dict[int, float | None]:
+    # At that time nobody may have opened the pool yet.
     pool = next((pool for pool in stored_pools(views.connection) if pool.name == name), None)
     if pool is None:
         return dict.fromkeys(players)
@@ -240,6 +242,7 @@ def _few_causes(journal: Journal, pool: Pool, ms: int, head: int, until: int) ->
     for count, cause in enumerate(_causes(journal, pool, ms, head, until), 1):
         yield cause
         if count == MOST_STEPS:
+            # Each cause costs views brought forward: of the rest only what it did together is told.
             yield f"entries {cause[1] + 1} to {until}", until
             return
 

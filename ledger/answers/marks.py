@@ -139,6 +139,7 @@ def published_after(ledger: Ledger, pool: Pool, player: int, since_ms: int = BEG
     for original in originals(ledger, pool, player, since_ms):
         if original.is_revised:
             arguments = (pool.pool, player, original.publication.at_ms)
+            # Lists come in order of their instants: of several after one game the last one stays.
             row = queries.first_row(ledger.views.connection, queries.ROW_AT, arguments)
             if row is not None:
                 lists[row["n"]] = original

@@ -151,6 +151,7 @@ def games(
         last_row(ledger, person, rated_by)
     arguments = (rated_by.pool, person.player, most)
     rows = list(queries.dictionaries(ledger.views.connection, queries.GAMES_OF, arguments))
+    # Both queries go through the player's rows, newest first: the two sides of a game come at one time.
     opposites = queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments)
     placed: list[tuple[tuple[Any, ...], Row, Row | None]] = [
         (_place(row), row, {**opposite, "rated_ms": row["rated_ms"]})
@@ -215,6 +216,7 @@ def _place(row: Row) -> tuple[Any, ...]:
 def _side(row: Row, player: int) -> Row:
     """The player's side of a game that does not count, from its row in the book."""
     black, half_points = row["white"] != player, row["half_points"]
+    # The book keeps White's half points: what White did not get, Black did.
     if black and half_points is not None:
         half_points = 2 - half_points
     return {"colour": int(black), "half_points": half_points, "opponent": row["white"] if black else row["black"]}

@@ -44,6 +44,7 @@ def joined(ledger: Ledger, person: Person) -> str:
         person: the player.
     """
     (first_ms,) = ledger.views.connection.execute(_FIRST_GAME, (person.player,)).fetchone()
+    # Days as text are in the order of time.
     registered = person.joined_at[:10]
     return registered if first_ms is None else min(registered, day(first_ms))
 
@@ -201,6 +202,7 @@ def _spread(
     A game after which the scheme gave no rating does not count; where all are so, there is neither.
     """
     n, total, squares = last["n"], last["rating_sum"], last["rating_squares"]
+    # Where everybody is listed each game gave a rating, and the sums stand in the player's last row.
     if not pool.lists_everybody:
         n, total, squares = 0, 0.0, 0.0
         for row in queries.dictionaries(ledger.views.connection, queries.GRAPH, (pool.pool, last["player"])):

@@ -264,6 +264,7 @@ def _percentiles(standings: Standings, best: Sequence[ListedPlayer], limit: int)
     is_everybody = len(best) < limit
     players, not_below = (len(best), len(best)) if is_everybody else standings.counted(best[-1].rating)
     shares: list[float] = []
+    # From the last of them upwards: equals share what stands below all of them.
     for place in range(len(best), 0, -1):
         if place < len(best) and best[place - 1].rating != best[place].rating:
             not_below = place

@@ -245,6 +245,7 @@ def _run(ledger: Ledger, before: PlayerRecord, after: PlayerRecord) -> Iterator[
     moved = Fraction(0)
     for place, batch in after.batches.items():
         batch_before = before.batches.get(place)
+        # The same games at the same place are no news, though opponents may have moved them: that is told below.
         if batch_before is not None and {game.key for game in batch_before.games} >= {game.key for game in batch.games}:
             continue
         if all(game.key in before.games for game in batch.games):
@@ -304,6 +305,7 @@ def _points(after: Fraction | float, before: Fraction | float) -> float:
 
 
 def _rounded(value: Fraction | float) -> Decimal:
+    # A fraction holds a float exactly; the only rounding is the one to the places that are shown.
     exact = Fraction(value)
     return _EXACT.divide(Decimal(exact.numerator), Decimal(exact.denominator)).quantize(PLACES)
 

@@ -144,6 +144,7 @@ def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
         leader[player] = player
         for key in name.keys:
             leads, other = lead(player), lead(first.setdefault(key, player))
+            # The lowest number leads, whatever the order in which names come in.
             leader[max(leads, other)] = min(leads, other)
     together: dict[int, list[int]] = defaultdict(list)
     for player, name in names.items():

@@ -49,6 +49,7 @@ class SealedJournal(SqliteJournal):
 
     def __init__(self, file: Snapshot, head: TreeHead) -> None:
         """Take a snapshot and the head that was recomputed from it."""
+        # Not as the parent does it: that opens the file anew, which may be another one than was proven by now.
         self.path = file.path
         self._connection = file.connection
         self._frontier = Frontier()
@@ -70,6 +71,7 @@ class SealedPeople(People):
 
     def __init__(self, file: Snapshot) -> None:
         """Take a snapshot."""
+        # As in the journal above: the very bytes that were compared, whatever stands there by now.
         self.path = file.path
         self._connection = file.connection
         self._older = None
@@ -229,6 +231,7 @@ def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
     for table in queries.tables(connection):
         if table not in _NOT_ROWS:
             digest = sha256()
+            # orjson writes a float in the shortest form that reads back the same.
             for rows in _blocks(connection, table, *_columns(connection, table)):
                 digest.update(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
             digests[table] = digest.hexdigest()

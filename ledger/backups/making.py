@@ -98,6 +98,7 @@ def backup(
                 new[role].unlink(missing_ok=True)
             _copy(old["journal"], new["journal"], progress)
             _copy_people(old["people"], new["people"])
+            # The journal is copied first: a renaming between the two would give names that the copy does not seal.
             if _renamings(old["journal"]) == _renamings(new["journal"]):
                 break
         else:
@@ -162,6 +163,7 @@ def _copy(source: Path, target: Path, progress: Progress) -> None:
             original.execute("SELECT count(*) FROM sqlite_master").fetchone()  # here the snapshot begins
         with sqlite.storage_errors(target):
             copy.execute("PRAGMA synchronous=OFF")  # it is flushed before it counts
+            # In steps, so that progress can be told; the snapshot above keeps them of one moment.
             original.backup(copy, pages=PAGES, progress=tell)
 
 

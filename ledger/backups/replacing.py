@@ -235,6 +235,7 @@ def undo(place: Path, path: Path) -> bool:
     if not (place / PLAN).exists():
         return False
     aside, new = _read_plan(place, path)
+    # The journal is the first to go and the last to come: where it stands, all of one set does.
     moved = not path.exists()
     if moved:
         for name in new:

@@ -268,6 +268,7 @@ def restore(
             return restored
         with replacing.alone(target) as present:
             approve(attrs.evolve(loss(present, copy["journal"]), alarm=alarm))
+            # Who asked to be forgotten after the backup was made must not come back by it.
             gone = erased(present, copy["journal"])
             _erase(copy, gone)
             _finish(copy)

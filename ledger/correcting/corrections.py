@@ -255,6 +255,7 @@ class Corrections:
         self.ledger.tokens.who(token, by, Role.APPROVER, f"erase the reasons of proposal {number}")
         with self.ledger.moment():
             proposals = list(Decided(self.ledger.views.connection).proposals(open_only=False, numbers=[number]))
+        # There is one at most, for numbers are never used again.
         for proposal in proposals:
             sealed = filter(None, (proposal.reason, proposal.decision_reason))
             return self.ledger.people.reasons.erase(self.ledger.journal.writing(), sealed)

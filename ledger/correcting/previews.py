@@ -147,12 +147,14 @@ class Previews:
             return impact
         with trials.trial(self.ledger.views) as views:
             tried = self._tried(views, wanted)
+            # A game moves those who come after it; a scheme, a seed or a merge may move anybody.
             everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
             published = Publications(self.ledger).last_editions()
             with closing(self._journal(tried)) as journal:
                 preview = previews.preview(views, journal, tried.entries, published, everybody=everybody, now_ms=now_ms)
         impact = self._impact(tried, preview, began)
         if type(wanted) is int:
+            # What is recorded next makes all of them old: nothing is lost by forgetting them at once.
             if len(self.ledger.impacts) >= KEPT:
                 self.ledger.impacts.clear()
             self.ledger.impacts[wanted, tried.seen] = now_ms, impact

@@ -167,6 +167,7 @@ class Publications:
             refusing = [complaint for complaint in complaints if complaint.what != NAME_SHARED]
             if refusing and not despite_complaints:
                 raise PublicationError(event.key, refusing)
+            # In the transaction of the entry that names their digest: neither is there without the other.
             writer.keep_texts(draft.kept.frames())
             return [event]
 
@@ -259,6 +260,7 @@ class Publications:
         instant, divided, edition = rest.partition("/")
         of_pool = self.all(pool)
         named = [publication for publication in of_pool if publication.name == f"{pool}@{rest}"]
+        # An instant may be written in several ways: 2024-02 and 2024-02-29 end at one moment.
         if not divided and _is_instant(instant):
             named = [publication for publication in of_pool if publication.at_ms == instant_end_ms(instant)]
         if not named or (divided and not edition):
@@ -268,6 +270,7 @@ class Publications:
 
     def at(self, pool: str, ms: int) -> Publication | None:
         """The last edition of the list of that very instant, milliseconds; None where there is none."""
+        # Of several editions the one that was published last, whose entry comes last.
         same = [publication for publication in self.all(pool) if publication.at_ms == ms]
         return max(same, key=lambda publication: publication.position, default=None)
 
@@ -303,6 +306,7 @@ class Publications:
         with known_at(self.ledger.path, (), self.ledger.journal_of_moment, event.head, progress) as past:
             pool = next(pool for pool in stored_pools(past.connection) if pool.name == event.pool)
             rows = list_in_force(past.connection, pool, publication.at_ms)
+        # Earlier releases kept rows in another form: it is the published digest that says in which.
         form = form_of_digest(rows, event.digest)
         kept = kept_texts(in_form(rows, form or FORM), form or FORM)
         if form is None:

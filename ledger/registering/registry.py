@@ -118,6 +118,7 @@ class ListImport:
         self._actor = actor
         self._now_ms = ledger.now_ms()
         self._propose, self._proposed = propose, list[Event]()
+        # What is proposed is what four eyes ask for: nothing of it needs to be refused.
         self._four_eyes = propose is None and past_reach.are_four_eyes_on(ledger.journal.find)
         self.report = PlayersReport()
 
@@ -136,6 +137,7 @@ class ListImport:
             StorageError: the people file and the journal do not belong together.
         """
         with collector_paused():
+            # All of them first: a fault in the last row of the list records nobody.
             parts: list[DataFrame] = []
             for frame in frames:
                 parts.append(frame)
@@ -180,6 +182,7 @@ class ListImport:
         news = _Known()
         persons = self._ledger.names.people().by_identity(frame["identity"].to_list())
         stored = self._ledger.journal.find([f"player:{person.player}" for person in persons.values()])
+        # The people file numbers a person before the journal registers it: who stands only there is new to the journal.
         numbers = {
             identity: person.player for identity, person in persons.items() if f"player:{person.player}" in stored
         }

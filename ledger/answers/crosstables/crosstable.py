@@ -173,6 +173,7 @@ class EventTable:
             [(bye.player, bye.round or 0) for bye in self.byes],
         )
         self.format_is: FormatIs = "chosen" if choice.kind else "told" if announced.format else "seen"
+        # An edition may lie over a change of the scheme: the last game says which one it went out with.
         self.scheme = pool.eras[pool.era_at(games[-1].ended_ms if games else telling.edition.last_ms)].scheme.name
         usual = performances.usual(self.scheme) if choice.ratings == LEDGER else performances.USUAL
         self.variant = choice.performance or usual
@@ -273,6 +274,7 @@ def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstab
         # A tie-break that decides may be a usual one, too: it has one column, among those that decide.
         for name in dict.fromkeys((*choice.tie_breaks, *event.ordering))
     ]
+    # Tie-breaks are shown among those who are level on points, whatever decides between them.
     level = {player: group for group in tie_breaks.parted(event.results) for player in group}
     return Crosstable(
         tournament=event.telling.tournament,

@@ -376,6 +376,7 @@ def lines(
     return _lines(ledger, item, made, asked, raw=raw)
 
 
+# Apart from ``lines``, for a generator runs only when somebody reads: what is asked wrongly is refused before that.
 def _lines(ledger: Ledger, item: Dataset, made: Lines, asked: ExportFilter, *, raw: bool) -> Iterator[bytes]:
     with _snapshot(ledger) as (reader, position):
         frames = _frames(ledger, reader, item, asked, _Lookups(ledger))

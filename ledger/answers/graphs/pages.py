@@ -74,6 +74,7 @@ def page(
         first, until = max(1, games - (LAST if last is None else last or games) + 1), games
     read = _Reader(ledger, rated_by, states, boards)
     bars = read.player_bars(person, first, until, games)
+    # Older is the page behind the one on which the first of these games stands.
     newer, older = (number or 1) - 1, (games - first) // PAGE + 2
     return Page(
         pool=rated_by.name,
@@ -158,6 +159,7 @@ class _Reader(NamedTuple):
             bars=bars,
             seams=[
                 Seam(n=new.n, ended=day(new.ended_ms), ended_ms=new.ended_ms, before=old.scheme, scheme=new.scheme)
+                # Bars come newest first, so that of two neighbours the first is the later game.
                 for new, old in pairwise(bars)
                 if new.scheme != old.scheme
             ],
@@ -184,6 +186,7 @@ class _Reader(NamedTuple):
                 ended_ms=row["ended_ms"],
                 colour="black" if row["colour"] else "white",
                 result=RESULT[row["half_points"]],
+                # The book says who overstepped the time: 1 White, 2 Black; a side's colour is 0 or 1.
                 time_loss=row["time_loss"] == 1 + row["colour"],
                 termination=row["termination"],
                 tournament=row["tournament"],
@@ -205,6 +208,7 @@ class _Reader(NamedTuple):
         """The opponents' ratings after the games, without a look at their states where the scheme lists everybody."""
         if self.pool.lists_everybody:
             return (row["opponent_rating"] for row in rows)
+        # Both queries go through the player's rows from the newest on, so that the sides stand beside each other.
         opposites = queries.dictionaries(self.ledger.views.connection, queries.PAGE_OPPONENTS, arguments)
         return (
             self.states.after_game({**opposite, "rated_ms": row["rated_ms"]}).rating
