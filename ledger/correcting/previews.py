@@ -147,7 +147,7 @@ class Previews:
             return impact
         with trials.trial(self.ledger.views) as views:
             tried = self._tried(views, wanted)
-            # A correction of games moves those whose games are rated again; a scheme, a seed or a merge may move anybody.
+            # Corrections of games move those whose games are rated again; a scheme, a seed or a merge may move anybody.
             everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
             published = Publications(self.ledger).last_editions()
             with closing(self._journal(tried)) as journal:
