@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import uvicorn
 
 from .readers import Reader, application
+from .sites import Site
 
 ENDS_WITHIN = 10  # seconds for what is being answered when the process is to end
 
@@ -19,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     """Answer on a socket; the one argument is what ``processes`` says, as JSON."""
     handed = json.loads(arguments[0])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
-    reader = Reader(handed["path"], handed["public_url"])
+    reader = Reader(handed["path"], Site(public_url=handed["public_url"]))
     config = uvicorn.Config(
         application(reader),
         lifespan="off",
