@@ -221,7 +221,8 @@ class Reader:
         position = around.position
         if isinstance(value, Moved):
             status = 301 if value.for_good else 302
-            return Answer(b"", HTML, tag, position, None, status=status, location=f"{self.site.prefix}{value.address}")
+            elsewhere = self.site.to(value.path, *value.parts, **value.asked)
+            return Answer(b"", HTML, tag, position, None, status=status, location=elsewhere)
         if route.template is not None:
             return Answer(self.renderer.page(route.template, value, around), HTML, tag, position, None)
         if isinstance(value, Document):
