@@ -16,6 +16,8 @@ from ledger.ledger import Ledger
 from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools import cli
 from tools.serve.readers import Reader, application
+from tools.serve.safety import Guard
+from tools.serve.settings import Serving
 
 
 @pytest.fixture(name="busy_base", scope="session")
@@ -63,5 +65,5 @@ def _get(answering: Reader) -> Get:
         answering.scanning = asyncio.Semaphore(1)
         return asyncio.run(asked())
 
-    app = application(answering)
+    app = Guard(application(answering), Serving(path=answering.path))
     return get
