@@ -16,7 +16,7 @@ from ledger.ledger import Ledger
 from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools import cli
 from tools.serve.readers import Reader, application
-from tools.serve.safety import Guard
+from tools.serve.guard import Guard
 from tools.serve.settings import Serving
 
 

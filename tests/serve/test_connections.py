@@ -19,7 +19,7 @@ from tests.kit.games import game_recorded
 from tests.kit.raw_http import PATIENCE, connected, everything, running, said, statuses, until_cut_off
 from tools.serve import connections, limits
 from tools.serve.readers import Reader, application
-from tools.serve.safety import Guard
+from tools.serve.guard import Guard
 from tools.serve.settings import Serving
 
 HOST = b"Host: server\r\n"

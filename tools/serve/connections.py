@@ -22,7 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from . import limits, problems
 from .clients import Proxies, counted_as
-from .safety import HEADERS
+from .guard import HEADERS
 from .settings import Serving
 
 LOOKS_EVERY = 1.0  # seconds
@@ -160,7 +160,7 @@ class ReadingServer(Server):
             log_level="error",  # of each request that is no HTTP there is a warning: strangers could fill the log
             access_log=False,
             server_header=False,
-            proxy_headers=False,  # ``safety`` reads them
+            proxy_headers=False,  # ``guard`` reads them
             h11_max_incomplete_event_size=limits.TARGET_BYTES + limits.HEADER_BYTES,
             timeout_graceful_shutdown=ends_within,
         )

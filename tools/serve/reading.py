@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .connections import ReadingServer
 from .readers import Reader, application
-from .safety import Guard
+from .guard import Guard
 from .settings import Serving
 
 ENDS_WITHIN = 10  # seconds for what is being answered when the process is to end

@@ -18,7 +18,7 @@ from tools.serve import limits
 from tools.serve.clients import Proxies, address_of, counted_as
 from tools.serve.limits import Buckets
 from tools.serve.readers import Reader, application
-from tools.serve.safety import HEADERS, Guard
+from tools.serve.guard import HEADERS, Guard
 from tools.serve.settings import Serving
 
 STRANGER = "203.0.113.5"
