@@ -18,8 +18,8 @@ from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.raw_http import PATIENCE, connected, everything, running, said, statuses, until_cut_off
 from tools.serve import connections, limits
+from tools.serve.gate import Gate
 from tools.serve.readers import Reader, application
-from tools.serve.guard import Guard
 from tools.serve.settings import Serving
 
 HOST = b"Host: server\r\n"
@@ -45,7 +45,7 @@ async def endless(scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0)
 
 
-GUARDED = Guard(echo, Serving(path=Path("club.db")))
+GATED = Gate(echo, Serving(path=Path("club.db")))
 
 
 @pytest.fixture(autouse=True)
@@ -60,13 +60,13 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("words", [b"", b"GET / HTTP/1.1\r\nHost: server\r\nX-Slow: " + b"x" * 200])
 def test_who_is_slow_with_the_headers_is_cut_off(words: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "HEAD_WITHIN", 0.5)
-    with running(GUARDED) as (_, port), connected(port) as client:
+    with running(GATED) as (_, port), connected(port) as client:
         assert 0.3 < until_cut_off(client, words, 0.05) < 5
 
 
 def test_who_is_slow_with_the_headers_of_a_second_request_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "HEAD_WITHIN", 0.5)
-    with running(GUARDED) as (_, port), connected(port) as client:
+    with running(GATED) as (_, port), connected(port) as client:
         for _ in range(3):  # each has its time anew
             client.sendall(ANSWERED)
             told = b""
@@ -79,11 +79,11 @@ def test_who_is_slow_with_the_headers_of_a_second_request_is_cut_off(monkeypatch
 def test_who_is_slow_with_the_body_is_told_so_and_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "BODY_GRACE", 0.4)
 
-    with running(GUARDED) as (_, port), connected(port) as client:
+    with running(GATED) as (_, port), connected(port) as client:
         client.sendall(b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 1000\r\n\r\nabc")
         assert statuses(everything(client)) == [408]
         client.close()
-    with running(GUARDED) as (_, port), connected(port) as client:
+    with running(GATED) as (_, port), connected(port) as client:
         client.sendall(b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 1000\r\n\r\n")
         assert until_cut_off(client, b"x" * 200, 0.05) < 5
 
@@ -158,7 +158,7 @@ def test_who_reads_slowly_holds_no_transaction(served: Path) -> None:
 
 def test_there_are_only_so_many_connections_and_of_one_stranger_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "CONNECTIONS_OF_ONE", 2)
-    with running(GUARDED) as (server, port):
+    with running(GATED) as (server, port):
         monkeypatch.setattr(server, "counted", lambda client: client[0])
         held = [connected(port) for _ in range(2)]
         _until(lambda: len(server.server_state.connections) == 2)
@@ -181,7 +181,7 @@ def test_there_are_only_so_many_connections_and_of_one_stranger_fewer(monkeypatc
 
 
 def test_a_client_that_sends_too_much_has_the_whole_answer() -> None:
-    with running(GUARDED) as (_, port), connected(port) as client:
+    with running(GATED) as (_, port), connected(port) as client:
         client.sendall(b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 50000000\r\n\r\n")
         try:
             for _ in range(50):
@@ -194,7 +194,7 @@ def test_a_client_that_sends_too_much_has_the_whole_answer() -> None:
 
 
 def test_who_asks_before_sending_too_much_is_not_told_to_go_on() -> None:
-    with running(GUARDED) as (_, port):
+    with running(GATED) as (_, port):
         asked = b"POST / HTTP/1.1\r\n" + HOST + b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n"
         assert statuses(said(port, asked % 50_000_000)) == [413]
         with connected(port) as client:
@@ -246,7 +246,7 @@ def test_who_asks_before_sending_too_much_is_not_told_to_go_on() -> None:
 def test_what_is_no_request_or_more_than_one_is_answered_once_and_the_connection_ends(
     words: bytes, answers: list[int], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with running(GUARDED) as (_, port):
+    with running(GATED) as (_, port):
         told = said(port, words)
         if answers[0] != 200:
             assert told.count(b"application/problem+json") == 1
@@ -263,7 +263,7 @@ def test_an_answer_that_goes_on_has_no_other_one_in_it() -> None:
 
 
 def test_head_has_the_length_and_no_body_and_an_upgrade_is_not_made() -> None:
-    with running(GUARDED) as (_, port):
+    with running(GATED) as (_, port):
         told = said(port, b"HEAD / HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n")
         assert (statuses(told), told.partition(b"\r\n\r\n")[2], b"content-length: 3" in told) == ([200], b"", True)
         upgrade = b"GET / HTTP/1.1\r\n" + HOST + b"Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n"
@@ -271,7 +271,7 @@ def test_head_has_the_length_and_no_body_and_an_upgrade_is_not_made() -> None:
 
 
 def test_it_ends_while_clients_hold_connections() -> None:
-    with running(GUARDED) as (server, port):
+    with running(GATED) as (server, port):
         clients = [connected(port) for _ in range(3)]
         clients[1].sendall(b"GET / HT")
         clients[2].sendall(ANSWERED)
@@ -283,7 +283,7 @@ def test_it_ends_while_clients_hold_connections() -> None:
 
 
 def test_a_library_can_ask_it_many_times_on_one_connection() -> None:
-    with running(GUARDED) as (server, port), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+    with running(GATED) as (server, port), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
         assert {client.get("/").text for _ in range(50)} == {"/ 0"}
         assert client.post("/", content=b"x" * 900_000).text == "/ 900000"
         assert len(server.server_state.connections) == 1

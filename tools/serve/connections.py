@@ -20,9 +20,9 @@ from starlette.types import ASGIApp
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from . import limits, problems
+from . import limits, problems, safety
 from .clients import Proxies, counted_as
-from .guard import HEADERS
+from .safety import Guard
 from .settings import Serving
 
 LOOKS_EVERY = 1.0  # seconds
@@ -135,7 +135,7 @@ class Connection(H11Protocol):
             "Content-Type": problems.MEDIA,
             "Content-Length": str(len(body)),
             "Connection": "close",
-            **HEADERS,
+            **safety.headers(Guard.DATA, index=False),
             **problems.headers(status),
         }
         lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{name}: {headers[name]}" for name in headers)]
@@ -160,7 +160,7 @@ class ReadingServer(Server):
             log_level="error",  # of each request that is no HTTP there is a warning: strangers could fill the log
             access_log=False,
             server_header=False,
-            proxy_headers=False,  # ``guard`` reads them
+            proxy_headers=False,  # ``gate`` reads them
             h11_max_incomplete_event_size=limits.TARGET_BYTES + limits.HEADER_BYTES,
             timeout_graceful_shutdown=ends_within,
         )

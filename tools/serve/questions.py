@@ -63,6 +63,13 @@ class Document(NamedTuple):
     media: str
 
 
+class Moved(NamedTuple):
+    """An answer that is elsewhere: its address within the site, and whether it stays there for good."""
+
+    address: str
+    for_good: bool
+
+
 def _most(asked: Asked) -> int:
     """How many rows are worked out: those of the page and one more, which tells whether there is a next page."""
     return int(asked["offset"] + asked["limit"] + 1)

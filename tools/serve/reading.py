@@ -8,9 +8,10 @@ import sys
 from collections.abc import Sequence
 
 from .connections import ReadingServer
+from .gate import Gate
 from .readers import Reader, application
-from .guard import Guard
 from .settings import Serving
+from .sites import Site
 
 ENDS_WITHIN = 10  # seconds for what is being answered when the process is to end
 
@@ -19,8 +20,8 @@ def main(arguments: Sequence[str]) -> int:
     """Answer on a socket; the arguments are the settings as JSON, and the number of the open socket."""
     serving = Serving.of_json(arguments[0])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
-    reader = Reader(serving.path, serving.public_url or "")
-    server = ReadingServer(Guard(application(reader), serving), serving, ENDS_WITHIN)
+    reader = Reader(serving.path, Site.of(serving))
+    server = ReadingServer(Gate(application(reader), serving), serving, ENDS_WITHIN)
     with socket.socket(fileno=int(arguments[1])) as listening:
         server.run(sockets=[listening])
     reader.close()

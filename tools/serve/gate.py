@@ -1,4 +1,4 @@
-"""What every request passes before anything answers it, and every answer on its way out.
+"""What every request passes before anything answers it.
 
 Whoever answers knows nothing of it: who asks is made out here, an address that two programs may read in two ways is
 refused, and so is what is too long, too slow or too much. What is refused is a problem, as everywhere.
@@ -10,26 +10,19 @@ import asyncio
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from urllib.parse import unquote_to_bytes
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from . import limits, problems
+from . import limits, problems, safety
 from .clients import Proxies, address_of, counted_as
 from .limits import MIB, Buckets
+from .safety import Guard
 from .settings import Serving
 
-HEADERS: Mapping[str, str] = {
-    "X-Content-Type-Options": "nosniff",
-    # Addresses name players and games only, yet other sites need not know them. "no-referrer" would take the origin
-    # from forms, too.
-    "Referrer-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-}  # above every answer that does not say otherwise
-_ADDED = tuple((name.lower().encode(), value.encode()) for name, value in HEADERS.items())
 _BODILESS = {"GET", "HEAD", "OPTIONS", "DELETE", "TRACE"}
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 _ENCODED = re.compile(rb"%(?![0-9A-Fa-f]{2})")
@@ -38,11 +31,11 @@ _ABSOLUTE = re.compile(rb"https?://[^/?#]*", re.IGNORECASE)
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]*|\[([0-9A-Fa-f:.]+)\])(?::[0-9]{0,5})?")
 
 
-class Guard:
+class Gate:
     """An application behind its limits."""
 
     def __init__(self, app: ASGIApp, serving: Serving, clock: Callable[[], float] = time.monotonic) -> None:
-        """Guard an application that is served by these settings."""
+        """Put an application behind its limits that is served by these settings."""
         self.app = app
         self.proxies = Proxies.of(serving.behind_proxy)
         self.upload_bytes = serving.largest_upload * MIB
@@ -148,14 +141,11 @@ class Guard:
             raise _later(wait, "too many requests: ask less often")
 
     def _watched(self, scope: Scope, client: str | None, send: Send, started: list[int]) -> Send:
-        """Send an answer with the headers that all have, and note its status; a refusal of credentials is counted."""
+        """Send an answer and note its status; a refusal of credentials is counted."""
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 started.append(message["status"])
-                headers = list(message.get("headers", ()))
-                present = {name.lower() for name, _ in headers}
-                message = {**message, "headers": headers + [each for each in _ADDED if each[0] not in present]}
                 if client is not None and message["status"] in {401, 403} and _shows_credentials(scope):
                     self.failures.take(client)
             await send(message)
@@ -279,7 +269,7 @@ def _later(seconds: int, detail: str) -> HTTPException:
 async def _refuse(error: HTTPException, send: Send) -> None:
     """Answer with a problem. Scripts of other sites may read why: it says nothing that they do not know."""
     headers = {
-        **HEADERS,
+        **safety.headers(Guard.DATA, index=False),
         "Access-Control-Allow-Origin": "*",
         "Cache-Control": "no-store",
         **problems.headers(error.status_code),
