@@ -20,11 +20,17 @@ Server = tuple[ReadingServer, int]  # and its port
 
 
 @contextmanager
-def running(app: ASGIApp, serving: Serving | None = None) -> Iterator[Server]:
-    """A server of a reader in a thread of the test, so that its limits can be other ones."""
+def running(app: ASGIApp, serving: Serving | None = None, place: Path | None = None) -> Iterator[Server]:
+    """A server of a reader in a thread of the test, so that its limits can be other ones.
+
+    Args:
+        app: what answers.
+        serving: how it is served.
+        place: of its socket of this machine; None: it has a port.
+    """
     server = ReadingServer(app, serving or Serving(path=Path("club.db")), ends_within=1)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) if place is None else _at(place) as listening:
+        port = listening.getsockname()[1] if place is None else 0
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
@@ -33,6 +39,14 @@ def running(app: ASGIApp, serving: Serving | None = None) -> Iterator[Server]:
             server.should_exit = True
             thread.join(PATIENCE)
             assert not thread.is_alive()
+
+
+def _at(place: Path) -> socket.socket:
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(place))
+    place.chmod(0o666)  # the proxy of a test is another user
+    listening.listen(64)
+    return listening
 
 
 def connected(port: int) -> socket.socket:
