@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.asking import day, in_force_from, of_one_moment, shown
+from ledger.answers.asking import day, identity_shown, in_force_from, of_one_moment, shown
 from ledger.answers.highest import NO_LOWEST, Lowest, lowest
 from ledger.answers.publications import OriginalNumbers, beside_now, original
 from ledger.answers.rankings import RankingPlace, place
@@ -97,7 +97,7 @@ class PlayerSummary:
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
-    identity: str | None = documented("the player's identity, such as lichess:ann; null once erased")
+    identity: str | None = documented("the player's identity, such as lichess:ann; null: erased, or not shown")
     joined: str = documented("the day on which the player joined, or of the first game where that is earlier")
     pool: str = documented("the pool")
     scheme: str = documented("the rating scheme now")
@@ -148,7 +148,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     return PlayerSummary(
         player=person.player,
         name=shown(person),
-        identity=person.identity,
+        identity=identity_shown(person.identity),
         joined=joined(ledger, person),
         pool=rated_by.name,
         scheme=now.era.scheme.name,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import attrs
 
-from ledger.answers.asking import of_one_moment
+from ledger.answers.asking import called_so, identity_shown, of_one_moment
 from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import FoldedName, Place, are_apart, folded, may_be, register_of
 from ledger.ledger import Ledger
@@ -44,7 +44,9 @@ def players_named(ledger: Ledger, part: str) -> list[NamedPlayer]:
         StorageError: the people file and the journal do not belong together.
     """
     return [
-        NamedPlayer(player=match.player, name=match.name, identity=match.identity)
+        NamedPlayer(
+            player=match.player, name=called_so(match.player, match.name), identity=identity_shown(match.identity)
+        )
         for match in ledger.people.search.find(part)
     ]
 

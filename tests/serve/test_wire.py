@@ -11,7 +11,8 @@ import attrs
 import pytest
 
 from tools.serve import problems
-from tools.serve.wire import LARGEST, SOCKET, RefusedError, TooLongError, WriterClient, message, next_message
+from tools.serve.problems import RefusedError
+from tools.serve.wire import LARGEST, SOCKET, TooLongError, WriterClient, message, next_message
 
 Answering = Callable[[dict[str, Any], asyncio.StreamWriter], Awaitable[None]]
 
@@ -31,8 +32,8 @@ class Writer:
     async def connected(self, reading: asyncio.StreamReader, writing: asyncio.StreamWriter) -> None:
         self.streams.append(writing)
         writing.write(message({"views": 7}))
-        while (told := await next_message(reading)) is not None:
-            await self.answering(told, writing)
+        while (taken := await next_message(reading)) is not None:
+            await self.answering(taken[0], writing)
 
     def die(self) -> None:
         assert self.server is not None

@@ -1,4 +1,4 @@
-"""The processes of the server: a parent that starts one keeper and some readers, and starts again what dies.
+"""The processes of the server: a parent that starts one writer and some readers, and starts again what dies.
 
 The parent opens the socket and hands it on, so that a reader that is started again takes up the same address. One
 server answers for a ledger; commands go on beside it.
@@ -34,7 +34,7 @@ ENDS_WITHIN = 12.0  # seconds for a child to end after SIGTERM: a little more th
 _WAITS = (0.5, 1.0, 2.0, 5.0, 15.0)  # seconds before a child that died is started again, the first time and later
 _STEADY = 60.0  # seconds after which a child that dies counts as one that died for the first time
 _PARTS = str(__package__).split(".")
-_ROOT = Path(__file__).parents[len(_PARTS)]  # where this package is imported from
+ROOT = Path(__file__).parents[len(_PARTS)]  # where this package is imported from
 
 
 @attrs.define
@@ -50,7 +50,7 @@ class _Child:
     again: float = 0.0
 
     def start(self) -> None:
-        paths = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+        paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         self.process = subprocess.Popen(  # noqa: S603  # our own code
             [sys.executable, "-P", "-m", *self.command],
             env={**os.environ, "PYTHONPATH": paths},
@@ -84,7 +84,7 @@ def serve(serving: Serving, stopped: Event) -> None:
             folder=folder,
             public_url=serving.public_url or (address if address.startswith("http") else None),
         )
-        children = [_Child("the keeper of the views", [f"{__package__}.keeper", str(serving.path)], ())]
+        children = [_Child("the process that records", [f"{__package__}.writer", handed.as_json()], ())]
         for number in range(1, serving.readers + 1):
             command = [f"{__package__}.reading", handed.as_json(), str(listening.fileno())]
             children.append(_Child(f"reader {number}", command, (listening.fileno(),)))
