@@ -240,6 +240,7 @@ def _shown(ledger: Ledger, game: PlayedGame) -> GameAgainst:
         ended=recorded["ended_at"],
         colour="black" if game.colour else "white",
         result=RESULT[game.half_points],
+        # The book says who overstepped the time: 1 White, 2 Black.
         time_loss=recorded["time_loss"] == 1 + game.colour,
         rating=game.rating,
         opponent_rating=game.opponent_rating,
@@ -261,6 +262,7 @@ def _played(ledger: Ledger, person: Person, pool: str | None, at: str | None) ->
     until = games_until(ledger, rated_by, person, at) if at is not None else newest["n"] if newest else 0
     arguments = (rated_by.pool, person.player, until)
     played = [PlayedGame(**row) for row in queries.dictionaries(connection, queries.NUMBERS_OF, arguments)]
+    # Where the scheme lists everybody the rows hold what is shown, and no state is looked at.
     if rated_by.lists_everybody:
         return played
     states = PlayerStates(connection, rated_by)

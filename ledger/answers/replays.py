@@ -140,6 +140,7 @@ def steps(journal: Journal, after: int, until: int) -> Iterator[Step]:
 
 def _additions(journal: Journal, proposal: int) -> int:
     """How many facts the approval of a proposal recorded."""
+    # Each part of a proposal says how many there are: after the first the number is known.
     parts, additions, part = 1, 0, 1
     while part <= parts:
         key = f"proposal:{proposal}@{part}"

@@ -216,6 +216,7 @@ def _policy(ledger: Ledger, at: str | None) -> dict[str, int]:
 def _judged(policy: dict[str, int], last: int, lost: int, evidence: list[str]) -> TimeLossMark:
     games = min(last, policy["games"])
     # A policy that asks for no loss at all must not point at those who have none.
+    # In whole numbers, so that a share of exactly so many per cent is reached.
     look = bool(policy["on"]) and lost >= max(1, policy["at_least"]) and lost * 100 >= policy["percent"] * games
     words = f"{lost} of the last {games} games were lost on time: somebody should look at them before anything is said"
     return TimeLossMark(

@@ -125,7 +125,8 @@ def _found(
     since, until = span
     in_force = upset_margins(ledger) if margin is None else lambda _: margin
     least = margin
-    if least is None:  # the smallest that holds at any time
+    # A margin may change from day to day: by the smallest none is missed, and each is judged below by that of its day.
+    if least is None:
         default = int(POLICIES[POLICY].settings["margin"].default)
         every = (row.settings for row in stored_policies(ledger.views.connection).rows if row.policy == POLICY)
         least = min([default, *(int(settings.get("margin", default)) for settings in every)])
@@ -151,6 +152,7 @@ def _largest(ledger: Ledger, arguments: Sequence[int], in_force: Callable[[int],
     while True:
         largest = queries.tuples(connection, query, [*arguments, looked_at])
         upsets_of_days = [(player, n) for player, n, surplus, ended_ms in largest if surplus >= in_force(ended_ms)]
+        # Fewer than were asked for are all that there are.
         if len(upsets_of_days) >= most or len(largest) < looked_at:
             break
         looked_at *= _MORE
