@@ -23,11 +23,10 @@ from ledger.facts.events import Decision, Event, PlayerRegistered, RoundWithoutG
 from ledger.facts.source_games import SourceRound
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.journal import listing, rules
-from ledger.journal.alike import AlikeGames
+from ledger.journal.alike import AlikeGames, ErasedSides
 from ledger.journal.checkpoints import refuse_another_history
-from ledger.journal.erased_sides import ErasedSides
+from ledger.journal.game_keys import MadeKeys
 from ledger.journal.listing import JournalEntry
-from ledger.journal.made_keys import MadeKeys
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal

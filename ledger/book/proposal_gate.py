@@ -21,7 +21,7 @@ from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
 from ledger.facts.events import FOUR_EYES, Decision, Event, GameRecorded, PolicySet, SchemeAdopted
 from ledger.journal import Journal, rules
-from ledger.journal.past_reach import next_number
+from ledger.journal.rules import next_number
 
 if TYPE_CHECKING:
     import sqlite3

@@ -32,7 +32,7 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.pasts import Past
 from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
 from ledger.imports.csv.values import result
-from ledger.journal.made_keys import MadeKeys
+from ledger.journal.game_keys import MadeKeys
 from ledger.runtime.nearest import choice_of
 
 Words = Mapping[str, str]

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.person_names import spelt
-from ledger.journal.guard import Guard, statements
 from ledger.players import people_layouts
 from ledger.players.name_indexes import NameFolds, NameSearch, fold
 from ledger.players.pending_changes import PendingErasures, PendingNames
@@ -32,6 +31,7 @@ from ledger.players.people_layouts import (
 from ledger.players.reasons import Reasons
 from ledger.runtime import sqlite
 from ledger.runtime.nearest import nearest
+from ledger.runtime.sqlite import Guard, statements
 
 if TYPE_CHECKING:
     import sqlite3

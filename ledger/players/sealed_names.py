@@ -17,11 +17,10 @@ from typing import NamedTuple
 from ledger.errors import ConflictError, StorageError, UnknownNameError
 from ledger.facts.events import PlayerRegistered
 from ledger.facts.person_names import spelt
-from ledger.journal import Journal, Stored, rules
+from ledger.journal import Find, Journal, Stored, rules
 from ledger.players import erasing
 from ledger.players.people import People, Person
 from ledger.players.sealings import (
-    Find,
     commitment_to,
     is_renaming,
     is_sealed,

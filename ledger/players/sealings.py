@@ -5,13 +5,11 @@ The newest commitment is the one that a name is compared with, whoever compares 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
-from ledger.journal import Journal, Stored
+from ledger.journal import Find, Journal, Stored
 from ledger.players.pending_changes import Pending
 from ledger.players.people import Person, commitment
-
-Find = Callable[[Sequence[str]], Mapping[str, Stored]]
 
 _FIRST_REGISTRATION, _LAST_REGISTRATION = "player:", "player;"  # all keys that begin with "player:" lie between them
 _FIRST_ERASURE, _LAST_ERASURE = "erased:", "erased;"

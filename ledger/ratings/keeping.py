@@ -18,7 +18,7 @@ from ledger.errors import ProjectionError
 from ledger.facts.codec import decode
 from ledger.facts.events import PolicySet
 from ledger.journal import Journal
-from ledger.journal.past_reach import policy_entries
+from ledger.journal.rules import policy_entries
 from ledger.ratings import views_file
 from ledger.ratings.fact_projector import ReadModel, is_of_facts
 

@@ -17,7 +17,7 @@ import orjson
 from ledger.errors import LedgerError, MalformedError
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS
-from ledger.journal.corrected_games import MOST
+from ledger.journal.known_games import MOST_LOOKED_AT as MOST
 from ledger.journal.known_games import Sought
 from ledger.ratings import views_file
 from ledger.ratings.views import Views

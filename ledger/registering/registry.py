@@ -26,8 +26,8 @@ from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
 from ledger.facts.source_games import Fault, FaultsFound
 from ledger.facts.words import Receipt, Standing
-from ledger.journal import Writer, past_reach, rules
-from ledger.journal.made_keys import is_plain
+from ledger.journal import Writer, rules
+from ledger.journal.game_keys import is_plain
 from ledger.players import erasing, renaming
 from ledger.players.namesakes import Namesakes, namesakes
 from ledger.players.people import Person
@@ -118,7 +118,7 @@ class ListImport:
         self._actor = actor
         self._now_ms = ledger.now_ms()
         self._propose, self._proposed = propose, list[Event]()
-        self._four_eyes = propose is None and past_reach.are_four_eyes_on(ledger.journal.find)
+        self._four_eyes = propose is None and rules.are_four_eyes_on(ledger.journal.find)
         self.report = PlayersReport()
 
     def take(
@@ -153,9 +153,9 @@ class ListImport:
                 self.report.proposed = len(self._proposed)
             with self._ledger.journal.writing() as writer:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
-                if self._propose is None and not self._four_eyes and past_reach.are_four_eyes_on(writer.find):
+                if self._propose is None and not self._four_eyes and rules.are_four_eyes_on(writer.find):
                     message = "four eyes were set while this list was read; import it again"
-                    raise RejectedError(past_reach.RULE, "", message)
+                    raise RejectedError(rules.NEEDS_A_PROPOSAL, "", message)
                 for frame, news in zip(parts, looked_up, strict=True):
                     self._record(writer, frame, news, stamp)
         return self.report
@@ -200,7 +200,7 @@ class ListImport:
         """What is told of a registered player under four eyes is a fault where it reaches back."""
         if self._four_eyes:
             try:
-                past_reach.check(event, self._ledger.journal.find, self._now_ms)
+                rules.check_reach(event, self._ledger.journal.find, self._now_ms)
             except RejectedError as error:
                 self.report.fault(line, str(error))
 
