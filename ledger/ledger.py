@@ -35,12 +35,11 @@ from ledger.players.people import People, Person
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import keeping, past_views, queries
-from ledger.ratings.early_games import EarlyGames
-from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.keeping import AtHand
-from ledger.ratings.like_games import LikeGames
 from ledger.ratings.open_ledger import DEFAULT_ACTOR, OpenLedger
+from ledger.ratings.projector import ReadModel
 from ledger.ratings.projectors import at_hand
+from ledger.ratings.recording import EarlyGames, LikeGames
 from ledger.ratings.views import Views
 from ledger.registering.registry import NewPlayer, Registry
 from ledger.runtime import sqlite

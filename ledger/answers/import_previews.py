@@ -27,8 +27,7 @@ from ledger.ledger import Ledger
 from ledger.players.people import People, Person
 from ledger.players.sealed_names import Numbered, SealedNames
 from ledger.players.sealings import is_renaming, latest_commitments, registration_key
-from ledger.ratings.early_games import EarlyGames
-from ledger.ratings.like_games import LikeGames
+from ledger.ratings.recording import EarlyGames, LikeGames
 
 if TYPE_CHECKING:
     from polars import DataFrame

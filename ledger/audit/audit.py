@@ -25,7 +25,7 @@ from ledger.audit.reader.published import PEOPLE, file_falsehoods
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import CheckpointFiles
-from ledger.ratings.fact_projector import ReadModel
+from ledger.ratings.projector import ReadModel
 from ledger.ratings.projectors import available
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.long_work import Progress, collector_paused, silent

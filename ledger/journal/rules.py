@@ -2,7 +2,7 @@
 
 ``RULES`` is the whole list, in descending precedence; the first that applies is raised. Only rules that need the
 journal live here: what a single event must be is checked when it is built; what the views must be asked about is
-judged by ``ratings.standing_games``. Two adoptions are the same fact by value, not by spelling. What four eyes refuse
+judged by ``ratings.recording``. Two adoptions are the same fact by value, not by spelling. What four eyes refuse
 stands at the end.
 """
 

@@ -35,7 +35,7 @@ from ledger.players.registering_columns import append_rows, register
 from ledger.players.renaming import Renamed
 from ledger.players.sealed_names import check_name
 from ledger.players.sealings import DECISIONS, commitment_to, registration_key
-from ledger.ratings import pasts, queries
+from ledger.ratings import queries, recording
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import collector_paused
@@ -205,7 +205,7 @@ class ListImport:
                 self.report.fault(line, str(error))
 
     def _look_at_people(self, rows: DataFrame, news: _Known) -> None:
-        people = pasts.known_of(self._ledger.views.connection, rows["player"].to_list(), self._now_ms)
+        people = recording.known_of(self._ledger.views.connection, rows["player"].to_list(), self._now_ms)
         columns = rows.select("line", "identity", "player", "birth_year", "standing")
         for line, identity, player, born, standing in columns.iter_rows():
             person = people[player]
@@ -228,8 +228,8 @@ class ListImport:
         facts = codec_columns.player_facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
         connection, players = self._ledger.views.connection, seeds["player"].to_list()
-        firsts = pasts.first_ends(connection, self._pool, players)
-        listed = pasts.listed_from(connection, self._pool, players)
+        firsts = recording.first_ends(connection, self._pool, players)
+        listed = recording.listed_from(connection, self._pool, players)
         columns = seeds.select("line", "player", "effective_at").iter_rows()
         for (line, player, since), key, told_facts in zip(columns, keys, facts, strict=True):
             try:
@@ -248,8 +248,8 @@ class ListImport:
                 if (player, since_ms) in listed:  # under another key, so in another spelling
                     self._ledger.standing.judge(codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts)))
                 if player in firsts:
-                    begins = [pasts.judged(self._pool, firsts[player], since_ms)]
-                    pasts.refuse_what_cannot_act(key, "rating", since or "", begins)
+                    begins = [recording.judged(self._pool, firsts[player], since_ms)]
+                    recording.refuse_what_cannot_act(key, "rating", since or "", begins)
             except RejectedError as error:
                 self.report.fault(line, str(error))
 
@@ -559,12 +559,12 @@ class Registry:
         since = since or instant_text(self.ledger.now_ms(), Precision.DAY)
         problems, events = list[str](), list[Event]()
         with _named(problems):
-            if birth_year not in {None, pasts.birth_year(self.ledger.views.connection, player)}:
+            if birth_year not in {None, recording.birth_year(self.ledger.views.connection, player)}:
                 events.append(BirthYearLearnt(player=player, birth_year=birth_year))
         with _named(problems):
             if standing is not None or declared_rating is not None:
                 views = self.ledger.views.connection
-                word = standing or pasts.standing_at(views, player, instant_ms(since))
+                word = standing or recording.standing_at(views, player, instant_ms(since))
                 change = PlayerChanged(
                     player=player, effective_at=since, standing=Standing(word), declared_rating=declared_rating
                 )
@@ -578,12 +578,12 @@ class Registry:
 
     def learnt(self, player: int, news: Sequence[Event], receipts: Sequence[Receipt]) -> Learnt:
         """Where news that were just recorded act; the views are asked as they were before."""
-        connection, begins, until = self.ledger.views.connection, list[pasts.Beginning](), None
-        for event in filter(pasts.may_be_late, news):
-            begins += pasts.beginnings(connection, self.ledger.views.pools(), event)
+        connection, begins, until = self.ledger.views.connection, list[recording.Beginning](), None
+        for event in filter(recording.may_be_late, news):
+            begins += recording.beginnings(connection, self.ledger.views.pools(), event)
             if isinstance(event, RatingSeeded):
                 (pool,) = (pool for pool in self.ledger.views.pools() if pool.name == event.pool)
-                until = pasts.next_list(connection, pool, event)
+                until = recording.next_list(connection, pool, event)
         return Learnt(
             player,
             sum(not receipt.duplicate for receipt in receipts),
@@ -603,7 +603,7 @@ class Registry:
         if pool is None:
             message = f"no scheme was adopted for pool {seed.pool!r}; adopt one first"
             raise RejectedError("unknown-pool", seed.key, message)
-        pasts.refuse_late(self.ledger.views.connection, [pool], seed)
+        recording.refuse_late(self.ledger.views.connection, [pool], seed)
 
     def namesakes(self, newcomers: Sequence[tuple[str, str]]) -> list[Namesakes]:
         """Of new players, told by identity and name, those who have a name of others and may be the same person."""

@@ -30,7 +30,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.words import Outcome, Standing
 from ledger.ratings import queries, views
-from ledger.ratings.fact_projector import FactProjector
+from ledger.ratings.projector import FactProjector
 from ledger.ratings.views import Views
 from ledger.testing.comparing import Row, in_terms_of_facts, table_rows
 from ledger.testing.games import WAYS, club, fresh, shuffled, slicings, take

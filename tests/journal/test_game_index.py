@@ -17,7 +17,7 @@ from ledger.journal import alike
 from ledger.journal.alike import AlikeGames
 from ledger.ledger import Ledger
 from ledger.players import name_indexes
-from ledger.ratings.like_games import LikeGames
+from ledger.ratings.recording import LikeGames
 from tests.kit.clubs import ClubOfTwo, new_club_of_two
 from tests.kit.corrections import approve, ask
 from tests.kit.refusals import source

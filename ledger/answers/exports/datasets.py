@@ -21,7 +21,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import OPEN
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
-from ledger.ratings import keeping, read_models
+from ledger.ratings import keeping, view_tables
 from ledger.ratings.standings import list_in_force
 from ledger.runtime.lazy import pl
 from ledger.runtime.nearest import choice_of
@@ -205,7 +205,7 @@ GAMES = Dataset(
 
 # -- players -----------------------------------------------------------------------------------------------------
 
-_CURRENT = read_models.described()["current"].columns
+_CURRENT = view_tables.described()["current"].columns
 _PERSON = BOOK["players"].columns
 PLAYER_COLUMNS = (
     _column(ColumnKind.INTEGER, _PERSON["player"], "player", "p.player", optional=False),
@@ -292,7 +292,7 @@ _AFTER = {  # names of people stand behind their numbers
 
 def history(scheme_state: Sequence[str] = ()) -> Dataset:
     """The history; the schemes that were ever in use give it columns for their state."""
-    table = read_models.described((), scheme_state)["history"]
+    table = view_tables.described((), scheme_state)["history"]
     columns: list[ExportColumn] = []
     for name in table_columns.stored_order(table, scheme_state):
         kind = table_columns.kind_of_side(name, scheme_state)
@@ -431,7 +431,7 @@ def dataset(ledger: Ledger, name: str) -> Dataset:
     keeping.refuse_left_behind(connection, name, ledger.views.at_hand.broken)
     if name in PREPARED:
         return PREPARED[name](table_columns.scheme_state(connection))
-    tables = read_models.described_in(connection, projectors)
+    tables = view_tables.described_in(connection, projectors)
     further = [name for name in tables if name not in PREPARED and table_columns.can_be_had(connection, name)]
     names = [*PREPARED, *further]
     if name not in names:
