@@ -1,7 +1,8 @@
 """What projectors are: folds over each player's rated games, and, further down, tables of the facts as they stand.
 
-A projector of games goes over one player's rated games, in rating order, and keeps its state after each. Its table has a row for each side of each rated game, keyed ``(pool, player, n)``: n is the player's n-th rated game in
-the pool. The rows are the snapshots: any earlier state is a row, and after a correction the engine drops the later
+A projector of games goes over one player's rated games, in rating order, and keeps its state after each. Its table has
+a row for each side of each rated game, keyed ``(pool, player, n)``: n is the player's n-th rated game in the pool. The
+rows are the snapshots: any earlier state is a row, and after a correction the engine drops the later
 rows of the players concerned, takes up the state of the last row before, and folds on. A projector knows nothing of
 that. Two things may be otherwise. Where ``rows`` is ``CHANGES`` only those rows are kept in which the state is another
 than before the game: the state after game n is the last row up to n. Where ``by`` is ``TOURNAMENT`` the fold begins
