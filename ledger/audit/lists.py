@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ledger.audit.reader import Falsehood, Snapshot
 from ledger.audit.reader.texts import COLUMNS, PublishedList, form_of, kept_rows
-from ledger.book.hypothetical_facts import HypotheticalFacts
+from ledger.book.conflicts import HypotheticalFacts
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.facts.codec import decode

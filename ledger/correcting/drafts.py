@@ -13,8 +13,8 @@ import attrs
 import orjson
 
 from ledger import schemes
-from ledger.book.decided import Decided
-from ledger.book.hypothetical_facts import Fact, HypotheticalFacts
+from ledger.book.conflicts import Fact, HypotheticalFacts
+from ledger.book.decisions import Decided
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, MOST_CHANGES, Change, Verb, Which

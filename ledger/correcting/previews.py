@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 
 import attrs
 
-from ledger.book.decided import Decided, Proposal
+from ledger.book.decisions import Decided, Proposal
 from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
 from ledger.correcting.drafts import entries_of_proposal, facts_of_approval, facts_of_changes

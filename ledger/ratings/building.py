@@ -22,7 +22,7 @@ import orjson
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import RATED_COLUMNS, columns_schema, decode_bodies, take_decoded
 from ledger.book.judging import Fresh
-from ledger.book.parts import Parts
+from ledger.book.kinds import Parts
 from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Held, Pool

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from ledger.book.judging import Fresh
-from ledger.book.parts import Parts
+from ledger.book.kinds import Parts
 from ledger.book.policies import READ_MODELS, Given, stored_policies
 from ledger.book.tables import FACTS, facts_of
 from ledger.errors import ProjectionError

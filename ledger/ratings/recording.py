@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 import attrs
 import orjson
 
-from ledger.book import conflicts, corrections, decided
-from ledger.book.conflicts import may_meet
-from ledger.book.hypothetical_facts import HypotheticalFacts
+from ledger.book import conflicts, decisions
+from ledger.book.conflicts import HypotheticalFacts, may_meet
 from ledger.book.roster import FROM_THE_BEGINNING, standing_sql
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
@@ -287,7 +286,7 @@ class StandingGames:
         fact = facts.fact(f"game:{game}")
         if fact is None or not fact.facts:
             return None
-        person = partial(corrections.root, facts.decided.merges)
+        person = partial(decisions.root, facts.decided.merges)
         plain = {name: value for name, value in fact.facts.items() if name != "game"}
         return Corrected({**plain, "white": person(plain["white"]), "black": person(plain["black"])}, person)
 
@@ -415,7 +414,7 @@ class StandingGames:
         if not self.any_corrected():
             return player
         self.views.level()
-        return corrections.root(decided.merges_in(self.views.connection), player)
+        return decisions.root(decisions.merges_in(self.views.connection), player)
 
 
 # Games that take the rating of a list away from a player: those that end before the day from which it holds.

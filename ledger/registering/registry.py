@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import attrs
 import orjson
 
-from ledger.book import decided
+from ledger.book import decisions
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
 from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
@@ -469,7 +469,7 @@ class Registry:
         if next(self.ledger.journal.keys(*DECISIONS), None) is None:  # nobody was ever merged
             return [player]
         self.ledger.level()
-        return decided.numbers_of(self.ledger.views.connection, player)
+        return decisions.numbers_of(self.ledger.views.connection, player)
 
     def keys_to_try(self, player: int) -> int:
         """How many games of the person stand under keys against which names can be tried, whoever is erased.

@@ -37,9 +37,8 @@ from ledger.answers.moments import of_one_moment
 from ledger.answers.policies import upset_margins
 from ledger.answers.wording import names, told_apart
 from ledger.book import tournament_editions
-from ledger.book.timeline import Pool
+from ledger.book.timeline import Edition, Pool
 from ledger.book.tournament_editions import StoredRound, editions_of
-from ledger.book.tournaments import Edition
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.words import Format
 from ledger.ledger import Ledger
