@@ -25,8 +25,7 @@ from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.scratch import ScratchJournal
 from ledger.ledger import Ledger
 from ledger.players.people import People, Person
-from ledger.players.sealed_names import Numbered, SealedNames
-from ledger.players.sealings import is_renaming, latest_commitments, registration_key
+from ledger.players.sealed_names import Numbered, SealedNames, is_renaming, latest_commitments, registration_key
 from ledger.ratings.recording import EarlyGames, LikeGames
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ledger.book.decisions import Acting, Decided, Standing
 from ledger.book.judging import JUDGED, Fresh, Placed
 from ledger.book.kinds import Parts, note_moves, stand
 from ledger.book.policies import RULE, UNPROVEN, Party, broken_by
-from ledger.book.tables import DERIVED, FACTS, PLACED, facts_of, row_of
+from ledger.book.tables import DERIVED, FACTS, PLACED, PLAYER_BITS, POINTS_BITS, facts_of, row_of
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, MalformedError
 from ledger.facts import codec
@@ -191,7 +191,6 @@ class Correcting:
 
 
 # Each number that SQLite hands over becomes an object, which costs more than to find it: two share one.
-POINTS_BITS, PLAYER_BITS = 2, 31
 PACKED = (
     f"(position << {2 * POINTS_BITS}) | (half_points << {POINTS_BITS}) | time_loss",
     f"(white << {PLAYER_BITS}) | black",

@@ -24,7 +24,7 @@ from ledger.journal.game_keys import MADE, MadeKeys
 from ledger.journal.known_games import Asked, GameIndex, KnownGame, KnownGames, known_games, told_otherwise
 from ledger.players.namesakes import NOBODY
 from ledger.players.people import People
-from ledger.players.sealings import registration_key
+from ledger.players.sealed_names import registration_key
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:

@@ -33,8 +33,7 @@ from ledger.players.namesakes import Namesakes, namesakes
 from ledger.players.people import Person
 from ledger.players.registering_columns import append_rows, register
 from ledger.players.renaming import Renamed
-from ledger.players.sealed_names import check_name
-from ledger.players.sealings import DECISIONS, commitment_to, registration_key
+from ledger.players.sealed_names import DECISIONS, check_name, commitment_to, registration_key
 from ledger.ratings import queries, recording
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.runtime.lazy import pl
