@@ -24,11 +24,10 @@ from ledger.facts.events import Decision, Event, GameRecorded, PlayerRegistered,
 from ledger.facts.source_games import SourceRound
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.journal import kept_texts, listing, rules
-from ledger.journal.alike import AlikeGames
+from ledger.journal.alike import AlikeGames, ErasedSides
 from ledger.journal.checkpoints import refuse_another_history
-from ledger.journal.erased_sides import ErasedSides
+from ledger.journal.game_keys import MadeKeys
 from ledger.journal.listing import JournalEntry
-from ledger.journal.made_keys import MadeKeys
 from ledger.journal.recorder import Refused, Telling
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.journal.scratch import ScratchJournal
@@ -38,12 +37,11 @@ from ledger.players.people import People, Person
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import keeping, past_views, queries
-from ledger.ratings.early_games import EarlyGames
-from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.keeping import AtHand
-from ledger.ratings.like_games import LikeGames
 from ledger.ratings.open_ledger import DEFAULT_ACTOR, OpenLedger
+from ledger.ratings.projector import ReadModel
 from ledger.ratings.projectors import at_hand
+from ledger.ratings.recording import EarlyGames, LikeGames
 from ledger.ratings.views import Views
 from ledger.registering.registry import NewPlayer, Registry
 from ledger.runtime import sqlite

@@ -24,7 +24,7 @@ from ledger.facts.codec import assemble, decode
 from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.ratings import projectors
-from ledger.ratings.side_tables import HISTORY
+from ledger.ratings.view_tables import HISTORY
 from tests.kit.checkpoint_refusals import REFUSALS
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body

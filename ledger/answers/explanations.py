@@ -25,7 +25,7 @@ from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import engine, queries
 from ledger.ratings.engine import Rateable
-from ledger.ratings.listing import is_listed
+from ledger.ratings.player_rows import is_listed
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.rated_games import OWN_DAY, beginnings
 from ledger.schemes.scheme import Meeting, Rhythm, Side, When

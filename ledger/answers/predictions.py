@@ -18,7 +18,7 @@ from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import engine
-from ledger.ratings.listing import is_listed
+from ledger.ratings.player_rows import is_listed
 from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.scheme import ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, OUTCOME_WHITE, REASONS
 

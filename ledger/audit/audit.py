@@ -26,7 +26,7 @@ from ledger.audit.derived import SealedJournal, StandingViews, table_digests
 from ledger.audit.reader import Falsehood, JournalVerdict, ListsVerdict, PeopleVerdict, Snapshot
 from ledger.audit.reader.published import PEOPLE, file_falsehoods
 from ledger.audit.reader.texts import COLUMNS, PublishedList, form_of, kept_rows
-from ledger.book.hypothetical_facts import HypotheticalFacts
+from ledger.book.conflicts import HypotheticalFacts
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
@@ -37,8 +37,8 @@ from ledger.facts.words import TreeHead
 from ledger.journal import Journal
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.journal.kept_lists import ListRow, form_of_digest, in_form, kept_texts
-from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.past_views import stepping
+from ledger.ratings.projector import ReadModel
 from ledger.ratings.projectors import available
 from ledger.ratings.standings import list_in_force
 from ledger.ratings.views import Views

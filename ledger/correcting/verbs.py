@@ -39,7 +39,7 @@ from ledger.facts.pasts import Past
 from ledger.facts.source_games import Fault, shown
 from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
 from ledger.imports.csv.values import result
-from ledger.journal.made_keys import MadeKeys
+from ledger.journal.game_keys import MadeKeys
 from ledger.journal.told_again import Difference
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.visible import in_cell

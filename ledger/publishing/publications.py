@@ -30,8 +30,8 @@ from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.past_views import known_at
-from ledger.ratings.previews import AskedList
 from ledger.ratings.standings import by_player, list_in_force
+from ledger.ratings.trials import AskedList
 from ledger.runtime import arith
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of

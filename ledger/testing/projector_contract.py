@@ -38,11 +38,10 @@ from ledger.facts.events import (
     PlayerRegistered,
 )
 from ledger.facts.words import Outcome, Standing, Termination
-from ledger.ratings import engine, folding, installing, queries, views
-from ledger.ratings.fact_projector import FactProjector
+from ledger.ratings import building, engine, queries, side_rows, views
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.projector import EACH_GAME, PLAYER, SIDE_COLUMNS, TOURNAMENT, Projector
-from ledger.ratings.side_tables import SideTable
+from ledger.ratings.projector import EACH_GAME, PLAYER, SIDE_COLUMNS, TOURNAMENT, FactProjector, Projector
+from ledger.ratings.view_tables import SideTable
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.kernels import compiled
@@ -113,7 +112,7 @@ class ProjectorContract:
         made = self.make()
         for seed in self.seeds:
             run, columns = _sides(made, seed)
-            loop = folding.folding_loop(made.name, made.step, len(made.state))
+            loop = side_rows.folding_loop(made.name, made.step, len(made.state))
             start = [kept.start for kept in made.state] * (run[-1] + 1)
             plain = [0.0] * (len(run) * len(made.state))
             loop(run, columns, list(start), plain)
@@ -140,7 +139,7 @@ class ProjectorContract:
         """No clock, no chance, no memory of its own: the same twice, with other games in between."""
         made = self.make()
         run, columns = _sides(made, 2)
-        loop = folding.folding_loop(made.name, made.step, len(made.state))
+        loop = side_rows.folding_loop(made.name, made.step, len(made.state))
         outcomes = []
         for _ in range(2):
             out = [0.0] * (len(run) * len(made.state))
@@ -230,14 +229,14 @@ class ProjectorContract:
         facts, made = self.facts(), self.make()
         if not self.projectors():
             return
-        for size in (installing.BLOCK, 7):
+        for size in (building.BLOCK, 7):
             journal, path = MemoryJournal(), fresh(tmp_path / f"late-{size}")
             before = Views(path, (), journal)
             take(before, [facts])
             stood = {table: table_rows(before.connection, table) for table in queries.tables(before.connection)}
             before.close()
             late = Views(path, (made,), journal)
-            with patch.object(installing, "BLOCK", size), patch.object(engine, "rate", side_effect=AssertionError):
+            with patch.object(building, "BLOCK", size), patch.object(engine, "rate", side_effect=AssertionError):
                 late.catch_up()
             rows = table_rows(late.connection, made.name)
             assert rows == self._rebuilt(tmp_path / str(size), facts)[made.name]

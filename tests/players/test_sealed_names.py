@@ -20,7 +20,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import sealed_names
 from ledger.players.people import People, Person
-from ledger.players.sealings import is_sealed
+from ledger.players.sealed_names import is_sealed
 from ledger.runtime.ledger_files import beside
 from ledger.testing import MemoryJournal
 from ledger.testing.kit import record

@@ -14,9 +14,8 @@ from ledger.answers.crosstables import event_games
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import AnnouncedKind
 from ledger.book import tournament_editions
-from ledger.book.timeline import Pool
+from ledger.book.timeline import Edition, Pool
 from ledger.book.tournament_editions import editions_of
-from ledger.book.tournaments import Edition
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.ledger import Ledger

@@ -16,9 +16,8 @@ from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import OTHER, AnnouncedKind
 from ledger.answers.crosstables.page import FormatIs, Kinds
 from ledger.book import tournament_editions
-from ledger.book.timeline import Pool
+from ledger.book.timeline import Edition, Pool
 from ledger.book.tournament_editions import Editions, editions_of
-from ledger.book.tournaments import Edition
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented
 from ledger.facts.words import Format

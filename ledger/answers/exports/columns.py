@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ledger.book.tables import ColumnDoc, TableDoc
-from ledger.ratings import tournament_performance
+from ledger.ratings import view_tables
 from ledger.ratings.projector import SIDE_COLUMNS
-from ledger.ratings.side_tables import HISTORY, side_tables
+from ledger.ratings.view_tables import HISTORY, side_tables
 from ledger.runtime.lazy import pl, sqlite_utils
 from ledger.runtime.table_reader import Scan
 
@@ -264,25 +264,25 @@ def kind_of_side(name: str, state: Sequence[str]) -> ColumnKind:
 
 def can_be_had(connection: sqlite3.Connection, table: str) -> bool:
     """Whether a table has columns of numbers and text alone, and rows at all to come."""
-    is_view = table == tournament_performance.NAME
+    is_view = table == view_tables.PERFORMANCE
     return is_view or all(column.type in _KINDS for column in _table(connection, table).columns)
 
 
 def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) -> tuple[list[ExportColumn], list[str]]:
     """The columns of a table, and the names of its key."""
-    if table == tournament_performance.NAME:
-        types = tournament_performance.TYPES
+    if table == view_tables.PERFORMANCE:
+        types = view_tables.PERFORMANCE_TYPES
         columns = [
             ExportColumn(
                 name=name,
                 kind=_KINDS[types[name]],
                 meaning=meaning,
                 sql=f'"{name}"',
-                optional=name not in tournament_performance.KEY,
+                optional=name not in view_tables.PERFORMANCE_KEY,
             )
             for name, meaning in described.columns.items()
         ]
-        return columns, list(tournament_performance.KEY)
+        return columns, list(view_tables.PERFORMANCE_KEY)
     columns, key = [], {}
     for _, name, kind, not_null, _, place in _table(connection, table).columns:
         meaning = described.columns.get(name, ColumnDoc(""))

@@ -36,7 +36,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import OPEN
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
-from ledger.ratings import keeping, read_models
+from ledger.ratings import keeping, view_tables
 from ledger.ratings.standings import list_in_force
 from ledger.runtime.lazy import pl
 from ledger.runtime.nearest import choice_of
@@ -163,7 +163,7 @@ GAMES = Dataset(
 
 # -- players -----------------------------------------------------------------------------------------------------
 
-_CURRENT = read_models.described()["current"].columns
+_CURRENT = view_tables.described()["current"].columns
 _PERSON = BOOK["players"].columns
 PLAYER_COLUMNS = (
     _column(ColumnKind.INTEGER, _PERSON["player"], "player", "p.player", optional=False),
@@ -250,7 +250,7 @@ _AFTER = {  # names of people stand behind their numbers
 
 def history(scheme_state: Sequence[str] = ()) -> Dataset:
     """The history; the schemes that were ever in use give it columns for their state."""
-    table = read_models.described((), scheme_state)["history"]
+    table = view_tables.described((), scheme_state)["history"]
     columns: list[ExportColumn] = []
     for name in stored_order(table, scheme_state):
         kind = kind_of_side(name, scheme_state)
@@ -483,7 +483,7 @@ def dataset(ledger: Ledger, name: str) -> Dataset:
     keeping.refuse_left_behind(connection, name, ledger.views.at_hand.broken)
     if name in PREPARED:
         return PREPARED[name](scheme_state(connection))
-    tables = read_models.described_in(connection, projectors)
+    tables = view_tables.described_in(connection, projectors)
     further = [name for name in tables if name not in PREPARED and can_be_had(connection, name)]
     names = [*PREPARED, *further]
     if name not in names:
