@@ -104,7 +104,7 @@ class Recorder:
                 now = rules.check_clock(now, last)
             else:
                 now = rules.check_acceptance(accepted, now, writer.size, last)
-            return self._batch(writer, actor, now, accepted).append(batch)
+            return self._batch(writer, actor, now, batch, accepted).append(batch)
 
     def append_judged(self, gate: Gate, actor: str) -> Recorded:
         """Record facts that have a door of their own, as ``rules.OWN_DOORS`` says, in one transaction.
@@ -121,17 +121,21 @@ class Recorder:
         with self._writing() as writer:
             now = rules.check_clock(self.clock_ms(), writer.last_recorded_at())
             batch = list(gate(writer, now))
-            return self._batch(writer, actor, now, None, rules.OWN_DOORS).append(batch)
+            return self._batch(writer, actor, now, batch, judged=rules.OWN_DOORS).append(batch)
 
     def _batch(
         self,
         writer: Writer,
         actor: str,
         now_ms: int,
-        accepted: ClockAccepted | None,
+        batch: Sequence[Event],
+        accepted: ClockAccepted | None = None,
         judged: Container[type[Event]] = (),
     ) -> _Batch:
-        return _Batch(writer, self._known, actor, now_ms, accepted, self._further, judged)
+        # One look into the index: nearly nowhere anybody was erased, and so no more keys are looked up for it.
+        has_games = any(isinstance(event, GameRecorded) for event in batch)
+        anybody_erased = has_games and next(self._journal.keys(*rules.ERASED), None) is not None
+        return _Batch(writer, self._known, actor, now_ms, accepted, self._further, judged, anybody_erased)
 
     @contextmanager
     def _writing(self) -> Iterator[Writer]:
@@ -155,6 +159,7 @@ class _Batch:
         accepted: ClockAccepted | None,
         further: Further,
         judged: Container[type[Event]],
+        anybody_erased: bool,  # as the journal says
     ) -> None:
         self._writer = writer
         self._known = keys
@@ -163,6 +168,7 @@ class _Batch:
         self._further = further
         self._accepted = accepted  # the first event, judged already
         self._judged = judged  # kinds that are judged already
+        self._anybody_erased = anybody_erased
         self._stamp = rules.recorded_text(now_ms)
         # what is known of games that were told again, by their key
         self._games: dict[str, KnownGame] = {}
@@ -184,6 +190,8 @@ class _Batch:
         players = {game.white for game in games} | {game.black for game in games}
         self._look_up({f"scheme:{pool}@start" for pool in {game.pool for game in games}})
         self._look_up({f"player:{player}" for player in players})
+        if self._anybody_erased:
+            self._look_up(set(chain.from_iterable(map(rules.erasures, games))))
         rules.check_games(games, self._known, self._now_ms)
         first = self._writer.size + 1
         keys = [game.key for game in games]
@@ -205,6 +213,8 @@ class _Batch:
         # An attempt that was given up may have learnt from supplements that were never written.
         self._games.clear()
         self._look_up(set(chain.from_iterable(map(rules.needed_keys, events))))
+        if self._anybody_erased:
+            self._look_up(set(chain.from_iterable(map(rules.erasures, events))))
         kinds: list[str] = []
         keys: list[str] = []
         bodies: list[bytes] = []
