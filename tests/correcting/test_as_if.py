@@ -310,7 +310,8 @@ def test_a_file_as_if_is_the_file_after_the_approval(file: str, tmp_path: Path, 
     made(path).close()
     assert run("correct", path, "void", "g3", "--reason", "the scoresheet", "--by", "eve").code == 0
     words = ("export", path, "history", "-o", target)
-    before, after = [], []
+    before: list[Any] = []
+    after: list[Any] = []
     for told, options in ((before, ()), (after, ("--as-if", "1"))):
         assert run(*words, *options).code == 0
         told.append(rows_in(target))
