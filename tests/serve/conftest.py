@@ -15,7 +15,10 @@ from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools import cli
+from tools.serve.gate import Gate
 from tools.serve.readers import Reader, application
+from tools.serve.settings import Serving
+from tools.serve.sites import Site
 
 
 @pytest.fixture(name="busy_base", scope="session")
@@ -44,7 +47,7 @@ def _served(busy_base: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(name="answering")
 def _answering(served: Path) -> Iterator[Reader]:
-    reader = Reader(served, SITE, threads=2)
+    reader = Reader(served, Site(public_url=SITE), threads=2)
     yield reader
     reader.close()
 
@@ -63,5 +66,5 @@ def _get(answering: Reader) -> Get:
         answering.scanning = asyncio.Semaphore(1)
         return asyncio.run(asked())
 
-    app = application(answering)
+    app = Gate(application(answering), Serving(path=answering.path))
     return get

@@ -34,6 +34,7 @@ from ledger.ledger import Ledger
 
 from . import forms, questions
 from .parameters import Asked, Parameter, choice, instant, text, whole
+from .safety import Guard
 
 PREFIX = "/api/v1"
 PAGE = 100  # rows of a page, where nothing else is asked
@@ -60,6 +61,9 @@ class Route:
         cost: what the answer costs.
         of_today: whether it depends on what day it is, too.
         media: of answers that are documents, what they may be.
+        prefix: what stands before the path.
+        template: of a page, the template that shows the answer; None: it is for programs.
+        guard: what browsers may do with it.
     """
 
     path: str
@@ -70,6 +74,9 @@ class Route:
     cost: Cost = Cost.INDEX
     of_today: bool = False
     media: tuple[str, ...] = ("application/json",)
+    prefix: str = PREFIX
+    template: str | None = None
+    guard: Guard = Guard.DATA
 
     @property
     def doc(self) -> str:
@@ -79,7 +86,7 @@ class Route:
     @property
     def address(self) -> str:
         """The address as the server matches it: a name of a tournament may have a slash in it."""
-        return f"{PREFIX}{self.path}".replace("{tournament}", "{tournament:path}")
+        return f"{self.prefix}{self.path}".replace("{tournament}", "{tournament:path}")
 
     @property
     def every_parameter(self) -> tuple[Parameter, ...]:
