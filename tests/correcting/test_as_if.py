@@ -69,6 +69,10 @@ CHANGES: dict[str, Callable[[Ledger], Change]] = {
     "day": lambda ledger: ledger.corrections.drafts.replace("game:made-2", {"ended_at": "2009-05-04"}),
     "void": lambda ledger: ledger.corrections.drafts.annul("game:made-3"),
     "late": lambda ledger: ledger.corrections.drafts.add(game_recorded("late", ended_at="2014-03", half_moves=50)),
+    # whose weekday is known, of which a projector of facts is told
+    "late of a day": lambda ledger: ledger.corrections.drafts.add(
+        game_recorded("late-7", ended_at="2014-03-07", half_moves=50)
+    ),
     "merge": lambda ledger: ledger.corrections.drafts.merge(2, 5),
     "close": lambda ledger: ledger.corrections.drafts.close_account(4, "2015"),
 }
