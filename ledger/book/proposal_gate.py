@@ -18,7 +18,7 @@ from ledger.book.policies import POLICIES, Given, check_settings
 from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
-from ledger.facts.events import Decision, Event, GameRecorded, PolicySet, SchemeAdopted
+from ledger.facts.events import Decision, Event, GameRecorded, PolicySet
 from ledger.journal import Journal, rules
 from ledger.journal.rules import next_number
 
@@ -279,7 +279,7 @@ class ProposalGate:
         fact = self._known(change)
         if fact is None:
             yield "no-such-fact", f"the journal holds no {change.fact!r} at entry {change.entry}; look it up in 'log'"
-        elif not is_annullable(fact.cls) or (fact.cls is SchemeAdopted and self._is_fixed(change, "effective_from")):
+        elif not is_annullable(fact.cls) or self._is_fixed(change, "effective_from"):
             yield "not-correctable", f"{change.fact!r} cannot be taken back; correct its fields instead"
         elif change.do is Verb.ANNUL and fact.annulled_by is not None:
             yield "changes-nothing", f"{change.fact!r} was annulled by proposal {fact.annulled_by} already"
