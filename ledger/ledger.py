@@ -439,17 +439,22 @@ class Ledger(OpenLedger):
         return self.corrections.preview(wanted)
 
     @contextmanager
-    def as_if(self, wanted: int | Sequence[Change]) -> Iterator[Ledger]:
+    def as_if(self, wanted: int | Sequence[Change], *, apart: bool = False) -> Iterator[Ledger]:
         """The ledger as it would answer after the approval of an open proposal, or of changes; nothing is recorded.
 
         Others read on for the length of the block, and wait to write. What is read by another connection or process
-        (``query``, exports, ``database``) is as it stands.
+        (``query``, ``database``) is as it stands, unless it is asked *apart*.
+
+        Args:
+            wanted: the number of an open proposal, or changes that nobody has proposed yet.
+            apart: on a copy of the views, which is made for the block and which other connections read, too; nobody
+                waits for it.
 
         Raises:
             ProposalError: it may not be approved, or they may not be proposed; all faults are listed.
         """
         with (
-            Previews(self).as_if(wanted) as (views, journal),
+            Previews(self).as_if(wanted, apart=apart) as (views, journal),
             _Borrowed(self.path, journal, self.names.file, views, self.clock) as ledger,
         ):
             yield ledger

@@ -227,7 +227,7 @@ CATALOGUE: dict[str, Provoke] = {
     "list-looks-wrong": list_that_looks_wrong,
     "unknown-name-list": lambda scene: scene.ledger.publications.found("standard@2026-11-20"),
     **REFUSALS,
-    "erased-player": lambda scene: (scene.ledger.erase(1), scene.ledger.rename(1, "Eve")),
+    "erased-player-renamed": lambda scene: (scene.ledger.erase(1), scene.ledger.rename(1, "Eve")),
     "malformed-name": lambda scene: scene.ledger.rename(1, " Eve"),
     "malformed-reason": lambda scene: propose(scene.ledger, "two\nlines"),
     "malformed-entry": lambda _: decode(

@@ -38,7 +38,7 @@ BESIDE: Mapping[str, TableDoc] = {
         "name",
     ),
     "journal": TableDoc(
-        "The entries of the journal; only in 'query', and not with --known-at.",
+        "The entries of the journal; only in 'query', and not with --known-at or --as-if.",
         {
             "position": ColumnDoc("place in the journal, from 1", POSITION),
             "kind": ColumnDoc("name and version of the fact, such as game-recorded/1"),

@@ -31,6 +31,7 @@ from ledger.facts.events import (
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.words import becomes_drawn_by_time, length_fault, result_fault
 from ledger.journal import Journal, rules
+from ledger.runtime.nearest import did_you_mean
 
 if TYPE_CHECKING:
     import sqlite3
@@ -233,7 +234,15 @@ _ENDED = (
     "SELECT DISTINCT ended_ms FROM games WHERE pool = ?1 AND tournament = ?2 AND voided_by IS NULL "
     "AND position NOT IN (SELECT value FROM json_each(?3))"
 )
-
+_NAMING = ("games", "openings", "tournaments")  # tables of facts that name tournaments
+_NAMED = (
+    "SELECT EXISTS(SELECT 1 FROM {table} WHERE pool = ?1 AND tournament = ?2 "
+    "AND position NOT IN (SELECT value FROM json_each(?3)))"
+)
+_NAMES = (
+    "SELECT tournament FROM games WHERE pool = ?1 AND tournament IS NOT NULL "
+    "UNION SELECT tournament FROM openings WHERE pool = ?1"
+)
 _CORRECTED = "SELECT DISTINCT subject FROM corrections WHERE subject GLOB ? ORDER BY subject"
 
 
@@ -391,6 +400,42 @@ def refuse_misfit(
         _refuse_overlap(event, announced)
     else:
         _refuse_early_end(event, announced, ends, pool)
+
+
+def refuse_unknown_tournament(
+    connection: sqlite3.Connection,
+    pool: Pool,
+    event: TournamentClosed,
+    beside: rules.Beside,
+    moved: Collection[int],
+) -> None:
+    """Refuse a closing under a name that neither a game nor an announcement bears: most likely it is misspelt.
+
+    For whoever says the name: the command, proposals and their approval. ``append`` takes it, for facts arrive in any
+    order: an end may come before the games that it ends, and what follows from both is the same either way. It does
+    nothing until then.
+
+    Args: as of ``refuse_misfit``.
+
+    Raises:
+        RejectedError: ``no-such-tournament``.
+    """
+    place = pool.pool, event.tournament, json.dumps(sorted(moved))
+    named = (GameRecorded, TournamentOpened, TournamentClosed)
+    if any(connection.execute(_NAMED.format(table=table), place).fetchone()[0] for table in _NAMING) or any(
+        isinstance(other, named) and (other.pool, other.tournament) == (event.pool, event.tournament)
+        for others in beside.values()
+        for other in others
+        if other is not event
+    ):
+        return
+    names = [name for (name,) in connection.execute(_NAMES, (pool.pool,))]
+    raise RejectedError(
+        "no-such-tournament",
+        event.key,
+        f"no tournament {event.tournament!r} in pool {event.pool!r}; {did_you_mean(event.tournament, names)}no game "
+        "carries that name; where its games come later, 'open-tournament' it first",
+    )
 
 
 def _announced_and_played(

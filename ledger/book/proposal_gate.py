@@ -14,11 +14,11 @@ from ledger.book.conflicts import NOT_YET, PLACES, Fact, HypotheticalFacts, cont
 from ledger.book.conflicts import RULE as IMPOSSIBLE
 from ledger.book.decisions import Decided, Proposal
 from ledger.book.kinds import KINDS, correctable_fields, is_annullable
-from ledger.book.policies import check_settings
-from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError
+from ledger.book.policies import POLICIES, Given, check_settings
+from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
-from ledger.facts.events import FOUR_EYES, Decision, Event, GameRecorded, PolicySet, SchemeAdopted
+from ledger.facts.events import Decision, Event, GameRecorded, PolicySet
 from ledger.journal import Journal, rules
 from ledger.journal.rules import next_number
 
@@ -31,7 +31,9 @@ RULES: Mapping[str, str] = {
     "nothing-proposed": "a proposal holds at least one change, and a batch at least one row: give one",
     "no-such-fact": "the journal holds no fact of this key at this entry: look it up",
     "no-such-player": "this player number was never registered: look it up",
-    "no-such-tournament": "no game of this pool bears this tournament's name: names are matched whole",
+    "no-such-tournament": (
+        "no game of this pool bears this tournament's name, nor was it announced: names are matched whole"
+    ),
     "no-such-proposal": "nobody made a proposal of this number: see 'correct list'",
     "not-correctable": "this field, or a fact of this kind, is not corrected so: the message says what is",
     "stale": "the fact no longer says what the proposal expects: look at it again and propose anew",
@@ -51,6 +53,9 @@ RULES: Mapping[str, str] = {
 
 Found = Iterator[tuple[str, str]]  # rules and messages
 
+# what the keys of policies begin with that hold by position
+_BY_POSITION = tuple(f"policy:{name}@" for name, policy in POLICIES.items() if policy.is_by_position)
+
 
 class Judge(Protocol):
     """What judges facts by all that stands; each of these raises a RejectedError, as ``StandingGames`` says."""
@@ -63,6 +68,12 @@ class Judge(Protocol):
 
     def refuse_beside(self, event: Event, beside: rules.Beside, moved: Collection[int]) -> None:
         """Refuse a fact that would stand again."""
+
+    def refuse_unknown_tournament(self, event: Event, beside: rules.Beside, moved: Collection[int]) -> None:
+        """Refuse the closing of a tournament that nobody knows."""
+
+    def refuse_unknown_models(self, policy: str, settings: Given) -> None:
+        """Refuse names of read models that nobody has, by an UnknownNameError."""
 
 
 _OF_PERSON = (
@@ -163,6 +174,8 @@ class ProposalGate:
                 return
         for event in coming.by_change.get(number, ()):
             try:
+                if "tournament" in (change.facts or {}):  # said anew; what is put back was said before
+                    self._judge.refuse_unknown_tournament(event, coming.by_subject, coming.moved)
                 if change.do is Verb.ADD:
                     self._judge.judge(event, coming.by_subject, coming.moved)
                 elif fact is not None:
@@ -207,10 +220,11 @@ class ProposalGate:
         changes = [change] if change.do is not Verb.ADD else []
         if change.do is Verb.UNDO:
             changes = [numbered.change for numbered in self.decided.changes([change.proposal or 0])]
-        if any((each.fact or "").startswith(f"policy:{FOUR_EYES}@") for each in changes):
-            message = "four eyes hold from their entry on, never backwards; propose another setting of them"
-            yield "not-correctable", message
-            return
+        for each in changes:
+            if (each.fact or "").startswith(_BY_POSITION):
+                message = f"{each.fact!r} holds from its entry on, never backwards; set that policy anew"
+                yield "not-correctable", message
+                return
         match change.do:
             case Verb.REPLACE:
                 yield from self._replace(change)
@@ -265,7 +279,7 @@ class ProposalGate:
         fact = self._known(change)
         if fact is None:
             yield "no-such-fact", f"the journal holds no {change.fact!r} at entry {change.entry}; look it up in 'log'"
-        elif not is_annullable(fact.cls) or (fact.cls is SchemeAdopted and self._is_fixed(change, "effective_from")):
+        elif not is_annullable(fact.cls) or self._is_fixed(change, "effective_from"):
             yield "not-correctable", f"{change.fact!r} cannot be taken back; correct its fields instead"
         elif change.do is Verb.ANNUL and fact.annulled_by is not None:
             yield "changes-nothing", f"{change.fact!r} was annulled by proposal {fact.annulled_by} already"
@@ -297,13 +311,18 @@ class ProposalGate:
         """What the rules of the journal say against a fact."""
         if isinstance(event, PolicySet):
             yield from _policy_faults(event)
+            try:
+                self._judge.refuse_unknown_models(event.policy, event.settings)
+            except UnknownNameError as error:
+                yield "bad-value", f"{event.key!r} may not be set so: {error}"
             number = next_number(self._journal.find, event.policy)
             # they are looked up as numbered without gaps
             if event.number != number:
                 yield "bad-value", f"{event.key!r}: the next setting of this policy has number {number}"
             return
         try:
-            rules.check_new(event, self._journal.find(rules.needed_keys(event)), self._now_ms)
+            keys = (*rules.needed_keys(event), *rules.erasures(event))
+            rules.check_new(event, self._journal.find(keys), self._now_ms)
         except RejectedError as error:
             yield error.rule, f"{event.key!r}: {str(error).removeprefix(f'{error.rule}: ')}"
 
@@ -418,6 +437,7 @@ class ProposalGate:
                     yield from (Refusal(number, rule, message) for rule, message in _policy_faults(event))
                 if fact.annulled_by is not None or type(event) in rules.OWN_DOORS:
                     continue
+                # without erasures: what somebody played before being erased may be put right, or counted as theirs
                 rules.check_new(event, self._journal.find(rules.needed_keys(event)), self._now_ms)
             except MalformedError as error:
                 yield Refusal(number, "bad-value", f"{key!r} may not stand so: {'; '.join(error.problems)}")

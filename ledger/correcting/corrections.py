@@ -172,7 +172,10 @@ class Corrections:
                 person.
             token: that token.
             reason: why, where that is to be kept.
-            seen: the number of entries for which the impact was looked at: refused where more are there by now.
+            seen: the number of entries for which the impact was looked at: refused where more are there by now. The
+                command asks for it where facts came since the proposal. A program need not: it is no rule of a fact,
+                for no entry tells what somebody looked at, and where games are recorded all the time there is no
+                moment in which it holds.
 
         Returns:
             The receipts of the decision and of the facts that it records.

@@ -31,6 +31,7 @@ from ledger.ratings import trials
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.trials import Figures, ListMove, Preview
 from ledger.ratings.views import Views
+from ledger.runtime import sqlite
 
 _WHEN = "2000-01-01T00:00:00.000Z"  # when an entry was recorded never influences a rating
 _SOMEBODY, _ANOTHER = "somebody", "somebody else"
@@ -172,16 +173,25 @@ class Previews:
             return None if has_changed else cast("Impact", impact)
 
     @contextmanager
-    def as_if(self, wanted: int | Sequence[Change]) -> Iterator[tuple[Views, Journal]]:
+    def as_if(self, wanted: int | Sequence[Change], *, apart: bool = False) -> Iterator[tuple[Views, Journal]]:
         """The views and the journal as they would be after it, for the length of the block; all read models follow.
+
+        Args:
+            wanted: as of ``of``.
+            apart: whether other connections are to read them, too: then a copy of the views is made for it.
 
         Raises: as ``of``.
         """
         self.ledger.level()
-        with trials.trial(self.ledger.views) as views:
+        with trials.copied(self.ledger.views) if apart else trials.trial(self.ledger.views) as views:
             tried = self._tried(views, wanted)
             with closing(self._journal(tried)) as journal:
-                trials.fold_in(views, journal, tried.entries, views.kept())
+                if apart:
+                    with sqlite.immediate(views.connection, views.path):
+                        trials.fold_in(views, journal, tried.entries, views.kept())
+                    views.journal = journal  # with which they are level, whoever asks them now
+                else:
+                    trials.fold_in(views, journal, tried.entries, views.kept())
                 yield views, journal
 
     def _journal(self, tried: _Tried) -> ScratchJournal:

@@ -183,7 +183,7 @@ class Recorder:
     def _batch(
         self, writer: Writer, now_ms: int, accepted: ClockAccepted | None, judged: Container[type[Event]] = ()
     ) -> _Batch:
-        return _Batch(writer, self._known, now_ms, accepted, self._further, judged)
+        return _Batch(writer, self._journal, self._known, now_ms, accepted, self._further, judged)
 
     @contextmanager
     def _writing(self) -> Iterator[Writer]:
@@ -233,6 +233,7 @@ class _Batch:
     def __init__(
         self,
         writer: Writer,
+        journal: Journal,
         keys: set[str],
         now_ms: int,
         accepted: ClockAccepted | None,
@@ -240,6 +241,7 @@ class _Batch:
         judged: Container[type[Event]],
     ) -> None:
         self._writer = writer
+        self._journal = journal
         self._known = keys
         self._now_ms = now_ms
         self._further = further
@@ -285,6 +287,7 @@ class _Batch:
         players = {game.white for game in games} | {game.black for game in games}
         self._look_up({f"scheme:{pool}@start" for pool in {game.pool for game in games}})
         self._look_up({f"player:{player}" for player in players})
+        self._look_up_erasures(games)
         rules.check_games(games, self._known, self._now_ms)
         first = self._writer.size + 1
         keys = [game.key for game in games]
@@ -295,6 +298,13 @@ class _Batch:
         leaves = self._writer.append(repeat(GameRecorded.KIND, len(games)), keys, bodies)
         receipts = map(Receipt, count(first), keys, leaves, repeat(False))  # noqa: FBT003  # nothing was a repeat
         return Recorded(list(receipts), games)
+
+    def _look_up_erasures(self, events: Sequence[Event]) -> None:
+        """Which players of games were erased."""
+        keys = set(chain.from_iterable(map(rules.erasures, events)))
+        # One look into the index: nearly nowhere anybody was erased, and so no more keys are looked up for it.
+        if keys and next(self._journal.keys(*rules.ERASED), None) is not None:
+            self._look_up(keys)
 
     def _look_up(self, keys: set[str]) -> None:
         """Which of these keys the journal holds, unless it is remembered."""
@@ -313,6 +323,7 @@ class _Batch:
         # An attempt that was given up may have learnt from supplements that were never written.
         self._games.clear()
         self._look_up(set(chain.from_iterable(map(rules.needed_keys, events))))
+        self._look_up_erasures(events)
         entries = _Entries(self._writer.size + 1)
         for place, (event, actor) in enumerate(zip(events, actors, strict=True)):
             try:

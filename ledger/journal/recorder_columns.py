@@ -169,10 +169,13 @@ class _Taken:
 
 
 class _AllMet:
-    """The keys of an import's pools and players: before a game is judged they are adopted and registered."""
+    """The keys of an import's pools and players: before a game is judged they are adopted and registered.
+
+    Nobody of them was erased: who was has no identity by which a file could name the player.
+    """
 
     def __contains__(self, key: object) -> bool:
-        return True
+        return not str(key).startswith(rules.ERASED[0])
 
 
 _ALL_MET = _AllMet()

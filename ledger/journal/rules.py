@@ -101,6 +101,7 @@ RULES: dict[str, str] = {
     "exists-with-different-FIELD": "the key was recorded with another fact, which stays: find out which is right",
     "unknown-pool": "no scheme was adopted for this pool: adopt one first",
     "unknown-player": "this player number was never registered: register the player first",
+    "erased-player": "who was erased plays no further game: who comes back is registered anew",
     "same-player": "White and Black are one player: check the source",
     "ended-before-start": "the game, or the tournament, ended before it began: check both times",
     "ended-in-the-future": "it ended more than a day after now: check the date and this machine's clock",
@@ -144,6 +145,7 @@ OWN_DOORS: Mapping[type[Event], str] = {
     TokenRevoked: "'token revoke' or Ledger.tokens",
 }
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
+ERASED = ("erased:", "erased;")  # all keys that say that somebody was erased are from the first on, before the other
 Known = Container[str]  # the keys that the journal holds
 Beside = Mapping[str, Sequence[Event]]  # by subject, facts that come to stand together with a judged one
 
@@ -230,6 +232,14 @@ def needed_keys(event: Event) -> tuple[str, ...]:
     return of_pool if player is None else (*of_pool, f"player:{player}")
 
 
+def erasures(event: Event) -> tuple[str, ...]:
+    """The keys that may not stand in the journal before a new fact: those that say that its players were erased.
+
+    Of a game alone: a standing, or a bye of a tournament that was played, may be told of somebody who was erased.
+    """
+    return (f"erased:{event.white}", f"erased:{event.black}") if isinstance(event, GameRecorded) else ()
+
+
 def subject_of(event: Event) -> str:
     """What a fact is about: its key without the instant; of all games one word, for a closing asks for all of them."""
     return "game" if isinstance(event, GameRecorded) else event.key.partition("@")[0]
@@ -240,7 +250,8 @@ def check_new(event: Event, keys: Known, now_ms: int) -> None:
 
     Args:
         event: the fact.
-        keys: the keys that the journal holds, those among them that the event refers to at least.
+        keys: the keys that the journal holds, those among them that the event refers to at least; of an event that is
+            judged as new with its ``erasures``.
         now_ms: the recording machine's clock, milliseconds since 1970.
 
     Raises:
@@ -320,6 +331,10 @@ def _check_game(event: GameRecorded, keys: Known, now_ms: int) -> None:
     for number, key in ((event.white, white), (event.black, black)):
         if key not in keys:
             raise stranger(event.key, number)
+    for number, key in zip((event.white, event.black), erasures(event), strict=True):
+        if key in keys:
+            message = f"player {number} was erased and plays no further game; who comes back is registered anew"
+            raise _refusal("erased-player", event, message)
     if event.white == event.black:
         raise _refusal("same-player", event, f"White and Black are both player {event.white}; check the source")
     _check_times(event, now_ms)
@@ -348,7 +363,7 @@ def check_games(games: Sequence[GameRecorded], keys: Known, now_ms: int) -> None
     players = {game.white for game in games} | {game.black for game in games}
     if not (
         all(f"scheme:{pool}@start" in keys for pool in {game.pool for game in games})
-        and all(f"player:{player}" in keys for player in players)
+        and all(f"player:{player}" in keys and f"erased:{player}" not in keys for player in players)
         and not any(game.white == game.black or game.started_at is not None for game in games)
         and max((game.ended_at for game in games), default="") < _day(now_ms // DAY_MS)
     ):

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import attrs
 
 from ledger.book.policies import (
-    READ_MODELS,
     Given,
     Policies,
     PolicyRow,
@@ -24,7 +23,7 @@ from ledger.book.policies import (
     stored_policies,
 )
 from ledger.book.timeline import BEGINNING
-from ledger.errors import RejectedError, UnknownNameError
+from ledger.errors import RejectedError
 from ledger.facts.events import FOUR_EYES, Event, PolicySet, Role
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Receipt
@@ -32,7 +31,6 @@ from ledger.journal import Writer, rules
 from ledger.journal.rules import next_number
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.views_file import reading
-from ledger.runtime.nearest import choice_of
 
 
 @attrs.frozen
@@ -75,7 +73,7 @@ class HousePolicies:
         """
         check_settings(policy, settings, effective_from)
         self.ledger.level()  # what is long is done before the lock
-        self._refuse_unknown_models(policy, settings)
+        self.ledger.standing.refuse_unknown_models(policy, settings)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
             self.ledger.level()
@@ -90,18 +88,9 @@ class HousePolicies:
         """The fact that a proposal to set a policy carries: numbered, with every setting; nothing is recorded."""
         check_settings(policy, settings, effective_from)
         self.ledger.level()
-        self._refuse_unknown_models(policy, settings)
+        self.ledger.standing.refuse_unknown_models(policy, settings)
         number = next_number(self.ledger.journal.find, policy)
         return _in_full(self._policies(), policy, number, settings, effective_from)
-
-    def _refuse_unknown_models(self, policy: str, settings: Given) -> None:
-        """Refuse names that no read model has, at hand here or in the tables: one mistyped would be kept by nobody."""
-        if policy == READ_MODELS:
-            models = self.ledger.views.read_models()
-            for name in settings:
-                if name not in models:
-                    hint = f"{choice_of(name, models)}; install its plug-in first"
-                    raise UnknownNameError("read model", name, hint, where="at hand here")
 
     def list(self) -> tuple[PolicyRow, ...]:
         """All that was set, by policy and number; those of a later version too."""

@@ -15,11 +15,12 @@ import orjson
 
 from ledger.book import conflicts, decisions
 from ledger.book.conflicts import HypotheticalFacts, may_meet
+from ledger.book.policies import READ_MODELS, Given, stored_policies
 from ledger.book.roster import FROM_THE_BEGINNING, standing_sql
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.book.tournament_editions import in_edition
-from ledger.errors import ConflictError, LedgerError, MalformedError, RejectedError
+from ledger.errors import ConflictError, LedgerError, MalformedError, RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.codec import decode
 from ledger.facts.events import (
@@ -44,6 +45,7 @@ from ledger.journal.told_again import Corrected
 from ledger.ratings import queries, views_file
 from ledger.ratings.views import Views
 from ledger.runtime.lazy import pl
+from ledger.runtime.nearest import choice_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -389,6 +391,44 @@ class StandingGames:
             for pool in self.views.pools():  # of one that is none another rule speaks
                 if pool.name == event.pool:
                     conflicts.refuse_misfit(self.views.connection, pool, event, beside, moved)
+
+    def refuse_unknown_tournament(
+        self, event: Event, beside: rules.Beside = NOTHING, moved: Collection[int] = ()
+    ) -> None:
+        """Refuse the closing of a tournament that nobody knows, for whoever says its name by hand.
+
+        Why ``append`` does not ask this, ``conflicts.refuse_unknown_tournament`` says. The views are brought level.
+
+        Args: as of ``judge``.
+
+        Raises:
+            RejectedError: ``no-such-tournament``.
+        """
+        if isinstance(event, TournamentClosed):
+            self.views.level()
+            for pool in self.views.pools():  # of one that is none another rule speaks
+                if pool.name == event.pool:
+                    conflicts.refuse_unknown_tournament(self.views.connection, pool, event, beside, moved)
+
+    def refuse_unknown_models(self, policy: str, settings: Given) -> None:
+        """Refuse names that no read model has, at hand here or in the tables: one mistyped would be kept by nobody.
+
+        A name that was set before stays: its plug-in may be gone. Asked of level views.
+
+        Args:
+            policy: name of a policy; of others than ``read-models`` nothing is said.
+            settings: what it is to say.
+
+        Raises:
+            UnknownNameError: naming those that there are.
+        """
+        if policy != READ_MODELS:
+            return
+        models, said = self.views.read_models(), stored_policies(self.views.connection).last(READ_MODELS)
+        for name in settings:
+            if name not in models and (said is None or name not in said.settings):
+                hint = f"{choice_of(name, models)}; install its plug-in first"
+                raise UnknownNameError("read model", name, hint, where="at hand here")
 
     def refuse_meeting(self, event: Event) -> None:
         """Refuse a new fact where another one was corrected to stand; the views are brought level for it.

@@ -3,7 +3,7 @@
 Whatever is asked within a trial is asked of the real tables by the ordinary questions, so what it answers is what the
 entries would bring. The journal is not touched; the writing lock of the views is held meanwhile, so that others read on
 and wait to write. Where it cannot be had (others write, or try, for long; nobody may write the folder) a copy of the
-views is tried on.
+views is tried on. What other connections or processes are to read is committed in such a copy.
 """
 
 from __future__ import annotations
@@ -66,18 +66,23 @@ def _held(views: Views) -> Iterator[Views]:
             yield views
         return
     with ExitStack() as stack:
-        tried = views.for_trials() if views.can_be_written() else stack.enter_context(_copied(views))
+        tried = views.for_trials() if views.can_be_written() else stack.enter_context(copied(views))
         try:
             stack.enter_context(sqlite.immediate(tried.connection, tried.path, views_file.REBUILD, PATIENCE))
         except StorageError:  # others are writing, perhaps for long
-            tried = stack.enter_context(_copied(views))
+            tried = stack.enter_context(copied(views))
             stack.enter_context(sqlite.immediate(tried.connection, tried.path))
         stack.enter_context(views.being_tried_on())
         yield tried
 
 
 @contextmanager
-def _copied(views: Views) -> Iterator[Views]:
+def copied(views: Views) -> Iterator[Views]:
+    """A copy of views in a folder of its own, which goes after the block: it costs reading and writing all of them.
+
+    Raises:
+        StorageError: the disk refuses.
+    """
     with TemporaryDirectory(prefix="ledger-trial-") as folder:
         copy = views.elsewhere(Path(folder) / views.path.name)
         with (

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import attrs
+import polars as pl
 import pytest
 
-from ledger.answers import differences, explanations, highest, players, streaks, time_losses, upsets
+from ledger.answers import differences, explanations, highest, players, querying, streaks, time_losses, upsets
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.graphs import json_form, pages
 from ledger.answers.player_games import games
@@ -26,11 +29,12 @@ from ledger.ratings.projectors import BUILT_IN
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.commands import Run
-from tests.kit.corrections import made
+from tests.kit.corrections import approve, made
 from tests.kit.fact_plugins import WEEKDAYS
 from tests.kit.games import game_recorded, source_games
 from tests.kit.impacts import file_digests
 from tests.kit.plugins import WIN_STREAKS
+from tools.commands import USAGE
 
 GAMES = 200
 READ_MODELS = (*BUILT_IN, WIN_STREAKS, WEEKDAYS)
@@ -65,6 +69,10 @@ CHANGES: dict[str, Callable[[Ledger], Change]] = {
     "day": lambda ledger: ledger.corrections.drafts.replace("game:made-2", {"ended_at": "2009-05-04"}),
     "void": lambda ledger: ledger.corrections.drafts.annul("game:made-3"),
     "late": lambda ledger: ledger.corrections.drafts.add(game_recorded("late", ended_at="2014-03", half_moves=50)),
+    # whose weekday is known, of which a projector of facts is told
+    "late of a day": lambda ledger: ledger.corrections.drafts.add(
+        game_recorded("late-7", ended_at="2014-03-07", half_moves=50)
+    ),
     "merge": lambda ledger: ledger.corrections.drafts.merge(2, 5),
     "close": lambda ledger: ledger.corrections.drafts.close_account(4, "2015"),
 }
@@ -234,6 +242,13 @@ ASKED = {
     "runs": "runs DB --on 2026-11-20",
     "crosstable": "crosstable DB Open",
     "tournaments": "tournaments DB",
+    "query": "query DB 'SELECT * FROM history ORDER BY pool, player, n'",
+    "query of names": "query DB 'SELECT name, rating FROM current JOIN names USING (player) ORDER BY name' --csv",
+    "export": "export DB history",
+    "export of games": "export DB games --format ndjson",
+    "export of ratings": "export DB ratings --at 2026-11-20",
+    "export of a tournament": "export DB tournament --tournament Open --names",
+    "export of cross-tables": "export DB crosstables",
 }
 
 
@@ -245,7 +260,9 @@ def test_commands_as_if_print_what_they_print_after_the_approval(wanted: str, tm
     assert run("correct", path, *change, "--reason", "the scoresheet", "--by", "eve").code == 0
 
     def printed(*options: str) -> dict[str, str]:
-        lines = {name: [str(path) if word == "DB" else word for word in line.split()] for name, line in ASKED.items()}
+        lines = {
+            name: [str(path) if word == "DB" else word for word in shlex.split(line)] for name, line in ASKED.items()
+        }
         answers_of = {name: run(*line, *options) for name, line in lines.items()}
         assert {name: done.code for name, done in answers_of.items()} == dict.fromkeys(ASKED, 0)
         return {name: re.sub('"position": [0-9]+', "", done.out) for name, done in answers_of.items()}
@@ -253,4 +270,65 @@ def test_commands_as_if_print_what_they_print_after_the_approval(wanted: str, tm
     before, tried = printed(), printed("--as-if", "1")
     assert run("correct", path, "approve", "1", "--by", "adam").code == 0
     assert printed() == tried
-    assert {name for name in ASKED if before[name] != tried[name]} >= {"show", "ratings", "best", "pools", "predict"}
+    moved = {"show", "ratings", "best", "pools", "predict", "query", "query of names", "export", "export of ratings"}
+    assert {name for name in ASKED if before[name] != tried[name]} >= moved
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_other_connections_read_apart_is_what_the_approval_brings(name: str, asked_as_if: Ledger) -> None:
+    ledger, change = asked_as_if, CHANGES[name](asked_as_if)
+
+    def read(asked: Ledger) -> tuple[list[Any], ...]:
+        statement = "SELECT history.*, name FROM history LEFT JOIN names USING (player) ORDER BY pool, player, n"
+        database = asked.database()
+        tables = [list(database[table].rows) for table in ("games", "current", "win_streaks", "weekdays")]
+        database.conn.close()
+        return (list(querying.query(asked, statement, journal=False)), *tables)
+
+    before, files = read(ledger), file_digests(ledger.path.parent)
+    with ledger.as_if([change], apart=True) as would_be:
+        tried, answered = read(would_be), answers(would_be)
+        assert read(ledger) == before
+        ledger.level()  # nobody waits for it
+        folder = would_be.views.path.parent
+    assert not folder.exists()
+    assert file_digests(ledger.path.parent) == files
+    approve(ledger, change)
+    assert (tried, answered) == (read(ledger), answers(ledger))
+
+
+def test_a_query_as_if_reads_no_journal_which_does_not_hold_it(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "club.db"
+    made(path).close()
+    assert run("correct", path, "void", "g3", "--reason", "the scoresheet", "--by", "eve").code == 0
+    done = run("query", path, "SELECT count(*) FROM journal", "--as-if", "1")
+    assert (done.code, "no table 'journal'" in done.err) == (1, True)
+    done = run("query", path, "SELECT 1", "--as-if", "7")
+    assert (done.code, "there is no proposal 7" in done.err) == (1, True)
+    assert run("query", path, "SELECT 1", "--as-if", "1", "--known-at", "5").code == USAGE
+
+
+@pytest.mark.parametrize("file", ["open.parquet", "open.db", "open.csv"])
+def test_a_file_as_if_is_the_file_after_the_approval(file: str, tmp_path: Path, run: Run) -> None:
+    path, target = tmp_path / "club.db", tmp_path / file
+    made(path).close()
+    assert run("correct", path, "void", "g3", "--reason", "the scoresheet", "--by", "eve").code == 0
+    words = ("export", path, "history", "-o", target)
+    before: list[Any] = []
+    after: list[Any] = []
+    for told, options in ((before, ()), (after, ("--as-if", "1"))):
+        assert run(*words, *options).code == 0
+        told.append(rows_in(target))
+    assert run("correct", path, "approve", "1", "--by", "adam").code == 0
+    assert run(*words).code == 0
+    assert [rows_in(target)] == after != before
+
+
+def rows_in(file: Path) -> list[tuple[Any, ...]]:
+    """The rows of an exported file, as they stand there."""
+    if file.suffix == ".parquet":
+        return pl.read_parquet(file).rows()
+    if file.suffix == ".csv":
+        return pl.read_csv(file).rows()
+    with closing(sqlite.connect(file, read_only=True)) as connection:
+        return connection.execute("SELECT * FROM history").fetchall()

@@ -165,7 +165,7 @@ def test_four_eyes_are_never_taken_back(club_of_two: ClubOfTwo) -> None:
         drafts.replace("policy:four-eyes@1", {"settings": {"on": False}}),
         drafts.undo(number),
     ):
-        with pytest.raises(ProposalError, match="hold from their entry on") as caught:
+        with pytest.raises(ProposalError, match="holds from its entry on") as caught:
             ledger.propose([change], reason="a slip", by="eve")
         assert rules_of(caught) == ["not-correctable"]
 

@@ -13,7 +13,7 @@ from ledger.facts.words import Standing
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo, recorded_of_old
 from tests.kit.corrections import approve
-from tests.kit.games import run_closed, tournament_closed, tournament_opened
+from tests.kit.games import game_recorded, run_closed, tournament_closed, tournament_opened
 
 
 def adopted(since: str) -> SchemeAdopted:
@@ -50,9 +50,18 @@ def refused(ledger: Ledger, changes: Sequence[Change]) -> str:
     return caught.value.refusals[0].message
 
 
+def pair(name: str, ledger: Ledger) -> tuple[Event, Event, dict[str, str]]:
+    """Two facts and what moves the first to the other; the ledger knows the tournament that it is moved to."""
+    first, second, move = PAIRS[name]
+    if "tournament" in move:
+        ledger.append(game_recorded("cup", tournament=move["tournament"], ended_at="2025"))
+    return first, second, move
+
+
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_fact_is_not_recorded_where_another_one_was_moved(name: str, club_of_two: ClubOfTwo) -> None:
-    ledger, (first, second, move) = club_of_two.ledger, PAIRS[name]
+    ledger = club_of_two.ledger
+    first, second, move = pair(name, ledger)
     ledger.append(first)
     drafts = ledger.corrections.drafts
     approve(ledger, drafts.replace(first.key, move))
@@ -70,7 +79,8 @@ def test_a_fact_is_not_recorded_where_another_one_was_moved(name: str, club_of_t
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_fact_is_not_moved_to_where_another_one_stands(name: str, club_of_two: ClubOfTwo) -> None:
-    ledger, (first, second, move) = club_of_two.ledger, PAIRS[name]
+    ledger = club_of_two.ledger
+    first, second, move = pair(name, ledger)
     recorded_of_old(ledger, first, second)
     drafts = ledger.corrections.drafts
     change = drafts.replace(first.key, move)

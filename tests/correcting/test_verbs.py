@@ -147,6 +147,15 @@ def test_a_voided_game_stays_in_the_book_and_can_be_reinstated(four: Ledger) -> 
     assert ratings(four) == before
 
 
+def test_a_game_of_an_annulled_time_that_comes_later_is_annulled_too(four: Ledger) -> None:
+    approve(four, ask(four, "annul", player="Ann", which="all", from_="2026-11-02", until="2026-11-20"))
+    for day in (1, 15, 21):
+        four.append(game_recorded(f"later-{day}", white=BOB, black=ANN, ended_at=f"2026-11-{day:02}"))
+    reasons = by_key(four, ("reason",))
+    assert [reasons[f"later-{day}"] for day in (1, 15, 21)] == [(None,), ("voided",), (None,)]
+    assert tables(four) == rebuilt(four)
+
+
 def test_a_late_game_is_recorded_by_the_approval_in_the_same_transaction(four: Ledger, tmp_path: Path) -> None:
     late = game_recorded("late", white=CLEO, black=BOB, ended_at="2026-11-03", half_moves=30)
     words = {"white": "Cleo", "black": "Bob", "to": "1-0", "ended": "2026-11-03", "half_moves": "30", "key": "late"}

@@ -100,6 +100,7 @@ WRONG_GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("ended-in-the-future", {"ended_at": "2030-01-01"}),
     ("ended-before-start", FUTURE),
     ("same-player", {**FUTURE, "black": 1}),
+    ("erased-player", {**FUTURE, "black": 1}),
     ("unknown-player", {**FUTURE, "white": 9, "black": 9}),
     ("unknown-pool", {**FUTURE, "white": 9, "black": 9, "pool": "rapid"}),
     ("exists-with-different-black", {**FUTURE, "white": 9, "black": 9, "pool": "rapid", "key": "r1-b1"}),
@@ -155,6 +156,8 @@ WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
 def test_of_several_rules_the_first_is_named(club_of_two: ClubOfTwo, rule: str, event: Event) -> None:
     if rule == "clock-behind":
         club_of_two.clock.now -= timedelta(hours=1)
+    if rule == "erased-player":
+        club_of_two.ledger.erase(1)
     if isinstance(event, SchemeAdopted):
         club_of_two.ledger.policies.set("four-eyes", {"on": True}, actor="admin")
     with pytest.raises(RejectedError) as caught:
@@ -224,7 +227,8 @@ def test_of_many_none_is_recorded_when_one_is_refused(club_of_two: ClubOfTwo, ru
         club_of_two.ledger.append_many([game_recorded("x1"), game_recorded("x2"), case.event, game_recorded("x3")])
     assert club_of_two.ledger.head() == before
     club_of_two.clock.now = NOON
-    receipt = club_of_two.ledger.append(game_recorded("x2"))
+    newcomer = PlayerRegistered(player=3, joined_at="2026", standing=Standing.FULL, commitment="0" * 64)
+    receipt = club_of_two.ledger.append(game_recorded("x2") if case.erased is None else newcomer)
     assert (receipt.position, receipt.duplicate) == (before.size + 1, False)
     assert club_of_two.ledger.head().size == before.size + 1
 

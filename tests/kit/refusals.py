@@ -72,6 +72,7 @@ class Case(NamedTuple):
     clock: timedelta = timedelta()  # how far the clock moves before
     four_eyes: bool = False  # whether they are on
     before: tuple[Event, ...] = ()  # what was recorded before
+    erased: int | None = None  # who was erased before
 
 
 CASES: dict[str, tuple[Case, ...]] = {
@@ -121,6 +122,12 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(BirthYearLearnt(player=3, birth_year=1990), "player 3 was never registered"),
         Case(RatingSeeded(player=3, pool="standard", rating="2344"), "player 3 was never registered"),
         Case(bye(player=3), "player 3 was never registered"),
+    ),
+    "erased-player": (
+        Case(
+            game_recorded("r2"), "player 2 was erased and plays no further game; who comes back is registered", erased=2
+        ),
+        Case(game_recorded("r2"), "player 1 was erased and plays no further game", erased=1),
     ),
     "same-player": (
         Case(
@@ -313,6 +320,8 @@ def prepared(ledger: Ledger, case: Case) -> None:
     """Bring the club to where the case is refused."""
     if case.before:
         ledger.append_many(case.before)
+    if case.erased is not None:
+        ledger.erase(case.erased)
     if case.four_eyes:
         ledger.policies.set("four-eyes", {"on": True}, actor="admin")
 

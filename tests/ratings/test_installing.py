@@ -64,6 +64,18 @@ def test_a_projector_installed_late_rates_nothing_again(plain_club: Path, monkey
         assert table_rows(ledger.views.connection, "surpluses") == late
 
 
+def test_a_table_is_the_same_from_few_rows_in_plain_python_and_from_many_compiled(
+    plain_club: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert engine.COMPILE_FROM > 2 * GAMES
+    few = rows_of(plain_club, "win_streaks", WIN_STREAKS)
+    newer = attrs.evolve(WIN_STREAKS, version=WIN_STREAKS.version + 1)  # so that it is folded anew
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "COMPILE_FROM", 1)
+        many = rows_of(plain_club, "win_streaks", newer)
+    assert many == few
+
+
 def test_whoever_waits_for_a_new_table_is_told_how_far_it_is(plain_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "BLOCK", 100)
     told: list[tuple[str, int, int]] = []

@@ -72,7 +72,7 @@ def test_a_tournament_that_nobody_knows_is_not_closed(federation: Path, run: Run
     head = run("head", federation).out
     done = run("close-tournament", federation, "Autum open", "--ended", "2025-09-06")
     assert done.code == REFUSED
-    assert "no tournament 'Autum open' in this ledger; did you mean 'Autumn open'?" in done.err
+    assert "no-such-tournament: no tournament 'Autum open' in pool 'standard'; did you mean 'Autumn open'?" in done.err
     assert run("head", federation).out == head
     assert run("open-tournament", federation, "Cup", "--start", "2025-10-01", "--end", "2025-10-02").code == 0
     assert run("close-tournament", federation, "Cup", "--ended", "2025-10-03").code == 0

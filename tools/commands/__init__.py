@@ -104,12 +104,12 @@ def tell_package(scheme: str) -> None:
 
 @contextmanager
 def level(
-    path: str, *, verify: bool = False, known_at: str | None = None, as_if: int | None = None
+    path: str, *, verify: bool = False, known_at: str | None = None, as_if: int | None = None, apart: bool = False
 ) -> Iterator[Ledger]:
     """A ledger with its views level with the journal; to *verify*, with views made aside from a proven one.
 
     With *known_at*, a number of entries or a published list, it answers from what was known then; with *as_if*, the
-    number of an open proposal, as after its approval.
+    number of an open proposal, as after its approval; *apart* where another connection is to read it, too.
 
     Reads verify no row. Where a row ends a question in an error of the program, the audit says whether that row is
     false; if it finds nothing, the program is at fault, and the error shows it.
@@ -122,7 +122,7 @@ def level(
         raise click.UsageError("--known-at tells of the past and --as-if of what may come: give one of the two")
     with _recomputed(path) if verify else _leveled(path) as ledger:
         try:
-            with _then(ledger, known_at, as_if, keep=not verify) as then:
+            with _then(ledger, known_at, as_if, keep=not verify, apart=apart) as then:
                 yield then
         except (UnicodeEncodeError, LedgerError):  # of what is printed; what has words of its own
             raise
@@ -134,14 +134,14 @@ def level(
 
 
 @contextmanager
-def _then(ledger: Ledger, known_at: str | None, as_if: int | None, *, keep: bool) -> Iterator[Ledger]:
+def _then(ledger: Ledger, known_at: str | None, as_if: int | None, *, keep: bool, apart: bool) -> Iterator[Ledger]:
     """The ledger as it is, as it was known, or as it would be."""
     if known_at is not None:
         position, listed = known_then(ledger, known_at)
         with Bars() as bars, ledger.known_at(position, listed=listed, keep=keep, progress=bars) as then:
             yield then
     elif as_if is not None:
-        with ledger.as_if(as_if) as would_be:
+        with ledger.as_if(as_if, apart=apart) as would_be:
             output.remark(f"as if proposal {as_if} were approved; nothing is recorded")
             yield would_be
     else:

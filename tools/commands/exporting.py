@@ -16,7 +16,7 @@ from ledger.ledger import Ledger
 from .. import output
 from ..choices import pools_of_the_ledger
 from ..progress import Bars
-from . import DB, KNOWN_AT, level
+from . import AS_IF, DB, KNOWN_AT, level
 
 _FORMATS = sorted({*FORMATS, *(name for _, name in DOCUMENTS)})
 _WHAT = f"[{'|'.join([*PREPARED, *dict.fromkeys(what for what, _ in DOCUMENTS)])}|TABLE]..."
@@ -48,6 +48,7 @@ _WHAT = f"[{'|'.join([*PREPARED, *dict.fromkeys(what for what, _ in DOCUMENTS)])
 @click.option("--list", "published", metavar="LIST", help="Only this published list.")
 @click.option("--at", metavar="INSTANT", help="Ratings in force on that day.")
 @KNOWN_AT
+@AS_IF
 def export(
     db_path: str,
     what: tuple[str, ...],
@@ -63,6 +64,7 @@ def export(
     published: str | None,
     at: str | None,
     known_at: str | None,
+    as_if: int | None,
 ) -> None:
     """Write players, games, history, ratings, published lists, cross-tables or any table of the views to a file.
 
@@ -85,7 +87,7 @@ def export(
     chosen = file_format or (_of_standard_output(what) if to is None else format_of(what, Path(to)))
     if raw and chosen != "csv":
         raise click.UsageError("--raw goes with CSV")
-    with level(db_path, known_at=known_at) as ledger, Bars() as bars:
+    with level(db_path, known_at=known_at, as_if=as_if) as ledger, Bars() as bars:
         asked = _asked(ledger, pool, player, since, until, tournament, published, at, names=names)
         if to is None:
             output.documents(lines(ledger, what, fmt=chosen, asked=asked, raw=raw))

@@ -8,7 +8,7 @@ from ledger.answers import querying
 from ledger.answers.rows import as_rows
 
 from .. import output
-from . import DB, KNOWN_AT, level
+from . import AS_IF, DB, KNOWN_AT, level
 
 
 @click.command()
@@ -33,6 +33,7 @@ from . import DB, KNOWN_AT, level
     help="How many MiB it may take; 0: any amount.",
 )
 @KNOWN_AT
+@AS_IF
 @output.format_options
 def query(
     db_path: str,
@@ -41,13 +42,15 @@ def query(
     seconds: float,
     memory: int,
     known_at: str | None,
+    as_if: int | None,
     fmt: str | None,
 ) -> None:
     """The rows that an SQL statement selects from the views, the journal and the names of people.
 
     The statement can only read; 'tables' says what there is. The table "names" has the name of each player; "journal"
     has the entries as they are. A whole number or a decimal after -p is a number. Bytes are shown in hexadecimal.
-    Rows come as they are read, but for a table; a statement that takes longer than it may is stopped.
+    Rows come as they are read, but for a table; a statement that takes longer than it may is stopped. With --as-if a
+    copy of the views is made for it.
 
     \b
     Example:
@@ -55,8 +58,9 @@ def query(
       rating-ledger query club.db 'SELECT * FROM history WHERE player = :player' -p player 13 --csv > ann.csv
     """
     given = {name: _value(text) for name, text in parameters}
-    with level(db_path, known_at=known_at) as ledger:
-        rows = querying.query(ledger, statement, given, seconds=seconds, memory=memory, journal=known_at is None)
+    with level(db_path, known_at=known_at, as_if=as_if, apart=True) as ledger:
+        as_it_is = known_at is None and as_if is None
+        rows = querying.query(ledger, statement, given, seconds=seconds, memory=memory, journal=as_it_is)
         output.write_each(rows, fmt)
 
 

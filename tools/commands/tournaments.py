@@ -10,20 +10,18 @@ from ledger.answers import announcements
 from ledger.answers.asking import shown
 from ledger.answers.crosstables.editions import edition_day
 from ledger.answers.crosstables.layout import BYES
-from ledger.errors import UnknownNameError
 from ledger.facts.event_fields import MAX_ROUND
 from ledger.facts.events import RoundWithoutGame, TournamentClosed, TournamentOpened
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.words import Brings, Format
 from ledger.ledger import Ledger
-from ledger.runtime.nearest import did_you_mean
 from ledger.schemes.scheme import Rhythm
 
 from .. import output
 from ..progress import Bars
 from ..wording import counted
 from . import DB, POOL, bring_level
-from .proposing import proposing, record
+from .proposing import proposing, record, wish
 from .schemes import ACTOR, close, made
 
 
@@ -106,8 +104,10 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
     with Ledger.open(db_path) as ledger:
         name = pool or ledger.first_scheme().pool
         bring_level(ledger)
-        _check_known(ledger, name, tournament)
+        ledger.pool(name)  # a pool that is misspelt is told so, with those that there are
         event = made(lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended))
+        if wish() is None:  # of a proposal the gate says the same
+            ledger.standing.refuse_unknown_tournament(event)
         before = _places(ledger, name, tournament)
         receipt = close(ledger, event, f"tournament {tournament!r}, ended {ended}", actor)
         if receipt is not None and not receipt.duplicate:
@@ -213,18 +213,3 @@ def _ends(ledger: Ledger, pool: str, tournament: str) -> list[int]:
     """When the games of a tournament ended, ascending."""
     where = "tournament = ? AND pool = ? ORDER BY ended_ms"
     return [row["ended_ms"] for row in ledger.rows("games", where, (tournament, ledger.pool(pool).pool))]
-
-
-def _check_known(ledger: Ledger, pool: str, tournament: str) -> None:
-    """Refuse a tournament of which no game is known and that nobody has opened: most likely it is misspelt.
-
-    Raises:
-        UnknownNameError: it is unknown, or the pool is.
-    """
-    number = ledger.pool(pool).pool
-    for table in ("games", "openings", "tournaments"):
-        if next(ledger.rows(table, "tournament = ? AND pool = ? LIMIT 1", (tournament, number)), None) is not None:
-            return
-    like = {row["tournament"] for row in ledger.rows("games", "pool = ? AND tournament IS NOT NULL", (number,))}
-    hint = "no game carries that name; where its games come later, 'open-tournament' it first"
-    raise UnknownNameError("tournament", tournament, f"{did_you_mean(tournament, like)}{hint}")
