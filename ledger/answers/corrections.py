@@ -9,7 +9,7 @@ import attrs
 
 from ledger import schemes
 from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import ERASED, nameless, names
+from ledger.answers.wording import ERASED, is_kept_back, nameless, names
 from ledger.correcting.corrections import ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.events import GameRecorded, SchemeAdopted, TournamentClosed
@@ -179,6 +179,8 @@ def _adopted(change: Change) -> Mapping[str, Any]:
 
 
 def _shown(name: str, value: Any, called: dict[int, str]) -> str:
+    if is_kept_back(name):
+        return "(not shown)"
     if value == BLANK:
         return "blank"
     if name in {"white", "black", "player"} and value in called:

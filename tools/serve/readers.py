@@ -32,7 +32,7 @@ from starlette.responses import Response
 from starlette.routing import Route as Address
 
 from ledger.answers.rows import as_row, as_rows
-from ledger.answers.wording import naming
+from ledger.answers.wording import for_strangers
 from ledger.errors import CheckpointWarning, LedgerError
 from ledger.ledger import Ledger, utc_now
 from ledger.runtime.nearest import did_you_mean
@@ -172,7 +172,7 @@ class Reader:
             LedgerError: the library refuses.
         """
         held = self.open()
-        with held.ledger.moment() as position, naming(self.site.names):
+        with held.ledger.moment() as position, for_strangers(self.site.names):
             tag = self._tag(held, position, target, utc_now() if route.of_today else None)
             if tag in tags or "*" in tags:
                 return Answer(None, "", tag, position, None)

@@ -60,9 +60,10 @@ class Site:
 
     @property
     def name(self) -> str:
-        """What the site is called: its address as people say it."""
+        """What the site is called: its address as people say it; empty where it is on this machine alone."""
         parts = urlsplit(self.public_url)
-        return f"{parts.netloc}{parts.path}"
+        host = parts.hostname or ""
+        return "" if host in {"localhost", "::1"} or host.startswith("127.") else f"{parts.netloc}{parts.path}"
 
     def to(self, path: str, *parts: object, **asked: object) -> str:
         """The address of a page of the site, for a link within it.

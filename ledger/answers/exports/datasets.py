@@ -13,6 +13,7 @@ import attrs
 from ledger.answers.exports import crosstable_rows, table_columns
 from ledger.answers.exports.columns import ColumnKind, ExportColumn, scan
 from ledger.answers.moments import of_one_moment
+from ledger.answers.wording import PERSONAL
 from ledger.book import tables
 from ledger.book.roster import standing_sql
 from ledger.book.tables import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
@@ -297,7 +298,7 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
     for name in table_columns.stored_order(table, scheme_state):
         kind = table_columns.kind_of_side(name, scheme_state)
         plain = _column(kind, table.columns[name], name, f'h."{name}"', optional=name not in {"player", "n"})
-        plain = attrs.evolve(plain, personal=name in table_columns.PERSONAL)
+        plain = attrs.evolve(plain, personal=name in PERSONAL)
         columns += [_LOOKED_AT.get(name, plain), *([_AFTER[name]] if name in _AFTER else [])]
 
     def scans(asked: ExportFilter, shown: Sequence[ExportColumn]) -> list[Scan]:

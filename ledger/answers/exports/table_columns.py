@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ledger.answers.exports.columns import ColumnKind, ExportColumn
+from ledger.answers.wording import PERSONAL
 from ledger.book.tables import ColumnDoc, TableDoc
 from ledger.ratings import tournament_performance
 from ledger.ratings.projector import SIDE_COLUMNS
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from sqlite_utils.db import Table
 
-PERSONAL = frozenset({"birth_year"})  # columns of the views that help to tell who a player is
 _KINDS = {"INTEGER": ColumnKind.INTEGER, "REAL": ColumnKind.NUMBER, "TEXT": ColumnKind.TEXT}
 
 
