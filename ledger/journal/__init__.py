@@ -11,7 +11,7 @@ The contract (``ledger.testing.JournalContract`` runs it over any store):
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -24,6 +24,9 @@ class Stored(NamedTuple):
     position: int
     body: bytes
     leaf: bytes
+
+
+Find = Callable[[Sequence[str]], Mapping[str, Stored]]  # ``find`` of a journal, or of a writer in its transaction
 
 
 class KeyTakenError(Exception):
@@ -87,6 +90,15 @@ class Journal(Protocol):
 
         Raises:
             ValueError: the tree has no such subtree.
+        """
+
+    def hashes(self, level: int, first: int, last: int) -> list[bytes]:
+        """Hashes of a level of tiles (C2SP tlog-tiles, "Merkle Tree"), from number *first* on and before *last*.
+
+        Level 0 has the leaves; each hash of a level above is the root over 256 of those below it, which are all there.
+
+        Raises:
+            ValueError: the level has not so many hashes.
         """
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:

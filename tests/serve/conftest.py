@@ -16,7 +16,9 @@ from ledger.ledger import Ledger
 from tests.kit.games import game_recorded, scheme_adopted
 from tests.kit.served import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools import cli
+from tools.serve.gate import Gate
 from tools.serve.readers import Reader, application
+from tools.serve.settings import Serving
 from tools.serve.sites import Site
 
 
@@ -105,5 +107,5 @@ def _get(answering: Reader) -> Get:
         answering.scanning = asyncio.Semaphore(1)
         return asyncio.run(asked())
 
-    app = application(answering)
+    app = Gate(application(answering), Serving(path=answering.path))
     return get

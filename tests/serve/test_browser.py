@@ -83,12 +83,15 @@ def _visit(browser: Browser, site: str) -> Iterator[Visit]:
     foreign: list[str] = []
     complaints: list[str] = []
 
+    def is_foreign(address: str) -> bool:
+        return not address.startswith(f"{site}/")
+
     def visit(address: str, **settings: Any) -> Page:
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
         contexts.append(context)
         page = context.new_page()
-        page.on("request", lambda request: request.url.startswith(f"{site}/") or foreign.append(request.url))
-        page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+        page.on("request", lambda request: foreign.extend({request.url} if is_foreign(request.url) else ()))
+        page.on("console", lambda message: complaints.extend({message.text} if message.type == "error" else ()))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(f"{site}{address}")
         return page

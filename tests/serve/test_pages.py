@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 import httpx
 import pytest
 
-from ledger.answers.wording import Naming
+from ledger.answers.asking import Naming
 from ledger.ledger import Ledger
 from tests.kit.browsed import addresses, faults, parsed, walked
 from tests.kit.served import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE
@@ -22,6 +22,7 @@ from tools.serve.sites import Site
 
 Asked = Callable[..., httpx.Response]
 BROWSER = {"Accept": "text/html,application/xhtml+xml", "Accept-Encoding": "gzip"}
+VERIFIER = "example.org/club+84363505+AQffWFr67/KFjW0wlu5WrS6aQpolVtkHolB2JJ9eDiJM"
 LARGEST = 30 * 1024  # bytes of a page as sent
 
 
@@ -44,7 +45,7 @@ def asking(path: Path, **settings: Any) -> tuple[Reader, Asked]:
 
 @pytest.fixture(name="browse")
 def _browse(crowded: Path) -> Iterator[Asked]:
-    reader, get = asking(crowded, contact="ratings@example.org", index=True)
+    reader, get = asking(crowded, contact="ratings@example.org", index=True, log="hashes", verifier=VERIFIER)
     yield get
     reader.close()
 
@@ -236,6 +237,13 @@ def test_problems_are_pages_for_browsers_with_the_same_words(browse: Asked) -> N
 
 def test_an_empty_field_of_a_form_asks_nothing(browse: Asked) -> None:
     assert browse("/ranking?at=&active=&min_games=1").status_code == 200
+
+
+def test_who_checks_finds_the_checkpoint_the_key_and_the_log(browse: Asked) -> None:
+    text = browse("/check").text
+    assert VERIFIER in text
+    assert "— example.org/club " in text
+    assert 'href="/club/checkpoint"' in text
 
 
 def test_search_machines_are_told_to_stay_out_unless_they_may_come(browse: Asked, crowded: Path) -> None:

@@ -1,0 +1,147 @@
+"""How a ledger is asked, and how people and days are shown: what every answer uses.
+
+Every answer is of one moment. It puts many statements to the views, and others record games and approve corrections
+between any two of them. Whatever asks the views on behalf of a caller is therefore marked as ``of_one_moment``, the
+helpers of answers too: one within another costs next to nothing. A test holds that no function of this room is
+forgotten.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from enum import StrEnum
+from functools import wraps
+from math import floor
+from typing import Concatenate, Literal, ParamSpec, TypeVar
+
+from ledger.errors import MalformedError
+from ledger.facts.instants import Precision, instant_text
+from ledger.facts.periods import OPEN
+from ledger.ledger import Ledger
+from ledger.players.people import Person, missing
+
+P = ParamSpec("P")
+T = TypeVar("T")
+ERASED = "(erased)"
+RESULT: dict[int | None, Literal["win", "draw", "loss"]] = {2: "win", 1: "draw", 0: "loss"}
+EVERY_ROW = 2**62  # SQLite takes it for a limit, and so does a slice
+
+
+def of_one_moment(answer: Callable[Concatenate[Ledger, P], T]) -> Callable[Concatenate[Ledger, P], T]:
+    """A question whose answer is of level views and of one position of the journal, as ``Ledger.moment`` says.
+
+    What it gives is read by then: it is no iterator over rows that are still to come.
+    """
+
+    @wraps(answer)
+    def asked(ledger: Ledger, /, *arguments: P.args, **named: P.kwargs) -> T:
+        with ledger.moment():
+            return answer(ledger, *arguments, **named)
+
+    return asked
+
+
+def rows_up_to(limit: int | None) -> int:
+    """How many rows a limit asks for: with 0, as on the command line, and with None all of them.
+
+    Raises:
+        MalformedError: it is below 0.
+    """
+    if limit is not None and limit < 0:
+        raise MalformedError([f"a limit is a number of rows, and 0 or None asks for all of them; got {limit}"])
+    return limit or EVERY_ROW
+
+
+def average(value: float | None) -> str:
+    """An average of ratings or a performance to the nearest point, one half up (FIDE C.07, 10); ``-`` for None."""
+    return "-" if value is None else f"{floor(value + 0.5)}"
+
+
+def day(ms: int) -> str:
+    """The day of an instant, ``YYYY-MM-DD``."""
+    return instant_text(ms, Precision.DAY)
+
+
+def in_force_from(rated_ms: int | None) -> str | None:
+    """The day on which a value comes into force; None where nothing has closed its period yet."""
+    return None if rated_ms is None or rated_ms == OPEN else day(rated_ms)
+
+
+class Naming(StrEnum):
+    """As what players are shown: by their names, by initials, or by their numbers alone."""
+
+    FULL = "full"
+    INITIALS = "initials"
+    NUMBERS = "numbers"
+
+
+PERSONAL = frozenset({"birth_year"})  # what is told of a player and helps to tell who it is, beside the name
+# Answers are made of many others: what all of them say of a person goes through this one place, whoever asks.
+_strangers: ContextVar[Naming | None] = ContextVar("strangers", default=None)
+
+
+@contextmanager
+def for_strangers(rule: Naming) -> Iterator[None]:
+    """Every answer that is made within the block is for strangers: players are shown so, nothing else personal is."""
+    before = _strangers.set(rule)
+    try:
+        yield
+    finally:
+        _strangers.reset(before)
+
+
+def naming_now() -> Naming:
+    """As what players are shown here."""
+    return _strangers.get() or Naming.FULL
+
+
+def is_kept_back(field: str) -> bool:
+    """Whether a field is not shown here, because it is personal."""
+    return field in PERSONAL and _strangers.get() is not None
+
+
+def shown(person: Person) -> str:
+    """What a person is called; an erased one keeps the number only."""
+    return called_so(person.player, person.name)
+
+
+def called_so(player: int, name: str | None) -> str:
+    """What a player of this name is called; None: it was erased."""
+    if name is None or not name:
+        return f"{ERASED} {player}"
+    match naming_now():
+        case Naming.FULL:
+            return name
+        case Naming.INITIALS:
+            firsts = (next((char for char in word if char.isalnum()), "") for word in name.replace("-", " ").split())
+            return " ".join(f"{first}." for first in firsts if first) or nameless(player)
+        case Naming.NUMBERS:
+            return nameless(player)
+
+
+def nameless(player: int) -> str:
+    """What a player is called whose name is not shown."""
+    return f"Player {player}"
+
+
+def identity_shown(identity: str | None) -> str | None:
+    """An identity, which may have the name in it; None where names are not shown in full."""
+    return identity if naming_now() is Naming.FULL else None
+
+
+def told_apart(called: Mapping[int, str]) -> dict[int, str]:
+    """Names by player number, with the number beside each that several of these players bear.
+
+    For texts, and for tables in which no column has the numbers.
+    """
+    bearers = Counter(called.values())
+    return {player: name if bearers[name] == 1 else f"{name} ({player})" for player, name in called.items()}
+
+
+def names(ledger: Ledger, players: set[int]) -> dict[int, str]:
+    """``shown`` by player number; who is missing from the people file was not erased, and is not called so."""
+    people = ledger.people.by_number(sorted(players))
+    return {player: shown(people[player]) if player in people else missing(player) for player in players}
