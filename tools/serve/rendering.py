@@ -153,9 +153,14 @@ def number(value: float | None, places: int = 0) -> str:
     return "–" if value is None or isnan(value) else f"{value:,.{places}f}"
 
 
+def rating(value: float | None, places: int) -> str:
+    """A rating with so many places; a dash where there is none."""
+    return "–" if value is None or isnan(value) else f"{value:.{places}f}"
+
+
 def exact(value: float) -> str:
     """A number with all that matters of it."""
-    return f"{value:,.6f}".rstrip("0").rstrip(".") if abs(value) < 1e15 else f"{value:g}"
+    return f"{value:.6f}".rstrip("0").rstrip(".") if abs(value) < 1e15 else f"{value:g}"
 
 
 def score(value: float) -> str:
@@ -206,6 +211,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "signed": signed,
     "number": number,
     "exact": exact,
+    "rating": rating,
     "score": score,
     "words": words,
     "instant": instant,

@@ -94,6 +94,8 @@
     next.focus();
   });
   figure.removeAttribute("tabindex");
-  reach(bars[0]);
-  show(bars[0]);
+  // Beside a second player's marks it is the player's own bars that come first.
+  var first = bars.find(function (bar) { return bar.querySelector(".bar"); }) || bars[0];
+  reach(first);
+  show(first);
 })();
