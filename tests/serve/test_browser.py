@@ -60,40 +60,40 @@ def answering(path: Path) -> Iterator[str]:
         reader.close()
 
 
-@pytest.fixture(name="site", scope="module")
-def _site(crowded_base: Path) -> Iterator[str]:
+@pytest.fixture(name="origin", scope="module")
+def _origin(crowded_base: Path) -> Iterator[str]:
     with answering(crowded_base / "club.db") as site:
         yield site
 
 
-@pytest.fixture(name="browser", scope="module")
-def _browser() -> Iterator[Browser]:
+@pytest.fixture(name="chromium", scope="module")
+def _chromium() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield browser
-        browser.close()
+        launched = driver.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield launched
+        launched.close()
 
 
 @pytest.fixture(name="visit")
-def _visit(browser: Browser, site: str) -> Iterator[Visit]:
+def _visit(chromium: Browser, origin: str) -> Iterator[Visit]:
     """Opens a page of the site; whatever it asked of others, or complained of, fails the test."""
     contexts: list[BrowserContext] = []
     foreign: list[str] = []
     complaints: list[str] = []
 
     def is_foreign(address: str) -> bool:
-        return not address.startswith(f"{site}/")
+        return not address.startswith(f"{origin}/")
 
     def visit(address: str, **settings: Any) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
+        context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
         contexts.append(context)
         page = context.new_page()
         page.on("request", lambda request: foreign.extend({request.url} if is_foreign(request.url) else ()))
         page.on("console", lambda message: complaints.extend({message.text} if message.type == "error" else ()))
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(f"{site}{address}")
+        page.goto(f"{origin}{address}")
         return page
 
     yield visit
@@ -103,8 +103,8 @@ def _visit(browser: Browser, site: str) -> Iterator[Visit]:
     assert complaints == []
 
 
-@pytest.fixture(name="games", scope="module")
-def _games(crowded_base: Path) -> dict[str, Any]:
+@pytest.fixture(name="addressed", scope="module")
+def _addressed(crowded_base: Path) -> dict[str, Any]:
     with Ledger.open(crowded_base / "club.db", follow=False) as ledger:
         (plain,) = [row["key"] for row in ledger.rows("games", "position = 20")]
         (voided,) = [row["key"] for row in ledger.rows("games", "voided_by IS NOT NULL")]
@@ -129,8 +129,8 @@ def panel(page: Page) -> str:
     return page.inner_text("#panel")
 
 
-def test_the_panel_follows_pointer_and_keyboard_and_shows_the_board(visit: Visit, games: dict[str, Any]) -> None:
-    page = visit(f"/players/{games['ann']}")
+def test_the_panel_follows_pointer_and_keyboard_and_shows_the_board(visit: Visit, addressed: dict[str, Any]) -> None:
+    page = visit(f"/players/{addressed['ann']}")
     bars = page.locator("#graph .rg a")
     assert bars.count() == 100
     newest = bars.nth(0).get_attribute("aria-label") or ""
@@ -157,8 +157,8 @@ def test_the_panel_follows_pointer_and_keyboard_and_shows_the_board(visit: Visit
     assert "What the journal says about it" in page.inner_text("main")
 
 
-def test_on_their_days_the_bars_are_reached_from_left_to_right(visit: Visit, games: dict[str, Any]) -> None:
-    page = visit(f"/players/{games['ann']}?by=date&opponents=yes")
+def test_on_their_days_the_bars_are_reached_from_left_to_right(visit: Visit, addressed: dict[str, Any]) -> None:
+    page = visit(f"/players/{addressed['ann']}?by=date&opponents=yes")
     page.locator('#graph .rg a[tabindex="0"]').focus()
     places = []
     for _ in range(12):
@@ -168,8 +168,8 @@ def test_on_their_days_the_bars_are_reached_from_left_to_right(visit: Visit, gam
     assert places[0] < places[-1]
 
 
-def test_the_form_of_the_graph_chooses_its_modes(visit: Visit, games: dict[str, Any]) -> None:
-    page = visit(f"/players/{games['ann']}")
+def test_the_form_of_the_graph_chooses_its_modes(visit: Visit, addressed: dict[str, Any]) -> None:
+    page = visit(f"/players/{addressed['ann']}")
     page.check("text=on their days")
     page.check("text=opponents")
     page.check("text=black and white")
@@ -187,8 +187,8 @@ def test_the_form_of_the_graph_chooses_its_modes(visit: Visit, games: dict[str, 
     assert page.locator("#graph .rg .line").count() == 2  # the line, and the one of the legend
 
 
-def test_pages_of_the_graph_lead_to_older_and_newer_games(visit: Visit, games: dict[str, Any]) -> None:
-    page = visit(f"/players/{games['ann']}?page=1&opponents=yes")
+def test_pages_of_the_graph_lead_to_older_and_newer_games(visit: Visit, addressed: dict[str, Any]) -> None:
+    page = visit(f"/players/{addressed['ann']}?page=1&opponents=yes")
     newest = page.locator("#graph .rg a").nth(0).get_attribute("aria-label")
     page.click("text=older »")
     page.wait_for_url("**page=2**")
@@ -201,7 +201,7 @@ def test_pages_of_the_graph_lead_to_older_and_newer_games(visit: Visit, games: d
     assert page.locator("main table tbody tr").count() == 100
 
 
-def test_all_can_be_read_and_reached_without_script(visit: Visit, games: dict[str, Any]) -> None:
+def test_all_can_be_read_and_reached_without_script(visit: Visit, addressed: dict[str, Any]) -> None:
     page = visit("/", java_script_enabled=False)
     page.fill("#find", "emm")
     page.press("#find", "Enter")
@@ -214,10 +214,10 @@ def test_all_can_be_read_and_reached_without_script(visit: Visit, games: dict[st
     assert "UTC" in page.inner_text("main time >> nth=0")
 
 
-def test_times_are_told_in_utc_and_by_the_clock_of_the_reader(visit: Visit, games: dict[str, Any]) -> None:
-    page = visit(f"/games/{games['plain']}", timezone_id="Europe/Prague", locale="en-GB")
+def test_times_are_told_in_utc_and_by_the_clock_of_the_reader(visit: Visit, addressed: dict[str, Any]) -> None:
+    page = visit(f"/games/{addressed['plain']}", timezone_id="Europe/Prague", locale="en-GB")
     assert page.inner_text("main time >> nth=0") == "2004-10-03 12:08 UTC (3 Oct 2004, 14:08 here)"
-    page = visit(f"/games/{games['plain']}", timezone_id="UTC")
+    page = visit(f"/games/{addressed['plain']}", timezone_id="UTC")
     assert page.inner_text("main time >> nth=0") == "2004-10-03 12:08 UTC"
 
 
@@ -238,13 +238,13 @@ class OtherSite(BaseHTTPRequestHandler):
 
 
 def test_a_page_of_another_site_may_frame_the_graph_and_nothing_else(
-    browser: Browser, site: str, games: dict[str, Any]
+    chromium: Browser, origin: str, addressed: dict[str, Any]
 ) -> None:
-    addresses = [f"{site}{before}/players/{games['ann']}" for before in ("/embed", "")]
+    addresses = [f"{origin}{before}/players/{addressed['ann']}" for before in ("/embed", "")]
     with ThreadingHTTPServer(("127.0.0.1", 0), OtherSite) as other:
         thread = threading.Thread(target=other.serve_forever)
         thread.start()
-        page = browser.new_page()
+        page = chromium.new_page()
         page.goto(f"http://localhost:{other.server_port}/?{'&'.join(map(quote, addresses))}")
         embedded, whole = (page.frame_locator(f"iframe >> nth={place}") for place in (0, 1))
         until(lambda: embedded.locator("main .rg a").count() >= 100)
@@ -257,8 +257,8 @@ def test_a_page_of_another_site_may_frame_the_graph_and_nothing_else(
         thread.join()
 
 
-def test_evil_names_run_nothing(visit: Visit, games: dict[str, Any]) -> None:
-    for address in (f"/players/{games['evil']}", "/ranking", "/tournaments", f"/players/{games['ann']}"):
+def test_evil_names_run_nothing(visit: Visit, addressed: dict[str, Any]) -> None:
+    for address in (f"/players/{addressed['evil']}", "/ranking", "/tournaments", f"/players/{addressed['ann']}"):
         page = visit(address)
         page.on("dialog", lambda _: pytest.fail("a script of a name has run"))
         page.wait_for_timeout(100)
@@ -268,11 +268,12 @@ def test_evil_names_run_nothing(visit: Visit, games: dict[str, Any]) -> None:
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_is_wider_than_its_window_and_its_ground_follows_the_reader(
-    visit: Visit, games: dict[str, Any], width: int, scheme: str
+    visit: Visit, addressed: dict[str, Any], width: int, scheme: str
 ) -> None:
     for address in (
-        "/", "/ranking", f"/players/{games['ann']}", f"/players/{games['evil']}", f"/players/{games['ann']}/statistics",
-        f"/games/{games['voided']}", "/tournaments/Club%20evening", "/schemes", "/check", "/api", "/lists",
+        "/", "/ranking", f"/players/{addressed['ann']}", f"/players/{addressed['evil']}",
+        f"/players/{addressed['ann']}/statistics", f"/games/{addressed['voided']}", "/tournaments/Club%20evening",
+        "/schemes", "/check", "/api", "/lists",
     ):  # fmt: skip
         page = visit(address, viewport={"width": width, "height": 800}, color_scheme=scheme)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, address
@@ -283,16 +284,16 @@ def test_no_page_is_wider_than_its_window_and_its_ground_follows_the_reader(
 
 @pytest.mark.skipif(find_spec("axe_playwright_python") is None, reason="axe-core is not installed")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(visit: Visit, games: dict[str, Any], scheme: str) -> None:
+def test_axe_finds_nothing_serious(visit: Visit, addressed: dict[str, Any], scheme: str) -> None:
     from importlib.resources import files
 
     axe = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
-    ann = games["ann"]
+    ann = addressed["ann"]
     for address in (
         "/", "/search?q=ann", "/ranking", f"/players/{ann}", f"/players/{ann}?by=date&mono=yes&opponents=yes",
         f"/players/{ann}?against=bob", f"/players/{ann}/games", f"/players/{ann}/statistics",
         f"/players/{ann}/changes?since=2006-01", f"/players/{ann}/prediction?opponent=bob", f"/embed/players/{ann}",
-        f"/games/{games['plain']}", f"/games/{games['voided']}", "/tournaments", "/tournaments/Club%20evening",
+        f"/games/{addressed['plain']}", f"/games/{addressed['voided']}", "/tournaments", "/tournaments/Club%20evening",
         f"/tournaments/Club%20evening?player={ann}", "/upsets", "/lists", "/lists/standard@2006-06-30",
         "/lists/standard@2006-10-31/changes", "/corrections", "/corrections/1", "/schemes", "/check", "/api",
     ):  # fmt: skip

@@ -50,8 +50,8 @@ def _browse(crowded: Path) -> Iterator[Asked]:
     reader.close()
 
 
-@pytest.fixture(name="club", scope="module")
-def _club(crowded_base: Path) -> dict[str, Any]:
+@pytest.fixture(name="crowd", scope="module")
+def _crowd(crowded_base: Path) -> dict[str, Any]:
     """What a test must know of the club: players by name, games by what became of them."""
     with Ledger.open(crowded_base / "club.db", follow=False) as ledger:
         (voided,) = [row["key"] for row in ledger.rows("games", "voided_by IS NOT NULL")]
@@ -70,9 +70,9 @@ def _club(crowded_base: Path) -> dict[str, Any]:
         }
 
 
-def every_page(club: dict[str, Any]) -> list[str]:
+def every_page(crowd: dict[str, Any]) -> list[str]:
     """An address of each page, and of each of its faces."""
-    ann, evil = f"/players/{club['ann']}", [f"/players/{number}" for number in club["evil"]]
+    ann, evil = f"/players/{crowd['ann']}", [f"/players/{number}" for number in crowd["evil"]]
     tournaments = [f"/tournaments/{quote(name, safe='')}" for name in EVIL_TOURNAMENTS if name != ".."]
     return [
         "/", "/search", "/search?q=ann", "/search?q=an", "/search?q=nobody+here", "/ranking",
@@ -81,30 +81,30 @@ def every_page(club: dict[str, Any]) -> list[str]:
         f"{ann}?by=date&opponents=yes", f"{ann}?mono=yes&last=50", f"{ann}?page=2", f"{ann}?against=bob",
         f"{ann}?pool=by-age", f"{ann}/games", f"{ann}/games?everything=yes", f"{ann}/games?page=2", f"{ann}/statistics",
         f"{ann}/statistics?at=2006", f"{ann}/changes", f"{ann}/changes?since=2006-01", f"{ann}/prediction",
-        f"{ann}/prediction?opponent=bob", f"{ann}/prediction?opponent={club['zoe']}", *evil,
+        f"{ann}/prediction?opponent=bob", f"{ann}/prediction?opponent={crowd['zoe']}", *evil,
         *(f"{page}/{about}" for page in evil[:2] for about in ("games", "statistics", "changes", "prediction")),
-        f"/players/{club['zoe']}", f"/players/{club['zoe']}/games", f"/players/{club['zoe']}/statistics",
-        f"/players/{club['gone']}", f"/players/{club['gone']}/games", f"/players/{club['young']}?pool=by-age",
-        f"/embed{ann}", f"/embed{evil[0]}?by=date&mono=yes", f"/embed/players/{club['zoe']}",
-        f"/games/{club['plain']}", f"/games/{club['voided']}", "/games/odd:0%2Fx+y%2F..%2Fz", "/games/aged",
+        f"/players/{crowd['zoe']}", f"/players/{crowd['zoe']}/games", f"/players/{crowd['zoe']}/statistics",
+        f"/players/{crowd['gone']}", f"/players/{crowd['gone']}/games", f"/players/{crowd['young']}?pool=by-age",
+        f"/embed{ann}", f"/embed{evil[0]}?by=date&mono=yes", f"/embed/players/{crowd['zoe']}",
+        f"/games/{crowd['plain']}", f"/games/{crowd['voided']}", "/games/odd:0%2Fx+y%2F..%2Fz", "/games/aged",
         "/tournaments", "/tournaments?part=cup&since=2006", "/tournaments/Club%20evening",
-        f"/tournaments/Club%20evening?player={club['ann']}", *tournaments, "/upsets", "/upsets?since=2006", "/lists",
+        f"/tournaments/Club%20evening?player={crowd['ann']}", *tournaments, "/upsets", "/upsets?since=2006", "/lists",
         "/lists/standard@2006-06-30", "/lists/standard@2006-10-31?edition=1", "/lists/standard@2006-10-31/changes",
         "/lists/standard@2006-10-31/changes?since=now", "/lists/standard@2006-06-30/changes", "/corrections",
         "/corrections?state=open", "/corrections/1", "/corrections/4", "/schemes", "/check", "/api",
     ]  # fmt: skip
 
 
-def test_every_page_is_asked_here(club: dict[str, Any]) -> None:
-    asked = [address.partition("?")[0] for address in every_page(club)]
+def test_every_page_is_asked_here(crowd: dict[str, Any]) -> None:
+    asked = [address.partition("?")[0] for address in every_page(crowd)]
     for route in pages.ROUTES:
         if route.template is not None:
             pattern = re.sub(r"\\{\w+(:path)?\\}", "[^/]+", re.escape(route.path))
             assert any(re.fullmatch(pattern, address) for address in asked), route.path
 
 
-def test_every_page_is_whole_small_and_runs_nothing_of_its_own(browse: Asked, club: dict[str, Any]) -> None:
-    for address in every_page(club):
+def test_every_page_is_whole_small_and_runs_nothing_of_its_own(browse: Asked, crowd: dict[str, Any]) -> None:
+    for address in every_page(crowd):
         answer = browse(address)
         assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8"), address
         assert faults(answer.text) == [], address
@@ -134,13 +134,13 @@ def test_links_come_from_the_public_address_never_from_the_request(browse: Asked
 
 @pytest.mark.parametrize("names", list(Naming))
 def test_strangers_see_no_officers_reasons_or_years_of_birth(
-    names: Naming, crowded: Path, club: dict[str, Any]
+    names: Naming, crowded: Path, crowd: dict[str, Any]
 ) -> None:
     reader, get = asking(crowded, names=names)
     answers = walked(lambda address: get(address, follow_redirects=True), SITE, "/", most=8)
     ways = {
-        f"/api/v1/players/{club['young']}?pool=by-age": 200, "/api/v1/corrections/4": 200, "/api/v1/corrections": 200,
-        f"/api/v1/players/{club['ann']}": 200,
+        f"/api/v1/players/{crowd['young']}?pool=by-age": 200, "/api/v1/corrections/4": 200, "/api/v1/corrections": 200,
+        f"/api/v1/players/{crowd['ann']}": 200,
     }  # fmt: skip
     texts = {address: answer.text for address, answer in answers.items()}
     for address, status in ways.items():
@@ -157,18 +157,18 @@ def test_strangers_see_no_officers_reasons_or_years_of_birth(
 
 @pytest.mark.parametrize("names", [Naming.INITIALS, Naming.NUMBERS])
 def test_names_are_shown_as_the_setting_says_on_every_page_and_in_the_api(
-    names: Naming, crowded: Path, club: dict[str, Any]
+    names: Naming, crowded: Path, crowd: dict[str, Any]
 ) -> None:
     reader, get = asking(crowded, names=names)
-    ann = club["ann"]
+    ann = crowd["ann"]
     answers = walked(lambda address: get(address, follow_redirects=True), SITE, "/", most=8)
     assert len(answers) > 60
     texts = {address: unquote(answer.text) for address, answer in answers.items()}
     for path in (
         f"/players/{ann}", f"/players/{ann}/games", f"/players/{ann}/graph", f"/players/{ann}/graph?format=html",
         "/ranking", "/upsets", "/tournaments", "/tournaments/Club%20evening", "/lists/standard@2006-06-30",
-        f"/games/{club['plain']}", f"/games/{club['plain']}/explanation", f"/games/{club['plain']}/log",
-        f"/games/{club['plain']}/pgn", f"/games/{club['plain']}/board", f"/players/{ann}/prediction?opponent=1",
+        f"/games/{crowd['plain']}", f"/games/{crowd['plain']}/explanation", f"/games/{crowd['plain']}/log",
+        f"/games/{crowd['plain']}/pgn", f"/games/{crowd['plain']}/board", f"/players/{ann}/prediction?opponent=1",
         f"/players?number={ann}", f"/players/{ann}/changes?since=2006-01", f"/players/{ann}/best",
         f"/players/{ann}/streaks", "/corrections", "/games?on=2006-05", f"/players/{ann}/nothing?player=cleo",
     ):  # fmt: skip
@@ -187,32 +187,32 @@ def test_names_are_shown_as_the_setting_says_on_every_page_and_in_the_api(
     reader.close()
 
 
-def test_a_merged_number_leads_on_and_an_erased_player_stays_a_number(browse: Asked, club: dict[str, Any]) -> None:
-    moved = browse(f"/players/{club['twin']}/games?everything=yes")
+def test_a_merged_number_leads_on_and_an_erased_player_stays_a_number(browse: Asked, crowd: dict[str, Any]) -> None:
+    moved = browse(f"/players/{crowd['twin']}/games?everything=yes")
     assert moved.status_code == 301
-    assert moved.headers["location"] == f"/club/players/{club['ann']}/games?everything=yes"
+    assert moved.headers["location"] == f"/club/players/{crowd['ann']}/games?everything=yes"
     by_name = browse("/players/ann?at=2006")
-    assert (by_name.status_code, by_name.headers["location"]) == (302, f"/club/players/{club['ann']}?at=2006")
-    assert browse(f"/search?q={club['twin']}").headers["location"] == f"/club/players/{club['ann']}"
-    erased = browse(f"/players/{club['gone']}")
+    assert (by_name.status_code, by_name.headers["location"]) == (302, f"/club/players/{crowd['ann']}?at=2006")
+    assert browse(f"/search?q={crowd['twin']}").headers["location"] == f"/club/players/{crowd['ann']}"
+    erased = browse(f"/players/{crowd['gone']}")
     assert erased.status_code == 200
-    assert f"(erased) {club['gone']}" in erased.text
+    assert f"(erased) {crowd['gone']}" in erased.text
     assert "Gone" not in erased.text
 
 
-def test_evil_names_are_text_and_nothing_else(browse: Asked, club: dict[str, Any]) -> None:
-    for number, name in zip(club["evil"], EVIL_NAMES, strict=True):
+def test_evil_names_are_text_and_nothing_else(browse: Asked, crowd: dict[str, Any]) -> None:
+    for number, name in zip(crowd["evil"], EVIL_NAMES, strict=True):
         text = browse(f"/players/{number}").text
         (heading,) = [element for element in parsed(text).iter() if str(element.tag).endswith("}h1")]
         shown = "".join(heading.itertext())
         assert all(char.isprintable() for char in shown)
         if name.isascii():
             assert shown == name
-    assert r"\u202egnp.exe" in browse(f"/players/{club['evil'][3]}").text
+    assert r"\u202egnp.exe" in browse(f"/players/{crowd['evil'][3]}").text
 
 
-def test_who_has_no_rated_game_has_a_page(browse: Asked, club: dict[str, Any]) -> None:
-    text = browse(f"/players/{club['zoe']}").text
+def test_who_has_no_rated_game_has_a_page(browse: Asked, crowd: dict[str, Any]) -> None:
+    text = browse(f"/players/{crowd['zoe']}").text
     assert "No rated game in pool standard yet" in text
     assert "1990" not in text
 
@@ -285,25 +285,25 @@ def test_static_files_are_kept_for_good_under_addresses_that_say_which_they_are(
     assert not re.search(r"url\(|@import|expression", style)
 
 
-def test_an_alarm_stands_on_top_of_every_page(crowded: Path, club: dict[str, Any]) -> None:
+def test_an_alarm_stands_on_top_of_every_page(crowded: Path, crowd: dict[str, Any]) -> None:
     place = crowded.with_name("club.checkpoints")
     text = place.read_text("utf-8")
     size = re.findall(r"\n([0-9]+)\n", text)[-1]
     place.write_text(text.replace(f"\n{size}\n", f"\n{int(size) + 1000}\n"), "utf-8")
     reader, get = asking(crowded)
-    for address in ("/", "/ranking", f"/players/{club['ann']}", f"/embed/players/{club['ann']}", "/nothing"):
+    for address in ("/", "/ranking", f"/players/{crowd['ann']}", f"/embed/players/{crowd['ann']}", "/nothing"):
         assert 'role="alert"' in get(address).text, address
     reader.close()
 
 
-def test_a_mistake_is_reported_with_the_key_of_its_game(crowded: Path, club: dict[str, Any], browse: Asked) -> None:
-    links = addresses(browse(f"/games/{club['plain']}").text, f"{SITE}/")
-    assert f"mailto:ratings@example.org?subject={quote('Game ' + club['plain'], safe='')}" in links
+def test_a_mistake_is_reported_with_the_key_of_its_game(crowded: Path, crowd: dict[str, Any], browse: Asked) -> None:
+    links = addresses(browse(f"/games/{crowd['plain']}").text, f"{SITE}/")
+    assert f"mailto:ratings@example.org?subject={quote('Game ' + crowd['plain'], safe='')}" in links
     reader, get = asking(crowded, contact="https://club.example/tell")
-    assert "https://club.example/tell" in addresses(get(f"/games/{club['plain']}").text, f"{SITE}/")
+    assert "https://club.example/tell" in addresses(get(f"/games/{crowd['plain']}").text, f"{SITE}/")
     reader.close()
     reader, get = asking(crowded)
-    assert "Something wrong" not in get(f"/games/{club['plain']}").text
+    assert "Something wrong" not in get(f"/games/{crowd['plain']}").text
     reader.close()
 
 
@@ -323,17 +323,17 @@ def test_what_changed_between_two_lists_is_what_the_library_says(browse: Asked, 
     assert re.search(rf"<dt>created</dt><dd>{created}</dd>", text)
 
 
-def test_a_game_shows_what_its_answers_say(browse: Asked, club: dict[str, Any]) -> None:
-    text = browse(f"/games/{club['plain']}").text
+def test_a_game_shows_what_its_answers_say(browse: Asked, crowd: dict[str, Any]) -> None:
+    text = browse(f"/games/{crowd['plain']}").text
     assert "Why jan’s rating changed by +400.00" in text
     assert "1. c4 e5" in text
     assert "c2sp.org/tlog-proof" in text
-    voided = browse(f"/games/{club['voided']}").text
+    voided = browse(f"/games/{crowd['voided']}").text
     assert "This game does not count: voided." in voided
     assert 'href="/club/corrections/1"' in voided
     assert '<span class="state approved">approved</span>' in voided
     by_entry = browse("/games/%2320")
-    assert (by_entry.status_code, by_entry.headers["location"]) == (302, f"/club/games/{club['plain']}")
-    board = browse(f"/boards/{club['plain']}")
+    assert (by_entry.status_code, by_entry.headers["location"]) == (302, f"/club/games/{crowd['plain']}")
+    board = browse(f"/boards/{crowd['plain']}")
     assert board.headers["content-type"] == "image/svg+xml"
     assert "no moves are kept" in browse("/boards/aged").text

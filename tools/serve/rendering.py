@@ -190,10 +190,10 @@ def lines(text: str) -> Markup:
     return Markup("\n".join(in_markup(line) for line in text.rstrip("\n").split("\n")))  # noqa: S704  # escaped
 
 
-def tip(told: Sequence[str]) -> Markup:
+def tip(rows: Sequence[str]) -> Markup:
     """What a mouse-over says, line by line, as an attribute; nothing where there is nothing to say."""
     # In an attribute a line feed must be written so for the mouse-over to have several lines.
-    return Markup(f' title="{"&#10;".join(map(in_markup, told))}"' if told else "")  # noqa: S704  # escaped
+    return Markup(f' title="{"&#10;".join(map(in_markup, rows))}"' if rows else "")  # noqa: S704  # escaped
 
 
 def list_name(name: str) -> str:
