@@ -31,7 +31,7 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
         "columns of exports": tables.exports,
         "answers of commands": tables.answers,
     },
-    "tools/serve/README.md": {"addresses of the server": tables.addresses},
+    "tools/serve/README.md": {"addresses of the server": tables.addresses, "pages of the server": tables.pages},
     "ledger/correcting/README.md": {"verbs of corrections": command_texts.verbs},
     "ledger/policies/README.md": {"policies": tables.policies},
     ".github/CONTRIBUTING.md": {"figures of the benchmark": lambda: figures.table(figures.read())},

@@ -14,6 +14,7 @@ from ledger.book.tables import ColumnDoc
 from ledger.facts.events import BY_KIND, OLD_KINDS
 from ledger.ratings import projectors, view_tables
 
+from ..serve.pages import ROUTES as PAGES
 from ..serve.routes import PREFIX, ROUTES
 
 
@@ -58,6 +59,13 @@ def addresses() -> str:
         taken = "".join(f"<br>`{parameter.name}`: {parameter.doc}" for parameter in route.parameters)
         lines.append(f"| `{PREFIX}{route.path}` | {route.doc}{rows}{taken} |")
     return "\n".join(lines)
+
+
+def pages() -> str:
+    """Every page of the server."""
+    shown = (route for route in PAGES if route.template is not None)
+    rows = (f"| `{route.path.replace(':path', '')}` | {route.doc.splitlines()[0]} |" for route in shown)
+    return "\n".join(["| address | what it shows |", "|---|---|", *rows])
 
 
 def policies() -> str:

@@ -173,16 +173,16 @@ def changes(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked
 @of_player("/players/{}/prediction")
 def prediction(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.PredictionPage:
     """What a win, a draw and a loss against an opponent would bring."""
-    told, met, opponent = None, None, None
+    brings, met, opponent = None, None, None
     if asked["opponent"] is not None:
         other = questions.player_asked(ledger, asked["opponent"])
         opponent = other.player
-        told = predictions.predict(ledger, person, other, head.pool, asked["at"])
+        brings = predictions.predict(ledger, person, other, head.pool, asked["at"])
         if head.is_rated:
             try:
                 met = opponents.against(ledger, person, other, head.pool)
             except UnknownNameError:  # they have never met
                 met = None
     return forms.PredictionPage(
-        head=head, at=asked["at"], asked=asked["opponent"], opponent=opponent, prediction=told, met=met
+        head=head, at=asked["at"], asked=asked["opponent"], opponent=opponent, prediction=brings, met=met
     )

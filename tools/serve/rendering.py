@@ -153,9 +153,14 @@ def number(value: float | None, places: int = 0) -> str:
     return "–" if value is None or isnan(value) else f"{value:,.{places}f}"
 
 
+def rating(value: float | None, places: int) -> str:
+    """A rating with so many places; a dash where there is none."""
+    return "–" if value is None or isnan(value) else f"{value:.{places}f}"
+
+
 def exact(value: float) -> str:
     """A number with all that matters of it."""
-    return f"{value:,.6f}".rstrip("0").rstrip(".") if abs(value) < 1e15 else f"{value:g}"
+    return f"{value:.6f}".rstrip("0").rstrip(".") if abs(value) < 1e15 else f"{value:g}"
 
 
 def score(value: float) -> str:
@@ -185,10 +190,10 @@ def lines(text: str) -> Markup:
     return Markup("\n".join(in_markup(line) for line in text.rstrip("\n").split("\n")))  # noqa: S704  # escaped
 
 
-def tip(told: Sequence[str]) -> Markup:
+def tip(rows: Sequence[str]) -> Markup:
     """What a mouse-over says, line by line, as an attribute; nothing where there is nothing to say."""
     # In an attribute a line feed must be written so for the mouse-over to have several lines.
-    return Markup(f' title="{"&#10;".join(map(in_markup, told))}"' if told else "")  # noqa: S704  # escaped
+    return Markup(f' title="{"&#10;".join(map(in_markup, rows))}"' if rows else "")  # noqa: S704  # escaped
 
 
 def list_name(name: str) -> str:
@@ -206,6 +211,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "signed": signed,
     "number": number,
     "exact": exact,
+    "rating": rating,
     "score": score,
     "words": words,
     "instant": instant,

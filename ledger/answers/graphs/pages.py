@@ -42,7 +42,7 @@ def page(
     by: Order = "game",
     against: Person | None = None,
     boards: bool = False,
-    most_beside: int = MOST_BESIDE,
+    most_beside: int | None = None,
 ) -> Page:
     """A page of a player's rating graph.
 
@@ -55,7 +55,7 @@ def page(
         by: whether bars stand side by side or where their days lie.
         against: another player, whose games of the same days stand beside; asks for *by* date.
         boards: whether the final position of each game is worked out from the moves that are kept.
-        most_beside: how many games of the other player, who may play far more often; the latest ones.
+        most_beside: how many games of the other player, the latest ones; ``MOST_BESIDE`` by default.
 
     Raises:
         UnknownNameError: a player has neither a rated game in the pool nor the rating of a list, or no such page.
@@ -88,7 +88,9 @@ def page(
         older=older if first > 1 else None,
         is_newest=until == games,
         player=bars,
-        against=None if against is None else read.beside(against, bars, most_beside, is_newest=until == games),
+        against=None
+        if against is None
+        else read.beside(against, bars, most_beside or MOST_BESIDE, is_newest=until == games),
     )
 
 

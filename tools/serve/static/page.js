@@ -17,6 +17,10 @@
   if (!figure || !panel) return;
   var bars = Array.prototype.slice.call(figure.querySelectorAll(".rg a"));
   if (!bars.length) return;
+  // On their days the newest is drawn last, to lie on top: here they stand as they are seen, from left to right.
+  bars.sort(function (one, other) {
+    return one.getBoundingClientRect().left - other.getBoundingClientRect().left;
+  });
   var shown = null;
   var waiting = 0;
 
@@ -90,6 +94,8 @@
     next.focus();
   });
   figure.removeAttribute("tabindex");
-  reach(bars[0]);
-  show(bars[0]);
+  // Beside a second player's marks it is the player's own bars that come first.
+  var first = bars.find(function (bar) { return bar.querySelector(".bar"); }) || bars[0];
+  reach(first);
+  show(first);
 })();
