@@ -130,6 +130,31 @@ class CheckpointFiles:
             )
         return newest
 
+    @property
+    def cosigned_file(self) -> Path:
+        """Where the last checkpoint stands that a witness cosigned, with its signatures."""
+        return kept_with(self._path, "cosigned")
+
+    def cosigned(self) -> Checkpoint | None:
+        """The newest checkpoint that a witness cosigned, with the signatures of both; None where none did.
+
+        Raises:
+            StorageError: the file cannot be read, or is damaged.
+        """
+        return last_checkpoint(self.cosigned_file)
+
+    def shown(self) -> Checkpoint | None:
+        """The newest checkpoint as the world is shown it: with the signatures of a witness that cosigned this one.
+
+        Raises:
+            StorageError: as ``last`` and ``cosigned``.
+        """
+        last = self.last()
+        if last is None or (cosigned := self.cosigned()) is None:
+            return last
+        is_the_same = (cosigned.origin, cosigned.head) == (last.origin, last.head)
+        return cosigned if is_the_same else last
+
 
 class Checkpoints(CheckpointFiles):
     """The checkpoints of a ledger that is open. Nothing is read before it is asked for."""

@@ -1,98 +1,98 @@
-"""The pages that players know: which there are, and what each gathers. Templates show it.
-
-No rule and no SQL: what is asked of the library is what ``questions`` asks for programs, or the same answers.
-"""
+"""The pages that players know: a table as data, as ``routes`` is for programs. What each gathers is in ``…_pages``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-from ledger.answers import pools, rankings
 from ledger.ledger import Ledger
 
-from . import page_forms as forms
-from . import questions
-from .parameters import Asked, Parameter, instant, text, whole
-from .routes import Cost, Route
+from . import event_pages, game_pages, player_pages, questions, site_pages
+from .paging import AT, PAGE, POOL
+from .parameters import Asked, Parameter, choice, instant, text, whole
+from .routes import SINCE, UNTIL, Cost, Route
 from .safety import Guard
 from .sites import Site
 
-Row = TypeVar("Row")
-ROWS = 100  # of a page
-LEADERS, NEWS = 5, 6  # rows on the start page
-LAST_PAGE = 100_000
-POOL = text("pool", "name of the pool; the ledger's first one by default")
-AT = instant("at", "as it stood at the end of that day, month or year")
-PAGE = whole("page", f"a page of {ROWS} rows, from 1", 1, 1, LAST_PAGE)
-
-
-def paged(asked: Asked, rows: list[Row], size: int = ROWS) -> tuple[list[Row], forms.Paging]:
-    """The rows of the page that is asked for, of those up to its end and one more."""
-    before = (asked["page"] - 1) * size
-    paging = forms.Paging(page=asked["page"], size=size, more=len(rows) > before + size)
-    return rows[before : before + size], paging
-
-
-def up_to(asked: Asked, size: int = ROWS) -> int:
-    """How many rows are worked out for a page: those up to its end, and one that tells whether there are more."""
-    return int(asked["page"] * size + 1)
-
-
-def rows_of(ask: Callable[[Ledger, Asked], list[Row]], ledger: Ledger, most: int, **asked: Any) -> list[Row]:
-    """The first rows of an answer for programs."""
-    return ask(ledger, {"pool": None, "offset": 0, "limit": most - 1, **asked})
-
-
-def start(ledger: Ledger, _: Asked) -> forms.StartPage:
-    """What is new, and where to look."""
-    shown = []
-    for pool in pools.pools(ledger):
-        choice = rankings.RankingChoice(pool=pool.pool, limit=LEADERS)
-        leaders = rankings.ranking_in_full(ledger, choice, details=False) if pool.rated_games else []
-        shown.append(forms.PoolShown(pool=pool, leaders=leaders))
-    return forms.StartPage(
-        pools=shown,
-        lists=questions.lists(ledger, {"pool": None})[:NEWS],
-        corrections=rows_of(questions.all_corrections, ledger, NEWS, state="all")[:NEWS],
-    )
-
-
-def ranking(ledger: Ledger, asked: Asked) -> forms.RankingPage:
-    """The ranking of a pool, now or on a day."""
-    every = [pool.name for pool in ledger.pools()]
-    choice = rankings.RankingChoice(
-        pool=asked["pool"],
-        limit=up_to(asked),
-        min_games=asked["min_games"],
-        at=asked["at"],
-        active_days=asked["active"],
-    )
-    rows, paging = paged(asked, rankings.ranking_in_full(ledger, choice, details=True))
-    return forms.RankingPage(
-        pools=every,
-        pool=ledger.pool(asked["pool"]).name,
-        at=asked["at"],
-        active=asked["active"],
-        min_games=asked["min_games"],
-        rows=rows,
-        paging=paging,
-    )
+_HTML = ("text/html; charset=utf-8",)
+_YES = ("yes", "no")
+_BY = choice("by", "bars side by side, or on their days", ("game", "date"), "game")
+_LAST = whole("last", "so many of the last games, a multiple of 50", None, 50, 200)
+_OPPONENTS = choice("opponents", "the opponents' ratings as small squares on top", _YES, "no")
+_MONO = choice("mono", "in black and white: results told apart by pattern alone", _YES, "no")
+_EDITION = whole("edition", "edition of the list; the last one by default", None, 1)
+_PLAYER = "/players/{player}"
 
 
 def _page(path: str, ask: Callable[[Ledger, Asked], Any], template: str, *parameters: Parameter, **more: Any) -> Route:
-    settings = {"guard": Guard.PAGE, "media": ("text/html; charset=utf-8",), **more}
+    settings = {"guard": Guard.PAGE, "media": _HTML, **more}
     return Route(path=path, ask=ask, form=None, template=template, parameters=parameters, prefix="", **settings)
 
 
 ROUTES: tuple[Route, ...] = (
-    _page("/", start, "start.html", of_today=True, cost=Cost.SCAN),
+    _page("/", site_pages.start, "start.html", cost=Cost.SCAN, of_today=True),
+    _page("/search", site_pages.search, "search.html", text("q", "a name, a part of one, or a number"), PAGE),
     _page(
-        "/ranking", ranking, "ranking.html", POOL, AT, PAGE,
+        "/ranking", site_pages.ranking, "ranking.html", POOL, AT, PAGE,
         whole("min_games", "leave out who has fewer rated games", 1),
         whole("active", "leave out who has not played in so many days", None, 1, 100_000),
         of_today=True,
     ),
+    _page(
+        _PLAYER, player_pages.player, "player.html", POOL, AT, _BY, _LAST, _OPPONENTS, _MONO,
+        whole("page", "a page of 50 games, 1 the newest; by default the last 100 games", None, 1),
+        text("against", "a second player, beside the first on their days: name, identity or number"),
+        of_today=True,
+    ),
+    _page(
+        f"{_PLAYER}/games", player_pages.games, "games.html", POOL, PAGE,
+        choice("everything", "games that do not count, too", _YES, "no"), of_today=True,
+    ),
+    _page(
+        f"{_PLAYER}/statistics", player_pages.statistics, "statistics.html", POOL, AT, PAGE,
+        cost=Cost.SCAN, of_today=True,
+    ),
+    _page(
+        f"{_PLAYER}/changes", player_pages.changes, "changes.html", POOL, PAGE,
+        instant("since", "the day, month or year since whose end"), cost=Cost.SCAN, of_today=True,
+    ),
+    _page(
+        f"{_PLAYER}/prediction", player_pages.prediction, "prediction.html", POOL, AT,
+        text("opponent", "whom they would play: name, identity or number"), of_today=True,
+    ),
+    _page(
+        "/embed/players/{player}", player_pages.embedded, "embedded.html", POOL, _BY, _LAST, _OPPONENTS, _MONO,
+        of_today=True, guard=Guard.EMBEDDED,
+    ),
+    _page("/games/{game:path}", game_pages.game, "game.html"),
+    Route(
+        path="/boards/{game:path}", ask=game_pages.picture, form=None, prefix="", media=(game_pages.SVG,),
+        parameters=(choice("flipped", "Black below", _YES, "no"),),
+    ),
+    _page(
+        "/tournaments", event_pages.tournaments, "tournaments.html", POOL, SINCE, UNTIL, PAGE,
+        text("part", "a part of the name"), cost=Cost.SCAN,
+    ),
+    _page(
+        "/tournaments/{tournament}", event_pages.table, "crosstable.html", POOL,
+        text("edition", "a year, month or day of it"),
+        whole("player", "number of a player whose games are listed", None, 1), cost=Cost.SCAN,
+    ),
+    _page("/upsets", event_pages.largest_upsets, "upsets.html", POOL, SINCE, UNTIL, PAGE, cost=Cost.SCAN),
+    _page("/lists", event_pages.lists, "lists.html", PAGE),
+    _page("/lists/{list}", event_pages.one_list, "list.html", _EDITION, PAGE, cost=Cost.SCAN),
+    _page(
+        "/lists/{list}/changes", event_pages.list_changes, "list_changes.html", _EDITION, PAGE,
+        text("since", "another list of the pool, or now; the one before by default"), cost=Cost.SCAN,
+    ),
+    _page(
+        "/corrections", event_pages.corrections, "corrections.html", PAGE,
+        choice("state", "open ones alone, or all", ("open", "all"), "all"), cost=Cost.SCAN,
+    ),
+    _page("/corrections/{number}", questions.correction, "correction.html"),
+    _page("/schemes", site_pages.all_schemes, "schemes.html"),
+    _page("/check", site_pages.check, "check.html"),
+    _page("/api", site_pages.programs, "api.html"),
 )  # fmt: skip
 
 

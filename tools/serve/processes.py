@@ -1,4 +1,4 @@
-"""The processes of the server: a parent that starts one keeper and some readers, and starts again what dies.
+"""The processes of the server: a parent that starts one writer and some readers, and starts again what dies.
 
 The parent opens the socket and hands it on, so that a reader that is started again takes up the same address. One
 server answers for a ledger; commands go on beside it.
@@ -21,6 +21,8 @@ from threading import Event
 import attrs
 
 from ledger.errors import StorageError
+from ledger.journal.checkpoints import CheckpointFiles
+from ledger.journal.note_keys import read_key
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import journal_file, kept_with
 
@@ -82,7 +84,7 @@ def serve(serving: Serving, stopped: Event) -> None:
             folder=folder,
             public_url=serving.public_url or (address if address.startswith("http") else None),
         )
-        children = [_Child("the keeper of the views", [f"{__package__}.keeper", str(serving.path)], ())]
+        children = [_Child("the process that records", [f"{__package__}.writer", handed.as_json()], ())]
         for number in range(1, serving.readers + 1):
             command = [f"{__package__}.reading", handed.as_json(), str(listening.fileno())]
             children.append(_Child(f"reader {number}", command, (listening.fileno(),)))
@@ -90,11 +92,33 @@ def serve(serving: Serving, stopped: Event) -> None:
             for child in children:
                 child.start()
             output.remark(f"{serving.path}: served at {handed.public_url or address}; Ctrl-C or SIGTERM ends it")
+            for line in _told_of_the_log(serving):
+                output.remark(line)
             while not stopped.wait(GLANCE):
                 for child in children:
                     child.look()
         finally:
             _end(children)
+
+
+def _told_of_the_log(serving: Serving) -> Iterator[str]:
+    """What its owner must know of what the world may read of the journal."""
+    if serving.log == "off":
+        return
+    if serving.log == "entries":
+        yield (
+            "log: entries: whoever asks may read and keep all that the journal's entries hold: officers' names, "
+            "players' years of birth, standings"
+        )
+    files = CheckpointFiles(serving.path)
+    last = files.last()
+    name = last.origin if last is not None else read_key(files.key_file).name if files.key_file.exists() else None
+    where = (serving.public_url or "").partition("://")[2]
+    if name is not None and where and name != where:
+        yield (
+            f"log: its key is called {name!r}, but it is read at {where!r}: others look for a log where its key is "
+            f"called (C2SP tlog-tiles); --public-url says where it is read"
+        )
 
 
 def _end(children: Sequence[_Child]) -> None:

@@ -38,10 +38,10 @@ from ledger.ledger import Ledger, utc_now
 from ledger.runtime.nearest import did_you_mean
 
 from .. import output
-from . import encodings, openapi, pages, problems, safety
+from . import encodings, log, openapi, pages, problems, safety
 from .forms import LedgerFacts
 from .parameters import asked as read_parameters
-from .problems import Problem
+from .problems import Problem, RefusedError
 from .questions import PROGRAM, Document, Moved
 from .rendering import Around, Renderer
 from .routes import PREFIX, ROUTES, ROWS_MEDIA, Cost, Route
@@ -128,9 +128,18 @@ class _Open:
 class Reader:
     """What a reading process holds: threads, each with the ledger open; answers that are kept."""
 
-    def __init__(self, path: str | Path, site: Site | None = None, threads: int = THREADS) -> None:
-        """Say which ledger it is, and of which site."""
-        self.path, self.site = Path(path), site or Site()
+    def __init__(
+        self, path: str | Path, site: Site | None = None, threads: int = THREADS, shown: str = log.HASHES
+    ) -> None:
+        """Say which ledger.
+
+        Args:
+            path: the ledger.
+            site: what is told of the site.
+            threads: that answer at the same time.
+            shown: what of the log strangers may read: off, hashes or entries.
+        """
+        self.path, self.site, self.shown = Path(path), site or Site(), shown
         self.renderer = Renderer(self.site)
         self.executor = ThreadPoolExecutor(threads, thread_name_prefix="reader")
         self.kept = Kept()
@@ -188,6 +197,20 @@ class Reader:
         self.kept.put(target, answer)
         return answer
 
+    def lasting(self, target: str, make: Callable[[Ledger], Document]) -> Answer:
+        """An answer that never changes once there is one, whatever is recorded meanwhile.
+
+        Raises:
+            LedgerError: the library refuses.
+        """
+        held = self.open()
+        tag = self._tag(held, 0, target, None)
+        if (answer := self.kept.get(target, tag)) is None:
+            document = make(held.ledger)
+            answer = Answer(document.content, document.media, tag, 0, None)
+            self.kept.put(target, answer)
+        return answer
+
     def _tag(self, held: _Open, position: int, target: str, now: datetime | None) -> str:
         """What is another one where the answer may be: by file, alarm, program, site, address, position, and day."""
         day = "" if now is None else f"-{now.astimezone(UTC):%Y%m%d}"
@@ -198,7 +221,8 @@ class Reader:
         position = around.position
         if isinstance(value, Moved):
             status = 301 if value.for_good else 302
-            return Answer(b"", HTML, tag, position, None, status=status, location=f"{self.site.prefix}{value.address}")
+            elsewhere = self.site.to(value.path, *value.parts, **value.asked)
+            return Answer(b"", HTML, tag, position, None, status=status, location=elsewhere)
         if route.template is not None:
             return Answer(self.renderer.page(route.template, value, around), HTML, tag, position, None)
         if isinstance(value, Document):
@@ -239,7 +263,7 @@ def application(reader: Reader) -> Starlette:
     """The application: every address of the tables, its documentation, and problems for all else."""
     site = reader.site
     described = orjson.dumps(openapi.document(site.public_url))
-    paths = [route.address for route in EVERY_ROUTE]
+    paths = [route.address for route in (*EVERY_ROUTE, *log.shown(reader.shown))]
 
     async def documentation(_: Request) -> Response:
         headers = safety.headers(Guard.DATA, index=site.index)
@@ -270,6 +294,10 @@ def application(reader: Reader) -> Starlette:
             headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
         return _refused(reader, request, made, headers)
 
+    async def without_answer(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RefusedError)
+        return _refused(reader, request, error.problem)
+
     async def failed(request: Request, error: Exception) -> Response:
         for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
             output.remark(line)
@@ -278,6 +306,7 @@ def application(reader: Reader) -> Starlette:
     return Starlette(
         routes=[
             *(Address(route.address, _endpoint(reader, route), methods=["GET"]) for route in EVERY_ROUTE),
+            *log.addresses(reader, safety.headers(Guard.DATA, index=site.index)),
             Address(f"{PREFIX}/openapi.json", documentation, methods=["GET"]),
             Address("/static/{name}", static, methods=["GET"]),
             Address("/robots.txt", robots, methods=["GET"]),
@@ -291,7 +320,7 @@ def application(reader: Reader) -> Starlette:
                 expose_headers=["ETag", "Link", "Ledger-Position", "Retry-After"],
             )
         ],
-        exception_handlers={HTTPException: refused, Exception: failed},
+        exception_handlers={HTTPException: refused, RefusedError: without_answer, Exception: failed},
     )
 
 
@@ -315,10 +344,7 @@ def _endpoint(reader: Reader, route: Route) -> Callable[[Request], Any]:
             made = problems.problem(503, "others ask for much at present; ask again later")
             return _refused(reader, request, made)
         except LedgerError as error:
-            made = problems.of_error(error)
-            if made.status >= 500:  # the ledger's fault: its owner is told more than who asks
-                output.error(str(error))
-            return _refused(reader, request, made)
+            return _refused(reader, request, problems.told(error))
         headers = safety.headers(route.guard, index=reader.site.index)
         if answer.body is None:
             return Response(status_code=304, headers={**headers, "ETag": _tag_sent(request, answer)})

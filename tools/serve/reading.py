@@ -20,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     """Answer on a socket; the arguments are the settings as JSON, and the number of the open socket."""
     serving = Serving.of_json(arguments[0])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
-    reader = Reader(serving.path, Site.of(serving))
+    reader = Reader(serving.path, Site.of(serving), shown=serving.log)
     server = ReadingServer(Gate(application(reader), serving), serving, ENDS_WITHIN)
     with socket.socket(fileno=int(arguments[1])) as listening:
         server.run(sockets=[listening])

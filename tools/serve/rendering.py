@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from math import isnan
 from pathlib import Path
@@ -12,9 +12,11 @@ import attrs
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ledger.answers.graphs import looks, svg, wording
+from ledger.answers.graphs import looks, mini_boards, svg, wording
 from ledger.answers.graphs.bars import Bar, Page, PlayerBars
 from ledger.answers.graphs.looks import Look
+from ledger.answers.wording import average
+from ledger.board.position import Position
 from ledger.runtime.visible import in_markup, visible
 
 from . import encodings
@@ -23,6 +25,7 @@ from .sites import Site
 
 _FOLDER = Path(__file__).parent
 _TEMPLATES, _STATIC = _FOLDER / "templates", _FOLDER / "static"
+_DATA = ("colour",)  # of a bar, what its title does not tell the script
 _MEDIA = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
 
@@ -73,6 +76,8 @@ class Renderer:
             "file": self.file,
             "program": PROGRAM,
             "graph": self.graph,
+            "board_words": board_words,
+            "tip": tip,
         }
         self._environment.filters |= FILTERS
         self._templates = {
@@ -100,7 +105,8 @@ class Renderer:
         def link(_: PlayerBars, bar: Bar) -> str:
             return self.site.to("/games/{}", bar.game)
 
-        return Markup(svg.drawing(page, look, link, f"<defs>{looks.patterns(look)}</defs>"))  # noqa: S704  # escaped
+        definitions = f"<defs>{looks.patterns(look)}</defs>"
+        return Markup(svg.drawing(page, look, link, definitions, data=_DATA))  # noqa: S704  # escaped
 
 
 def static_files() -> Mapping[str, StaticFile]:
@@ -174,6 +180,27 @@ def instant(text: str | None) -> Markup | str:
     return Markup('<time datetime="{}">{} {} UTC</time>').format(text, day, known)
 
 
+def lines(text: str) -> Markup:
+    """A text of several lines, as it is told in a block that keeps them."""
+    return Markup("\n".join(in_markup(line) for line in text.rstrip("\n").split("\n")))  # noqa: S704  # escaped
+
+
+def tip(told: Sequence[str]) -> Markup:
+    """What a mouse-over says, line by line, as an attribute; nothing where there is nothing to say."""
+    # In an attribute a line feed must be written so for the mouse-over to have several lines.
+    return Markup(f' title="{"&#10;".join(map(in_markup, told))}"' if told else "")  # noqa: S704  # escaped
+
+
+def list_name(name: str) -> str:
+    """The name of a published list without its edition, which an address names apart."""
+    return name.partition("/")[0]
+
+
+def board_words(position: Position) -> str:
+    """A position for who cannot see it."""
+    return f"Final position. {mini_boards.in_words(position)}"
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "points": points,
     "signed": signed,
@@ -182,5 +209,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "score": score,
     "words": words,
     "instant": instant,
-    "escaped": lambda text: Markup(in_markup(text)),  # noqa: S704
+    "lines": lines,
+    "list_name": list_name,
+    "average": average,
 }

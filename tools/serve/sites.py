@@ -30,17 +30,23 @@ class Site:
         contact: an address of mail or of a page, for whoever sees a mistake; None: there is none.
         names: as what players are shown to strangers.
         index: whether search machines may keep the pages.
+        log: what of the journal's log the world may read: ``off``, ``hashes`` or ``entries``.
+        verifier: the line by which others verify its checkpoints; None: there is no key.
     """
 
     public_url: str = attrs.field(default="", converter=_without_slash)
     contact: str | None = None
     names: Naming = attrs.field(default=Naming.FULL, converter=Naming)
     index: bool = False
+    log: str = "off"
+    verifier: str | None = None
 
     @classmethod
-    def of(cls, serving: Any) -> Site:
+    def of(cls, serving: Any, verifier: str | None = None) -> Site:
         """The site that settings describe."""
         return cls(
+            log=serving.log,
+            verifier=verifier,
             public_url=serving.public_url,
             contact=serving.contact,
             names=serving.names,
