@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
+import socket
+import ssl
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -123,6 +126,50 @@ def test_who_asks_is_whom_the_proxy_saw_and_not_what_the_client_says(kind: str, 
     lies = {"X-Forwarded-For": "9.9.9.9", "X-Forwarded-Proto": "http", "Forwarded": "for=9.9.9.9"}
     assert ask("a b?c=d", headers=lies).text == "127.0.0.1 https /a b 0"
     assert ask("%C3%A9%25", headers=lies).text == "127.0.0.1 https /é% 0"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plain_http_leads_people_on_and_programs_nowhere(kind: str, before: Before) -> None:
+    started, _ = before(kind, "/club", lambda _: Echo())
+    with httpx.Client(base_url=f"http://127.0.0.1:{started.plain}", headers={"Host": NAME}) as client:
+        moved = client.get("/club/players/ann?page=2")
+        assert (moved.status_code, moved.headers["location"]) == (308, f"https://{NAME}/club/players/ann?page=2")
+        assert client.post("/club/api/v1/games", headers={"Authorization": "Bearer rlt_x"}).status_code == 403
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_today_s_tls_is_spoken(kind: str, before: Before) -> None:
+    started, _ = before(kind, "/club", lambda _: Echo())
+
+    def spoken(change: Callable[[ssl.SSLContext], None]) -> tuple[str | None, str]:
+        context = started.context()
+        change(context)
+        with (
+            socket.create_connection(("127.0.0.1", started.port), 10) as plain,
+            context.wrap_socket(plain, server_hostname=NAME) as client,
+        ):
+            cipher = client.cipher()
+            return client.version(), "" if cipher is None else cipher[0]
+
+    def older(context: ssl.SSLContext) -> None:
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+
+    def weaker(context: ssl.SSLContext) -> None:
+        older(context)
+        context.set_ciphers("ECDHE+AES:!AESGCM:!AESCCM:@SECLEVEL=0" if kind == "nginx" else "AES128-SHA256:@SECLEVEL=0")
+
+    def oldest(context: ssl.SSLContext) -> None:
+        context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
+        context.set_ciphers("ALL:@SECLEVEL=0")
+
+    assert spoken(lambda _: None)[0] == "TLSv1.3"
+    version, cipher = spoken(older)
+    assert (version, cipher.startswith("ECDHE-"), "GCM" in cipher or "CHACHA20" in cipher) == ("TLSv1.2", True, True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the test speaks what nobody should
+        for change in (weaker, oldest):
+            with pytest.raises(ssl.SSLError):
+                spoken(change)
 
 
 @pytest.mark.parametrize("kind", KINDS)
