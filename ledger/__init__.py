@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from ledger.facts.words import Brings, Outcome, Receipt, Standing, Termination, TreeHead
     from ledger.journal.recorder_columns import PoolChoice
     from ledger.ledger import Ledger
-    from ledger.ratings.fact_projector import FactProjector, FactRows
-    from ledger.ratings.projector import Kept, Largest, Projector
+    from ledger.ratings.projector import FactProjector, FactRows, Kept, Largest, Projector
     from ledger.schemes.scheme import Scheme
 
 __all__ = [
@@ -83,8 +82,7 @@ _HOMES = {
     "ledger.facts.words": "Brings Outcome Receipt Standing Termination TreeHead",
     "ledger.journal.recorder_columns": "PoolChoice",
     "ledger.ledger": "Ledger",
-    "ledger.ratings.fact_projector": "FactProjector FactRows",
-    "ledger.ratings.projector": "Kept Largest Projector",
+    "ledger.ratings.projector": "FactProjector FactRows Kept Largest Projector",
     "ledger.schemes.scheme": "Scheme",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -24,11 +24,10 @@ from ledger.facts.events import Decision, Event, GameRecorded, PlayerRegistered,
 from ledger.facts.source_games import SourceRound
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.journal import kept_texts, listing, rules
-from ledger.journal.alike import AlikeGames
+from ledger.journal.alike import AlikeGames, ErasedSides
 from ledger.journal.checkpoints import refuse_another_history
-from ledger.journal.erased_sides import ErasedSides
+from ledger.journal.game_keys import MadeKeys
 from ledger.journal.listing import JournalEntry
-from ledger.journal.made_keys import MadeKeys
 from ledger.journal.recorder import Refused, Telling
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.journal.scratch import ScratchJournal
@@ -38,12 +37,11 @@ from ledger.players.people import People, Person
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import keeping, past_views, queries
-from ledger.ratings.early_games import EarlyGames
-from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.keeping import AtHand
-from ledger.ratings.like_games import LikeGames
 from ledger.ratings.open_ledger import DEFAULT_ACTOR, OpenLedger
+from ledger.ratings.projector import ReadModel
 from ledger.ratings.projectors import at_hand
+from ledger.ratings.recording import EarlyGames, LikeGames
 from ledger.ratings.views import Views
 from ledger.registering.registry import NewPlayer, Registry
 from ledger.runtime import sqlite
@@ -104,7 +102,10 @@ class Ledger(OpenLedger):
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         refuse_leftovers(path)
         path, people = journal_file(path), beside(path, "people")
-        secret = None if secret_of is None else _secret_of(journal_file(secret_of))
+        secret = None
+        if secret_of is not None:
+            with closing(People(beside(journal_file(secret_of), "people"))) as other:
+                secret = other.secret()
         if not people.exists():
             with sqlite.whole(people) as making:
                 People.create(making, secret).close()
@@ -365,7 +366,7 @@ class Ledger(OpenLedger):
             strict: one transaction for all; any fault leaves the journal as it was.
             record_alike: what looks like a game that is known under another key is another game.
             keep_differences: a game that is told otherwise than it stands is no fault: the report keeps it, and
-                ``correcting.batches.proposing`` makes the corrections that would take the file's word.
+                ``correcting.verbs.proposing`` makes the corrections that would take the file's word.
             actor: who imports.
             token: what proves it, where somebody holds the role of a recorder.
             faults_so_far: how many faults the importer found; with *strict* they count.
@@ -562,8 +563,3 @@ class _Borrowed(Ledger):
         if self._is_over:
             message = "is as it was known, or as it would be, within the block alone, which is over"
             raise StorageError(str(self.path), message)
-
-
-def _secret_of(path: Path) -> bytes:
-    with closing(People(beside(path, "people"))) as people:
-        return people.secret()

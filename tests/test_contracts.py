@@ -17,10 +17,9 @@ from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
 from ledger.journal import Journal
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.ratings.fact_projector import FactProjector
-from ledger.ratings.projector import PLAYER, TOURNAMENT, Kept, Projector
+from ledger.ratings.projector import PLAYER, TOURNAMENT, FactProjector, Kept, Projector
 from ledger.ratings.projectors import BUILT_IN
-from ledger.ratings.side_tables import HISTORY
+from ledger.ratings.view_tables import HISTORY
 from ledger.schemes import built_in, chessworld
 from ledger.schemes.chessworld import SCHEME as CHESSWORLD
 from ledger.schemes.scheme import Explanation, Meeting, Scheme, Side, When
@@ -34,7 +33,7 @@ from ledger.testing import (
     TournamentContract,
 )
 from ledger.testing.importer_contract import Importer
-from ledger.testing.memory import MemoryWriter
+from ledger.testing.kit import MemoryWriter
 from tests.kit.fact_plugins import OF_FACTS
 from tests.kit.places import TESTS
 from tests.kit.plugins import BEATEN, SCORES, SURPLUSES, WIN_STREAKS

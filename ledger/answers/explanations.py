@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import attrs
 
 from ledger.answers import marks
+from ledger.answers.asking import RESULT, day, names, of_one_moment, shown
 from ledger.answers.calculations import FormulaTerm
 from ledger.answers.marks import AroundGame
-from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import RESULT, day, names, shown
 from ledger.book.timeline import Era, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.json_schemas import beside, documented
@@ -26,7 +25,7 @@ from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import engine, queries
 from ledger.ratings.engine import Rateable
-from ledger.ratings.listing import is_listed
+from ledger.ratings.player_rows import is_listed
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.rated_games import OWN_DAY, beginnings
 from ledger.schemes.scheme import Meeting, Rhythm, Side, When

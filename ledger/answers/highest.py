@@ -11,9 +11,8 @@ from typing import Literal, NamedTuple
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
+from ledger.answers.asking import day, of_one_moment
 from ledger.answers.read_models import NO_GAME, PlayersGame, PlayersGames, games_until, refuse_without
-from ledger.answers.wording import day
 from ledger.book.roster import Roster
 from ledger.book.timeline import Pool
 from ledger.facts.json_schemas import beside, documented
@@ -21,7 +20,7 @@ from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.projectors import bests, highest_lowest
-from ledger.ratings.side_tables import highest_of
+from ledger.ratings.view_tables import highest_of
 
 # The last row of each era up to a game: SQLite takes the other columns from the row that has the largest n.
 _ERAS = """

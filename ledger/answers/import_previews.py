@@ -18,17 +18,15 @@ from ledger.facts.events import GameRecorded
 from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import spelt
 from ledger.facts.source_games import SourceRound
-from ledger.journal import Journal
+from ledger.journal import Find, Journal
 from ledger.journal.alike import AlikeGames
-from ledger.journal.made_keys import MadeKeys
+from ledger.journal.game_keys import MadeKeys
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.journal.scratch import ScratchJournal
 from ledger.ledger import Ledger
 from ledger.players.people import People, Person
-from ledger.players.sealed_names import Numbered, SealedNames
-from ledger.players.sealings import Find, is_renaming, latest_commitments, registration_key
-from ledger.ratings.early_games import EarlyGames
-from ledger.ratings.like_games import LikeGames
+from ledger.players.sealed_names import Numbered, SealedNames, is_renaming, latest_commitments, registration_key
+from ledger.ratings.recording import EarlyGames, LikeGames
 
 if TYPE_CHECKING:
     from polars import DataFrame

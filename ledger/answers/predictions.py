@@ -9,9 +9,8 @@ from typing import Literal
 
 import attrs
 
+from ledger.answers.asking import day, of_one_moment, shown
 from ledger.answers.calculations import ResultEffect
-from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import day, shown
 from ledger.book.timeline import Era
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -19,7 +18,7 @@ from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import engine
-from ledger.ratings.listing import is_listed
+from ledger.ratings.player_rows import is_listed
 from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.scheme import ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, OUTCOME_WHITE, REASONS
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
+from ledger.answers.asking import of_one_moment
 from ledger.book.tables import NUMBER, POSITION, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, StorageError, one_line
 from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
-from ledger.ratings import keeping, read_models, tournament_performance
+from ledger.ratings import keeping, view_tables
 from ledger.runtime import query_runner, sqlite
 from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.nearest import choice_of
@@ -89,8 +89,14 @@ def query(
 
     limits = query_runner.Limits(seconds=seconds, memory=memory * MIB, longest=LONGEST)
     parameters = dict(parameters or {})
+    attach = ("ATTACH ? AS journal", (sqlite.address(ledger.path, read_only=True),))
     try:
-        preparations = _preparations(ledger, journal=journal)
+        preparations: list[query_runner.Preparation] = [
+            *((pragma, ()) for pragma in sqlite.PRAGMAS),
+            *([attach] if journal else []),
+            ("PRAGMA temp_store=MEMORY", ()),  # names belong in no other file
+            (_NAMES, ()),
+        ]
         rows = query_runner.rows_of(ledger.views.path, preparations, statement, parameters, filling, limits)
         names = next(rows)
         # only then: sqlite-utils takes longer to load than a short statement to run
@@ -100,17 +106,6 @@ def query(
             yield dict(zip(names, row, strict=True))
     except query_runner.QueryError as failure:
         raise _explained(ledger, failure, seconds, memory) from failure
-
-
-def _preparations(ledger: Ledger, *, journal: bool) -> list[query_runner.Preparation]:
-    """What makes a connection to the views one to the journal, too, with an empty table of names."""
-    attach = ("ATTACH ? AS journal", (sqlite.address(ledger.path, read_only=True),))
-    return [
-        *((pragma, ()) for pragma in sqlite.PRAGMAS),
-        *([attach] if journal else []),
-        ("PRAGMA temp_store=MEMORY", ()),  # names belong in no other file
-        (_NAMES, ()),
-    ]
 
 
 def _explained(ledger: Ledger, failure: query_runner.QueryError, seconds: float, memory: int) -> Exception:
@@ -146,7 +141,7 @@ def _explained(ledger: Ledger, failure: query_runner.QueryError, seconds: float,
 @of_one_moment
 def tables_described(ledger: Ledger) -> dict[str, TableDoc]:
     """What the tables of the views say, by name."""
-    return read_models.described_in(ledger.views.connection, ledger.views.at_hand.all)
+    return view_tables.described_in(ledger.views.connection, ledger.views.at_hand.all)
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -178,7 +173,7 @@ def tables(ledger: Ledger) -> list[TableRow]:
     """
     database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
     described = tables_described(ledger)
-    counts = {name: database.table(name).count for name in described if name != tournament_performance.NAME}
+    counts = {name: database.table(name).count for name in described if name != view_tables.PERFORMANCE}
     rows_of_views = [TableRow(table=name, rows=counts.get(name), says=table.doc) for name, table in described.items()]
     beside = {"names": len(ledger.people.names()), "journal": ledger.journal_of_moment.size()}
     return [
@@ -193,8 +188,8 @@ def columns(ledger: Ledger) -> list[ColumnRow]:
     database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
     rows = []
     for name, table in {**tables_described(ledger), **BESIDE}.items():
-        if name == tournament_performance.NAME:
-            types = dict(tournament_performance.TYPES)
+        if name == view_tables.PERFORMANCE:
+            types = dict(view_tables.PERFORMANCE_TYPES)
         else:
             types = {column.name: column.type for column in database.table(name).columns}
         for column, meaning in table.columns.items():

@@ -32,9 +32,9 @@ from ledger.journal.merkle import Frontier
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.people import People
 from ledger.ratings import queries, views_file
-from ledger.ratings.fact_projector import ReadModel
+from ledger.ratings.projector import ReadModel
 from ledger.ratings.projectors import BUILT_IN, available
-from ledger.ratings.side_tables import HISTORY
+from ledger.ratings.view_tables import HISTORY
 from ledger.ratings.views import Views
 from ledger.ratings.views_file import BOUNDS
 from ledger.runtime.lazy import pl

@@ -20,7 +20,7 @@ from ledger.audit.reader.published import PEOPLE
 from ledger.errors import CorruptError
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.ledger import Ledger, utc_now
-from ledger.ratings.fact_projector import ReadModel
+from ledger.ratings.projector import ReadModel
 from ledger.ratings.projectors import available
 from ledger.ratings.views import Views
 from ledger.runtime.ledger_files import beside

@@ -24,8 +24,7 @@ from ledger.journal.merkle import inclusion_path, leaf_hash
 from ledger.journal.rules import facts_of
 from ledger.ledger import Ledger
 from ledger.players.people import Person
-from ledger.players.sealed_names import SealedNames, player_found
-from ledger.players.sealings import is_sealed, sealings
+from ledger.players.sealed_names import SealedNames, is_sealed, player_found, sealings
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"
 MAKE_ONE = "make one with 'rating-ledger checkpoint DB'"

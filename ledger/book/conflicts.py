@@ -1,38 +1,211 @@
-"""Facts that cannot stand together: two of one kind at one instant, editions that overlap, an end before the last game.
+"""What facts would say if some changes were approved now, and which facts cannot stand together.
 
-A fact's key names its instant, and a correction may move it: its key stays, and the instant is another one. One instant
-has several spellings, ``2006`` and ``2006-01-01``, and so several keys. Asked of the views, level with the journal, for
-every door: what is recorded and what is proposed. Journals of old hold such facts, which stay; only new ones are
-refused. Nothing is written.
+Both are asked of the views, level with the journal; nothing is written.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.book.hypothetical_facts import HypotheticalFacts
+from ledger.book import decisions, tournament_editions
+from ledger.book.decisions import AFTER_ALL, Acting, Decided, Undoing
+from ledger.book.game_book import recorded_facts, rows_at
 from ledger.book.kinds import KINDS
-from ledger.book.timeline import Pool
-from ledger.book.tournaments import Announced, editions
+from ledger.book.timeline import Announced, Pool, editions
 from ledger.errors import ConflictError, MalformedError, Refusal, RejectedError
 from ledger.facts import codec
+from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import decode
 from ledger.facts.events import (
     Event,
     GameRecorded,
     PlayerChanged,
     RatingSeeded,
+    RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
+from ledger.facts.words import becomes_drawn_by_time, length_fault, result_fault
 from ledger.journal import Journal, rules
 
 if TYPE_CHECKING:
     import sqlite3
+
+NOT_YET = 0  # the number of a proposal that is none yet
+
+
+class Fact(NamedTuple):
+    """A fact as it stands, or would.
+
+    Attributes:
+        entry: position of the entry that recorded it.
+        cls: its class.
+        facts: its fields as plain values; those that say nothing are left out.
+        annulled_by: the proposal that annulled it; None while it stands.
+        told: its fields before all corrections, with what supplements told.
+    """
+
+    entry: int
+    cls: type[Event]
+    facts: Mapping[str, Any]
+    annulled_by: int | None
+    told: Mapping[str, Any]
+
+
+class HypotheticalFacts:
+    """The facts of one ledger, with changes that are not approved yet."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        journal: Journal,
+        changes: Sequence[Change] = (),
+        proposal: int = NOT_YET,
+        decided: Decided | None = None,
+    ) -> None:
+        """Take the views, the journal and what may be approved.
+
+        Args:
+            connection: the views, level with the journal.
+            journal: where facts stand as they were recorded.
+            changes: those that would act after all that were approved.
+            proposal: the number of their proposal.
+            decided: what was decided, where that was read already.
+        """
+        self.decided = Decided(connection) if decided is None else decided
+        self._connection = connection
+        self._journal = journal
+        self._names: dict[int, str] = dict(connection.execute("SELECT pool, name FROM pools").fetchall())
+        undoes = {change.proposal for change in changes if change.proposal is not None}
+        self._undone = self.decided.undone([Undoing(AFTER_ALL, proposal, undoes)] if undoes else [])
+        self._further: dict[str, list[Acting]] = {}
+        for number, change in enumerate(changes, 1):
+            acting = Acting(AFTER_ALL, proposal, number, change, is_undone=False)
+            self._further.setdefault(change.subject, []).append(acting)
+
+    def fact(self, key: str) -> Fact | None:
+        """The fact of a key; None where the journal holds none."""
+        stored = self._journal.find([key]).get(key)
+        if stored is None:
+            return None
+        event = decode(stored.body).event
+        acting = self.decided.acting([key], self._undone).get(key, []) + self._further.get(key, [])
+        stands = decisions.standing(acting)
+        annulled_by = None if stands.annulled is None else stands.annulled[1]
+        facts: Mapping[str, Any] = codec.facts_mapping(event)
+        if isinstance(event, GameRecorded):
+            rows = rows_at(self._connection, [stored.position])
+            # recorded in a transaction that the views cannot know yet
+            if not rows:
+                return Fact(stored.position, type(event), {}, None, {})
+            facts = recorded_facts(self._connection, rows, self._names)[0]
+            if not self._further and stands.annulled is None:
+                # all games of a player or tournament may be annulled
+                annulled_by = rows[0]["voided_by"]
+        elif isinstance(event, RoundWithoutGame) and not self._further:
+            now = decisions.corrected(event, stands.fields)
+            assert isinstance(now, RoundWithoutGame)
+            standing = tournament_editions.as_stored(now, stored.position)
+            annulled_by = tournament_editions.annulled_by(self.decided, now.pool, standing, stands)
+        return Fact(stored.position, type(event), decisions.with_fields(facts, stands.fields), annulled_by, facts)
+
+    def event(self, fact: Fact) -> Event:
+        """The event that a fact would be.
+
+        Raises:
+            MalformedError: a field may not hold its value.
+        """
+        return codec.structure_event(fact.cls.KIND, dict(fact.facts))
+
+    def merges(self) -> dict[int, int]:
+        """Who would be merged into whom, directly."""
+        further = [subject for subject in self._further if subject.startswith("person:")]
+        targets: dict[int, int] = {}
+        subjects = sorted({*self.decided.persons(), *further})
+        acting = self.decided.acting(subjects, self._undone)
+        for subject in subjects:
+            merge = decisions.merged([*acting.get(subject, []), *self._further.get(subject, [])])
+            if merge is not None and merge.change.into is not None:
+                targets[int(subject.partition(":")[2])] = merge.change.into
+        return targets
+
+
+RULE = "impossible-ending"
+_RESULT, _LENGTH = ("outcome", "termination"), ("termination", "half_moves")
+_HOW = (
+    "correct both in one proposal: 'result GAME --to RESULT --termination WORD --half-moves NUMBER'; the word is "
+    "'unknown' where nobody knows"
+)
+_BY_TIME = (
+    "was not drawn, and would be a draw by time; say in the same proposal how it ended: --termination time where the "
+    "flag fell and the other side could not mate, else another word, or 'unknown'"
+)
+
+Facts = Mapping[str, Any]
+
+
+def ending_faults(facts: Facts) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What the facts of a game say against each other: the fields, and the words."""
+    fault = result_fault(facts["outcome"], facts["termination"])
+    if fault is not None:
+        yield _RESULT, fault
+    fault = length_fault(facts["termination"], facts.get("half_moves"))
+    if fault is not None:
+        yield _LENGTH, fault
+
+
+def contradictory(
+    before: HypotheticalFacts, after: HypotheticalFacts, keys: Mapping[str, int], changes: Sequence[Change]
+) -> Iterator[Refusal]:
+    """What a proposal would make of games that contradict themselves then, and do not now.
+
+    Args:
+        before: the facts as they stand.
+        after: the facts as they would be.
+        keys: those that the proposal changes, each with the number of its change.
+        changes: of the proposal.
+    """
+    ends = {change.fact for change in changes if change.do is Verb.REPLACE and "termination" in (change.facts or {})}
+    results = {change.fact for change in changes if change.do is Verb.REPLACE and "outcome" in (change.facts or {})}
+    for key, number in keys.items():
+        fact = after.fact(key) if key.startswith("game:") else None
+        if fact is None or not _may_be(after, fact):
+            continue
+        for fields, message in ending_faults(fact.facts):
+            stood = before.fact(key)
+            if _same(fields, fact.facts, fact.told) or (stood and _same(fields, fact.facts, stood.facts)):
+                continue
+            yield Refusal(number, RULE, f"{key!r}: {message}; {_HOW}")
+        if key in results - ends:
+            stood = before.fact(key)
+            if stood and becomes_drawn_by_time(stood.facts.get("outcome"), *(fact.facts[name] for name in _RESULT)):
+                yield Refusal(number, RULE, f"{key!r} {_BY_TIME}")
+
+
+def _may_be(after: HypotheticalFacts, fact: Fact) -> bool:
+    """Whether each field holds a value that it may hold; of the others something else is said."""
+    try:
+        after.event(fact)
+    except MalformedError:
+        return False
+    return True
+
+
+def _same(fields: Sequence[str], first: Facts, second: Facts) -> bool:
+    return all(first.get(name) == second.get(name) for name in fields)
+
+
+# Facts that cannot stand together: two of one kind at one instant, editions that overlap, an end before the last
+# game.
+#
+# A fact's key names its instant, and a correction may move it: its key stays, and the instant is another one. One
+# instant has several spellings, ``2006`` and ``2006-01-01``, and so several keys. Asked of the views, level with the
+# journal, for every door: what is recorded and what is proposed. Journals of old hold such facts, which stay; only
+# new ones are refused. Nothing is written.
 
 # By kind that is judged by what else stands, the fields that say where it stands and acts.
 PLACES: Mapping[type[Event], frozenset[str]] = {

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import tables
-from ledger.book.game_book import GameBook
+from ledger.book.game_book import ADDED, Added, GameBook, supplement
 from ledger.book.judging import Fresh, judged
 from ledger.book.kinds import UPDATE_BIRTH_YEAR, begin_anew
-from ledger.book.restand import ADDED, Added, supplement
 from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
 from ledger.book.tables import with_derived
 from ledger.book.timeline import Pool

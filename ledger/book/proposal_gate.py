@@ -9,11 +9,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ledger.book import corrections
-from ledger.book.conflicts import PLACES, meetings
-from ledger.book.decided import Decided, Proposal
-from ledger.book.hypothetical_facts import NOT_YET, Fact, HypotheticalFacts, contradictory, ending_faults
-from ledger.book.hypothetical_facts import RULE as IMPOSSIBLE
+from ledger.book import decisions
+from ledger.book.conflicts import NOT_YET, PLACES, Fact, HypotheticalFacts, contradictory, ending_faults, meetings
+from ledger.book.conflicts import RULE as IMPOSSIBLE
+from ledger.book.decisions import Decided, Proposal
 from ledger.book.kinds import KINDS, correctable_fields, is_annullable
 from ledger.book.policies import check_settings
 from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError
@@ -21,7 +20,7 @@ from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
 from ledger.facts.events import FOUR_EYES, Decision, Event, GameRecorded, PolicySet, SchemeAdopted
 from ledger.journal import Journal, rules
-from ledger.journal.past_reach import next_number
+from ledger.journal.rules import next_number
 
 if TYPE_CHECKING:
     import sqlite3
@@ -324,7 +323,7 @@ class ProposalGate:
         elif player in merges:
             merged = f"player {player} is merged into player {merges[player]} already"
             yield "already-merged", merged if merges[player] == into else f"{merged}; take that merge apart first"
-        elif corrections.root(merges, into) == player:
+        elif decisions.root(merges, into) == player:
             merged = f"player {into} is merged into player {player} already"
             yield "circular", f"{merged}, so that player {player} cannot be merged into player {into}"
 
@@ -336,8 +335,8 @@ class ProposalGate:
         if backwards := _backwards(change):
             yield backwards
             return
-        person = corrections.root(self.decided.merges, player)
-        first, last = corrections.span(change)
+        person = decisions.root(self.decided.merges, player)
+        first, last = decisions.span(change)
         for side, outcome in (("white", "white"), ("black", "black")):
             won = "" if change.which == "all" else f" AND outcome = '{outcome}'"
             query = _OF_PERSON.format(side=side, won=won)
@@ -350,7 +349,7 @@ class ProposalGate:
         if backwards := _backwards(change):
             yield backwards
             return
-        where = (change.pool, change.tournament, *corrections.span(change))
+        where = (change.pool, change.tournament, *decisions.span(change))
         games, voided = self._connection.execute(_AT_TOURNAMENT, where).fetchone()
         name = f"tournament {change.tournament!r} of pool {change.pool!r}"
         if not games:
@@ -385,7 +384,7 @@ class ProposalGate:
         merges = after.merges()
         for number, change in enumerate(changes, 1):
             if change.do in {Verb.MERGE, Verb.UNDO}:
-                ring = [player for player in merges if corrections.root(merges, player) in merges]
+                ring = [player for player in merges if decisions.root(merges, player) in merges]
                 if ring:
                     message = f"players {ring} would be merged into each other in a ring; leave one merge out"
                     yield Refusal(number, "circular", message)
@@ -459,7 +458,7 @@ def _between(change: Change) -> str:
 
 
 def _backwards(change: Change) -> tuple[str, str] | None:
-    first, last = corrections.span(change)
+    first, last = decisions.span(change)
     if first <= last:
         return None
     return "bad-value", f"from {change.since} until {change.until} is no time at all; the end comes first"

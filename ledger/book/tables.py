@@ -37,6 +37,7 @@ GAME_COLUMNS = (
 
 ORDER_OF_ENDS = ("ended_ms", "round_order", "key")
 RATING_ORDER = ("rated_ms", "batch", *ORDER_OF_ENDS)  # in which the games of a pool are rated
+POINTS_BITS, PLAYER_BITS = 2, 31  # of two numbers that are read as one (``game_book``)
 IN_RATING_ORDER, IN_ORDER_OF_ENDS = ", ".join(RATING_ORDER), ", ".join(ORDER_OF_ENDS)
 INSERT_PLAYER = "INSERT OR REPLACE INTO players VALUES (?, ?, ?, ?, ?)"  # a corrected registration takes its place
 INSERT_MOVETEXT = "INSERT OR REPLACE INTO movetexts VALUES (?, ?)"

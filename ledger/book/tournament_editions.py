@@ -1,6 +1,6 @@
 """Which games and rounds without a game of one name belong together: the editions of a tournament.
 
-What an edition is, ``tournaments`` says, for the ratings as for everything that shows a tournament. Where a pool rates
+What an edition is, ``timeline`` says, for the ratings as for everything that shows a tournament. Where a pool rates
 tournaments whole, the same number of quiet days parts two editions here; elsewhere ``QUIET_DAYS`` do, and a date that
 tells a year or month only parts nothing within that year or month.
 
@@ -16,11 +16,10 @@ from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledger.book import corrections, tournaments
-from ledger.book.decided import Decided
+from ledger.book import decisions, timeline
+from ledger.book.decisions import Decided
 from ledger.book.stored_pools import stored_pools
-from ledger.book.timeline import Pool
-from ledger.book.tournaments import Edition
+from ledger.book.timeline import Edition, Pool
 from ledger.facts.changes import Verb
 from ledger.facts.events import RoundWithoutGame
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -103,7 +102,7 @@ def names_since(connection: sqlite3.Connection, pool: Pool, ms: int) -> list[str
 def names_of(connection: sqlite3.Connection, pool: Pool, player: int) -> list[str]:
     """The same of a person."""
     decided = Decided(connection)
-    numbers = sorted(corrections.below(decided.merges, player))
+    numbers = sorted(decisions.below(decided.merges, player))
     return [name for (name,) in connection.execute(_NAMES_OF_PLAYERS, (pool.pool, json.dumps(numbers)))]
 
 
@@ -118,12 +117,12 @@ def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]
     for row in rows:
         stored = StoredRound._make(row)
         if not _is_voided(connection, decided, pool.name, stored):
-            person = corrections.root(decided.merges, stored.player)
+            person = decisions.root(decided.merges, stored.player)
             rounds.setdefault(stored.tournament, []).append(stored._replace(player=person))
     return rounds
 
 
-def annulled_by(decided: Decided, pool: str, stored: StoredRound, stands: corrections.Standing) -> int | None:
+def annulled_by(decided: Decided, pool: str, stored: StoredRound, stands: decisions.Standing) -> int | None:
     """The proposal that took it away, by itself or with its tournament's games of that day.
 
     None where the last change that speaks of it lets it stand, as of a game.
@@ -134,16 +133,16 @@ def annulled_by(decided: Decided, pool: str, stored: StoredRound, stands: correc
         stored: the round, with its corrected fields.
         stands: what is left of it after the changes of it alone.
     """
-    decisions: list[tuple[tuple[int, int], int | None]] = []
+    verdicts: list[tuple[tuple[int, int], int | None]] = []
     if stands.annulled is not None:
-        decisions.append(stands.annulled)
+        verdicts.append(stands.annulled)
     if stands.restored is not None:
-        decisions.append((stands.restored, None))
+        verdicts.append((stands.restored, None))
     for span in decided.spans_of(0, 0, pool, stored.tournament):
-        if _reaches(*corrections.span(span.change), stored):
+        if _reaches(*decisions.span(span.change), stored):
             voids = span.change.do is Verb.ANNUL_TOURNAMENT
-            decisions.append(((span.position, span.number), span.proposal if voids else None))
-    return max(decisions)[1] if decisions else None
+            verdicts.append(((span.position, span.number), span.proposal if voids else None))
+    return max(verdicts)[1] if verdicts else None
 
 
 def _is_voided(connection: sqlite3.Connection, decided: Decided, pool: str, stored: StoredRound) -> bool:
@@ -152,7 +151,7 @@ def _is_voided(connection: sqlite3.Connection, decided: Decided, pool: str, stor
         return False
     subjects = [subject for (subject,) in connection.execute(_CORRECTED, (stored.position,))]
     changes = [change for of_one in decided.acting(subjects).values() for change in of_one]
-    return annulled_by(decided, pool, stored, corrections.standing(changes)) is not None
+    return annulled_by(decided, pool, stored, decisions.standing(changes)) is not None
 
 
 def _reaches(first: int, last: int, stored: StoredRound) -> bool:
@@ -184,7 +183,7 @@ def editions_by_end(
             return days
         return inf if end in vague else QUIET_DAYS if quiet_days is None else quiet_days
 
-    return tournaments.editions(list(ends), gap, pool.announced(tournament))
+    return timeline.editions(list(ends), gap, pool.announced(tournament))
 
 
 class Editions(NamedTuple):
@@ -227,7 +226,7 @@ def editions_of(
         else:
             rounds.setdefault(edition, []).append(bye)
     days_alone = sorted({bye.edition_ms for bye in alone})
-    by_day = tournaments.editions(days_alone, lambda _: QUIET_DAYS if quiet_days is None else quiet_days, announced)
+    by_day = timeline.editions(days_alone, lambda _: QUIET_DAYS if quiet_days is None else quiet_days, announced)
     for bye in alone:
         rounds.setdefault(by_day[bye.edition_ms], []).append(bye)
     return Editions(sorted({*played, *rounds}), rounds)

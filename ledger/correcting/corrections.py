@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import orjson
 
-from ledger.book.decided import Decided, Proposal
+from ledger.book.decisions import Decided, Proposal
 from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
 from ledger.correcting.drafts import Drafts, entries_of_proposal, facts_of_approval

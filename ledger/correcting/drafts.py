@@ -13,8 +13,8 @@ import attrs
 import orjson
 
 from ledger import schemes
-from ledger.book.decided import Decided
-from ledger.book.hypothetical_facts import Fact, HypotheticalFacts
+from ledger.book.conflicts import Fact, HypotheticalFacts
+from ledger.book.decisions import Decided
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, MOST_CHANGES, Change, Verb, Which
@@ -22,7 +22,7 @@ from ledger.facts.events import CorrectionProposed, Event, GameRecorded, PlayerC
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_time, result_fault
 from ledger.journal.game_keys import game_found
-from ledger.ratings import pasts
+from ledger.ratings import recording
 from ledger.ratings.open_ledger import OpenLedger
 
 _SIDES = ("white", "black")
@@ -117,7 +117,7 @@ class Drafts:
     def declare(self, player: int, rating: int, since: str) -> Change:
         """A player declares a rating, points, from an instant on; the standing stays."""
         self.ledger.level()
-        standing = Standing(pasts.standing_at(self.ledger.views.connection, player, instant_ms(since)))
+        standing = Standing(recording.standing_at(self.ledger.views.connection, player, instant_ms(since)))
         return self.add(PlayerChanged(player=player, effective_at=since, standing=standing, declared_rating=rating))
 
     @staticmethod

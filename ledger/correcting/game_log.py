@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 import orjson
 
-from ledger.book import corrections
-from ledger.book.restand import recorded_facts, rows_at
+from ledger.book import decisions
+from ledger.book.game_book import recorded_facts, rows_at
 from ledger.facts.changes import Change, Verb, Which, change_of
 from ledger.facts.events import CorrectionDecided, CorrectionProposed
 from ledger.facts.instants import instant_ms
@@ -123,7 +123,7 @@ def _concerning(connection: sqlite3.Connection, key: str, position: int) -> list
     tournaments = [f"games-at:{pool}:{name}" for pool in facts["pool"] for name in facts["tournament"]]
     ends = [instant_ms(ended) for ended in facts["ended_at"]]
     for concern in (*of_players, *_concerns(connection, _ABOUT, tournaments)):
-        first, last = corrections.span(concern.change)
+        first, last = decisions.span(concern.change)
         if any(first <= ms <= last for ms in ends) and _means(concern.change, white, black, facts):
             concerning.append(concern)
     waiting = {concern.proposal for concern in concerning}

@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 
 import attrs
 
-from ledger.book.decided import Decided, Proposal
+from ledger.book.decisions import Decided, Proposal
 from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
 from ledger.correcting.drafts import entries_of_proposal, facts_of_approval, facts_of_changes
@@ -27,9 +27,9 @@ from ledger.journal import Journal
 from ledger.journal.issued_tokens import IssuedTokens
 from ledger.journal.scratch import ScratchJournal
 from ledger.publishing.publications import Publications
-from ledger.ratings import previews, trials
+from ledger.ratings import trials
 from ledger.ratings.open_ledger import OpenLedger
-from ledger.ratings.previews import Figures, ListMove, Preview
+from ledger.ratings.trials import Figures, ListMove, Preview
 from ledger.ratings.views import Views
 
 _WHEN = "2000-01-01T00:00:00.000Z"  # when an entry was recorded never influences a rating
@@ -150,7 +150,7 @@ class Previews:
             everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
             published = Publications(self.ledger).last_editions()
             with closing(self._journal(tried)) as journal:
-                preview = previews.preview(views, journal, tried.entries, published, everybody=everybody, now_ms=now_ms)
+                preview = trials.preview(views, journal, tried.entries, published, everybody=everybody, now_ms=now_ms)
         impact = self._impact(tried, preview, began)
         if type(wanted) is int:
             if len(self.ledger.impacts) >= KEPT:

@@ -11,7 +11,7 @@ The contract (``ledger.testing.JournalContract`` runs it over any store):
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -24,6 +24,9 @@ class Stored(NamedTuple):
     position: int
     body: bytes
     leaf: bytes
+
+
+Find = Callable[[Sequence[str]], Mapping[str, Stored]]  # ``find`` of a journal, or of a writer in its transaction
 
 
 class KeyTakenError(Exception):

@@ -1,4 +1,6 @@
-"""Which known games the games of an import may be, by players and day: whole columns, a few numbers for each game.
+"""Known games: what is known of each, and which of them the games of an import may be, by players and day.
+
+They are held as whole columns, a few numbers for each game.
 
 A day is that of the end or of the beginning. Players count as alike under one number or one name, whatever the case of
 its letters. For many games the whole journal is read, once; for a few only those entries that an index of its games
@@ -10,23 +12,232 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import attrs
 import orjson
 
 from ledger.errors import CorruptError, one_line
-from ledger.facts.words import moves_number
-from ledger.journal import Journal
-from ledger.journal.corrected_games import Index, Sides, long_texts, meeting, moves_digest, spans, told_moves
-from ledger.journal.made_keys import MADE
-from ledger.journal.supplements import Find
+from ledger.facts.events import SUPPLEMENTED, GameRecorded, GameSupplemented
+from ledger.facts.words import Outcome, Termination, moves_number
+from ledger.journal import Find, Journal, Stored, rules
+from ledger.journal.game_keys import MADE
 from ledger.players.namesakes import SameNames
 from ledger.players.people import People, Person
 from ledger.runtime.lazy import np, pl
+from ledger.runtime.nearest import nearest
 
 if TYPE_CHECKING:
     from polars import DataFrame, Expr, Series
+
+# What is known of one game: the facts of its recording with those of every supplement. Supplements of a game are
+# numbered, so that each is found by its key; nearly all journals have none.
+
+_WORDS: Mapping[str, Callable[[str], Any]] = {"outcome": Outcome, "termination": Termination}
+
+
+@attrs.define
+class KnownGame:
+    """A game that a journal holds.
+
+    Attributes:
+        entry: position of the entry that recorded it.
+        facts: what is known of it, in the fields of ``game-recorded/1`` as plain values, without the key.
+        supplements: how many supplements it has.
+    """
+
+    entry: int
+    facts: dict[str, Any]
+    supplements: int = 0
+
+    def supplement(self, game: str, added: Mapping[str, Any]) -> GameSupplemented:
+        """The supplement that tells what is *added*; it is known from now on.
+
+        Raises:
+            ValueError: a field may not be what it is.
+        """
+        event = GameSupplemented(
+            game=game,
+            entry=self.entry,
+            number=self.supplements + 1,
+            **_in_words(added),
+        )
+        self.supplements += 1
+        self.facts = {**self.facts, **added}
+        return event
+
+    def with_facts(self, game: str, added: Mapping[str, Any]) -> GameRecorded:
+        """The game as it would be recorded with what is *added*."""
+        return GameRecorded(game=game, **_in_words({**self.facts, **added}))
+
+
+def known_games(find: Find, recorded: Mapping[str, Stored]) -> dict[str, KnownGame]:
+    """What is known of games, by key of the game.
+
+    Args:
+        find: what looks up keys in the journal.
+        recorded: the entries that recorded them, by their key in the journal.
+    """
+    games = {key[len("game:") :]: KnownGame(entry.position, rules.facts_of(entry)) for key, entry in recorded.items()}
+    waiting = list(games)
+    while waiting:
+        entries = find([f"supplement:{game}@{games[game].supplements + 1}" for game in waiting])
+        for entry in entries.values():
+            facts = rules.facts_of(entry)
+            game = games[facts["game"]]
+            game.facts.update({field: facts[field] for field in SUPPLEMENTED if field in facts})
+            game.supplements += 1
+        waiting = [game for game in waiting if f"supplement:{game}@{games[game].supplements}" in entries]
+    return games
+
+
+def _in_words(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Plain values as the event classes take them."""
+    return {field: _WORDS[field](value) if field in _WORDS else value for field, value in facts.items()}
+
+
+# Known games that a further telling may be of although it tells another day, other colours or another name.
+#
+# Two small indexes of the games that a journal holds, by their moves and by event, round and players, say which games
+# to look at; whether one of them looks like the telling is judged here, for whoever imports to decide. Nothing is
+# read.
+
+LONG = 30  # half-moves from which the same moves are the same game; two players have shorter ones by heart
+MOST_LOOKED_AT = 32  # games that are looked at for one telling
+_DIGEST = 16  # characters of a SHA-256 that are indexed
+_MIRRORED = {"white": "black", "black": "white", "draw": "draw"}
+
+
+class Sides(NamedTuple):
+    """Who in a telling is who in a known game: its White that one's White or Black, its Black likewise."""
+
+    white: bool
+    black: bool
+    white_as_black: bool
+    black_as_white: bool
+
+
+class Index:
+    """Games by a number: 12 bytes for each. A number that is null is left out."""
+
+    def __init__(self, parts: Sequence[DataFrame], column: str) -> None:
+        """Take the columns ``position`` and *column* of each part."""
+        columns = [part.select("position", column).drop_nulls() for part in parts]
+        every = pl.concat(columns).sort(column, "position") if columns else pl.DataFrame({"position": [], column: []})
+        self._places = every[column].cast(pl.UInt64).to_numpy()
+        self._positions = every["position"].cast(pl.UInt32).to_numpy()
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def entries(self, places: Any) -> tuple[Callable[[int], list[int]], Any]:
+        """What gives, by row, the entries of its games; and which rows have any (Boolean array).
+
+        Args:
+            places: a series of numbers, null where a row asks for none.
+        """
+        first, last = spans(self._places, places)
+        return lambda row: self._positions[
+            first[row] : min(last[row], first[row] + MOST_LOOKED_AT)
+        ].tolist(), first < last
+
+
+def spans(ascending: Any, places: Any) -> tuple[Any, Any]:
+    """For each of some numbers the first place, and one after the last, where it stands among sorted ones.
+
+    Args:
+        ascending: an array, ascending.
+        places: a series, null where nothing is looked for.
+    """
+    if not len(ascending) or places.null_count() == len(places):
+        nothing = np.zeros(len(places), np.int64)
+        return nothing, nothing
+    hashes = places.fill_null(0).to_numpy()
+    first = np.searchsorted(ascending, hashes, "left")
+    is_there = (ascending[np.minimum(first, len(ascending) - 1)] == hashes) & places.is_not_null().to_numpy()
+    last = first.copy()
+    # few are found: nearly all are looked up once
+    last[is_there] = np.searchsorted(ascending, hashes[is_there], "right")
+    return first, last
+
+
+def moves_digest() -> Expr:
+    """The number of a movetext by its SHA-256, column ``text``."""
+    return pl.col("text").str.slice(0, _DIGEST).hash().alias("moves")
+
+
+def long_texts(frame: DataFrame) -> list[str | None]:
+    """The first digits of the SHA-256 of the movetexts, column ``text``, of a frame's games; None for short games."""
+    long = frame["half_moves"].fill_null(0) >= LONG
+    return [
+        sha256(text.encode()).hexdigest()[:_DIGEST] if is_long and text is not None else None
+        for text, is_long in zip(frame["text"].to_list(), long.to_list(), strict=True)
+    ]
+
+
+def told_moves(frame: DataFrame) -> Any:
+    """The numbers of the movetexts of a frame's games, as of ``moves_digest``; null for short games."""
+    digests = pl.Series("text", long_texts(frame), dtype=pl.String)
+    return pl.DataFrame({"text": digests}).select(moves_digest()).to_series()
+
+
+def meeting() -> Expr:
+    """A number for event, round and players, in columns ``white``, ``black``, ``tournament`` and ``round``.
+
+    Null where one of them is not known, or the round is no round.
+    """
+    pair = pl.min_horizontal("white", "black") * 2**32 + pl.max_horizontal("white", "black")
+    number = pair.hash() ^ pl.col("tournament").hash() ^ pl.col("round").hash()
+    has_round = pl.col("tournament").is_not_null() & pl.col("round").str.contains(r"\d")
+    return pl.when(has_round & (pl.min_horizontal("white", "black") >= 0)).then(number).alias("meeting")
+
+
+def told_otherwise(
+    telling: Mapping[str, Any], game: Mapping[str, Any], sides: Sides, names: Callable[[], Sequence[tuple[str, str]]]
+) -> str:
+    """What a telling says otherwise than the known game that it looks like; empty where it looks like another game.
+
+    Args:
+        telling: the facts of the telling.
+        game: those of the known game.
+        sides: who is who.
+        names: the names of both Whites and of both Blacks, asked only where one of the players is another.
+    """
+    moves = telling.get("text")
+    same_moves = moves is not None and moves == game.get("text") and telling.get("half_moves", 0) >= LONG
+    for name in ("half_moves", "text", "pool"):  # a blank contradicts nothing
+        if None not in {telling.get(name), game.get(name)} and telling.get(name) != game.get(name):
+            return ""
+    same_event = telling.get("tournament") is not None and telling.get("tournament") == game.get("tournament")
+    same_round = same_event and telling.get("round") is not None and telling.get("round") == game.get("round")
+    days = telling["ended_at"][:_DAY], game["ended_at"][:_DAY]
+    same_outcome = telling["outcome"] == game["outcome"]
+    if sides.white and sides.black:
+        is_next = same_round and _apart(*days) == 1
+        return "with another day" if same_outcome and days[0] != days[1] and (same_moves or is_next) else ""
+    if days[0] != days[1] or not (same_moves or len(days[0]) == _DAY):
+        return ""
+    if sides.white_as_black and sides.black_as_white:
+        same_winner = game["outcome"] == _MIRRORED[telling["outcome"]]
+        is_same = (same_winner and same_round) or (same_moves and (same_winner or same_outcome))
+        return "with the colours swapped" if is_same else ""
+    if (sides.white or sides.black) and same_moves and same_event and same_outcome:
+        other = names()[int(sides.white)]
+        return "with another name" if nearest(other[0], [other[1]]) else ""
+    return ""
+
+
+def _apart(day: str, other: str) -> int | None:
+    """How many days lie from one to the other; None where either is not known to the day."""
+    if min(len(day), len(other)) < _DAY:
+        return None
+    return abs((date.fromisoformat(day) - date.fromisoformat(other)).days)
+
+
+# All games that the games of an import may be.
 
 _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1","position":', b',"kind":"game-supplemented/1","position":'
 _END = -100  # they stand in the last bytes of a body
@@ -66,7 +277,7 @@ class GameIndex(Protocol):
     def entries(self, sought: Sought) -> tuple[int, set[int]] | None:
         """The entries that recorded games as they are sought, and maybe others; with what ``reached`` says.
 
-        Of one movetext the first ``corrected_games.MOST`` are enough.
+        Of one movetext the first ``MOST_LOOKED_AT`` are enough.
         """
 
 

@@ -25,8 +25,8 @@ from ledger.facts.events import (
 )
 from ledger.facts.source_games import shown
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, KeyTakenError, Stored, Writer, kept_texts, past_reach, rules
-from ledger.journal.supplements import KnownGame, known_games
+from ledger.journal import Journal, KeyTakenError, Stored, Writer, kept_texts, rules
+from ledger.journal.known_games import KnownGame, known_games
 from ledger.journal.told_again import Corrected, told_of
 from ledger.runtime.long_work import collector_paused
 
@@ -342,7 +342,7 @@ class _Batch:
             # What comes with an approval was judged by its gate, beside all else that its proposal lets stand.
             if event.KIND != GameRecorded.KIND and not self._judged:
                 self._further.judge(event, entries.beside)
-                past_reach.check(event, self._writer.find, self._now_ms)
+                rules.check_reach(event, self._writer.find, self._now_ms)
         key, position = event.key, entries.next
         body = codec.body_of(position, self._stamp, actor, event)
         entries.kinds.append(event.KIND)

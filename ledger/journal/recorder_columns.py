@@ -26,9 +26,9 @@ from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, SourceRound, shown
 from ledger.facts.words import Brings
 from ledger.journal import Journal, KeyTakenError, Writer, kept_texts, rules
-from ledger.journal.alike import Alike, AlikeGames
-from ledger.journal.erased_sides import ErasedSides
-from ledger.journal.made_keys import MOST, MadeKeys
+from ledger.journal.alike import Alike, AlikeGames, ErasedSides
+from ledger.journal.game_keys import MOST_OF_ONE_KEY as MOST
+from ledger.journal.game_keys import MadeKeys
 from ledger.journal.told_again import Difference, Standing, as_recorded, told_again
 from ledger.players.registering_columns import register
 from ledger.players.sealed_names import SealedNames

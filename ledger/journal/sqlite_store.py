@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from ledger.errors import CorruptError, StorageError
 from ledger.facts.words import TreeHead
 from ledger.journal import KeyTakenError, Stored
-from ledger.journal.guard import Guard, statements
 from ledger.journal.merkle import TILE_HEIGHT, Frontier, check_hashes, check_subtree, leaf_hashes
 from ledger.runtime import sqlite
+from ledger.runtime.sqlite import Guard, statements
 
 if TYPE_CHECKING:
     import sqlite3

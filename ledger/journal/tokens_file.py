@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import StorageError
-from ledger.journal.guard import faults, statements
 from ledger.runtime import sqlite
+from ledger.runtime.sqlite import schema_faults as faults
+from ledger.runtime.sqlite import statements
 
 if TYPE_CHECKING:
     import sqlite3

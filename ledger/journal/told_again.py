@@ -15,9 +15,9 @@ from ledger.facts import codec_columns
 from ledger.facts.events import GameRecorded, GameSupplemented
 from ledger.facts.tellings import compared, contradictions
 from ledger.facts.words import becomes_drawn_by_time, rules_itself_out
-from ledger.journal import Stored, rules
+from ledger.journal import Find, Stored, rules
 from ledger.journal.alike import is_made
-from ledger.journal.supplements import Find, KnownGame, known_games
+from ledger.journal.known_games import KnownGame, known_games
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:

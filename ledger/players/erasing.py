@@ -2,7 +2,7 @@
 
 In this order, so that whoever is stopped on the way leaves the person known and nothing recorded, or a blank row of
 which the next one who may write makes the entry. An entry that says so holds for good: a name that an older copy of
-the people file brings back is shown to nobody and goes again. How rows wait is the business of ``pending_erasures``.
+the people file brings back is shown to nobody and goes again. How rows wait is the business of ``people``.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from ledger.facts.events import PersonErased
 from ledger.journal import Journal, Writer, rules
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.people import People
-from ledger.players.sealings import erased_players, erasure_key, registration_key
-
-AGAIN = "ledger"  # who has somebody forgotten whom an older copy of the file brought back; it is recorded already
+from ledger.players.sealed_names import brought_back, erasure_key, forget_again, registration_key
 
 
 def erase_all(
@@ -119,21 +117,9 @@ def settle_if_possible(journal: SqliteJournal, people: People, clock_ms: Callabl
     """
     # names that cannot be read are shown to nobody
     with suppress(LedgerError):
-        back = standing(journal, people)
+        back = brought_back(journal, people)
         if back or people.erasures.rows():
             try:
                 settle(journal.writing(patience=0), journal, people, 0, clock_ms)
             except LedgerError:
                 people.hide(back)
-
-
-def standing(journal: Journal, people: People) -> list[int]:
-    """Players of whom the journal says that they were erased, and who are known by name all the same."""
-    erased = erased_players(journal)
-    return people.erasures.standing(erased) if erased else []
-
-
-def forget_again(journal: Journal, people: People) -> None:
-    """Forget players who were erased and whom an older copy of the people file knows; their old bytes may stay."""
-    if back := standing(journal, people):
-        people.erasures.begin(back, AGAIN)

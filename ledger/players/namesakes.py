@@ -2,7 +2,7 @@
 
 Where games are recognised, players of one name count as one, whatever the case of its letters. Where players are
 registered, names count as one that differ in case, accents, the order of their words or blanks alone; initials are the
-business of ``answers.alike_players``. Two identities of one register or server are two people. Nothing is refused or
+business of ``answers.searching``. Two identities of one register or server are two people. Nothing is refused or
 written.
 """
 
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.errors import MalformedError
 from ledger.facts.person_names import PLAIN_LETTERS, are_apart, folded, spelt
-from ledger.players.name_indexes import fold
 from ledger.players.people import People, Person
+from ledger.players.people_layouts import fold
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:

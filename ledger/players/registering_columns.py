@@ -15,8 +15,7 @@ from ledger.facts.instants import instant_text
 from ledger.facts.words import Standing
 from ledger.journal import Writer, rules
 from ledger.players.people import Person
-from ledger.players.sealed_names import SealedNames
-from ledger.players.sealings import commitment_to
+from ledger.players.sealed_names import SealedNames, commitment_to
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:

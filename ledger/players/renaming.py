@@ -17,10 +17,8 @@ from ledger.facts.codec import body_of
 from ledger.facts.events import PlayerRenamed
 from ledger.journal import Journal, Stored, Writer, rules
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.players.pending_changes import Pending
-from ledger.players.people import People, Person
-from ledger.players.sealed_names import not_sealed
-from ledger.players.sealings import commitment_to, erasure_key, is_sealed, sealings, under
+from ledger.players.people import Pending, People, Person
+from ledger.players.sealed_names import commitment_to, erasure_key, is_sealed, not_sealed, sealings, under
 
 PATIENCE = 2.0  # seconds to wait for those who read the people file, before the old name is left to the next one
 # Name -> what it means and what to do; the other refusals are those of ``rules``.

@@ -28,8 +28,8 @@ from ledger.errors import RejectedError, UnknownNameError
 from ledger.facts.events import FOUR_EYES, Event, PolicySet, Role
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Receipt
-from ledger.journal import Writer, past_reach
-from ledger.journal.past_reach import next_number
+from ledger.journal import Writer, rules
+from ledger.journal.rules import next_number
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.views_file import reading
 from ledger.runtime.nearest import choice_of
@@ -146,7 +146,7 @@ class HousePolicies:
             return attrs.evolve(event, number=stands.number, effective_from=stands.since or None)
         if policy == FOUR_EYES and in_force(policies, writer.size + 1).on:
             raise RejectedError(
-                past_reach.RULE,
+                rules.NEEDS_A_PROPOSAL,
                 event.key,
                 "four eyes are on, and nobody changes them alone; propose it with 'policy set --propose', for somebody "
                 "else to approve",

@@ -1,7 +1,7 @@
-"""Building the views anew, aside: fold the journal into games, rate them, write the rows, in steps that each commit.
+"""Building the views anew, aside, or one read model: fold the journal into games, rate them, write rows, in steps.
 
-A build that was stopped goes on where it was, unless it is of another journal, of other projectors, or damaged. Putting
-it in place is ``views``'s business.
+Each step commits. A build that was stopped goes on where it was, unless it is of another journal, of other projectors,
+or damaged. Putting it in place is ``views``'s business.
 
 Games of a pool come sorted in rating order, as many as memory may hold at a time, never half a batch; what each player
 holds is carried from block to block. Their sides are sorted by player, where need be on the disk, folded, and written
@@ -10,15 +10,19 @@ in the order of the tables' keys. Memory grows with the number of players, not o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import RATED_COLUMNS, columns_schema, decode_bodies, take_decoded
 from ledger.book.judging import Fresh
+from ledger.book.kinds import Parts
 from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Held, Pool
@@ -26,27 +30,27 @@ from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import engine, keeping, side_rows, views_file
-from ledger.ratings.fact_projector import ReadModel, of_facts
-from ledger.ratings.listing import listed_flags
-from ledger.ratings.player_rows import CURRENT, RAISE_BOUND, WRITE_CURRENT
-from ledger.ratings.projector import SIDE_COLUMNS
+from ledger.ratings.keeping import Plan, tell_all
+from ledger.ratings.player_rows import CURRENT, RAISE_BOUND, WRITE_CURRENT, listed_flags
+from ledger.ratings.projector import SIDE_COLUMNS, Projector, ReadModel, of_facts
 from ledger.ratings.rated_games import (
     Games,
     Rated,
     as_facts,
+    codes,
     first_ends,
     further_facts,
     rateable_games,
     rated_by_era,
+    restarts,
     sides_of,
 )
-from ledger.ratings.side_rows import TableFold
-from ledger.ratings.side_tables import HISTORY, SideTable, begun, columns_wanted, facts_wanted, side_tables
-from ledger.ratings.telling_facts import tell_all
+from ledger.ratings.side_rows import TableFold, fold
+from ledger.ratings.view_tables import HISTORY, SideTable, begun, columns_wanted, facts_wanted, side_tables
 from ledger.runtime import sqlite
-from ledger.runtime.columns import MANY
+from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.lazy import np, pl
-from ledger.runtime.long_work import Progress, collector_paused, mapped_ahead
+from ledger.runtime.long_work import Progress, collector_paused, mapped_ahead, silent
 from ledger.runtime.sorted_runs import SortedRuns
 from ledger.runtime.table_writer import MESSAGE, OwnConnection, OwnProcess, TableWriter, table_writer, wait_for_writer
 
@@ -54,7 +58,6 @@ if TYPE_CHECKING:
     import sqlite3
 
     from polars import DataFrame
-
 
 SIDES_A_RUN = 1_000_000  # sides that are sorted in memory at one time, about 100 bytes each
 SIDES_A_BLOCK = 250_000  # sides that are folded, written and committed together
@@ -514,3 +517,202 @@ def _stored_games(connection: sqlite3.Connection, names: Sequence[str]) -> Itera
     while rows := cursor.fetchmany(MESSAGE):
         columns = dict(zip(names, zip(*rows, strict=True), strict=True))
         yield pl.DataFrame(columns, schema=columns_schema(names))
+
+
+# Tables of read models that are made late or were left behind: folded from the rows that stand, nothing rated again.
+#
+# Which these are is decided in ``keeping``; no other table is touched.
+
+BLOCK = 100_000  # rows that are Python objects at one time
+
+# Where the rows that stand keep what is known of a side: *own* is its row, *other* the opponent's, *games* the game's.
+_KEPT_IN: Mapping[str, str] = {
+    **{name: f"own.{name}" for name in ("n", *HISTORY.stores)},
+    "opponent_rating": "other.rating",
+    "opponent_rating_before": "other.rating_before",
+    "rated_ms": "games.rated_ms",
+    "games_before": "own.games_before",
+    "lost_on_time": "games.time_loss = own.colour + 1",
+    **{column.fact: f"games.{column.fact}" for column in SIDE_COLUMNS.values() if column.fact},
+}
+_SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "lost_on_time"})  # as ``sides_of`` has them
+
+
+def fit(book: Parts, plan: Plan, until: int, progress: Progress = silent) -> None:
+    """Give views the tables that their ledger keeps and this process can fold; in the caller's transaction.
+
+    Args:
+        book: the game book of the views, which are rated as this program rates.
+        plan: what is to be done.
+        until: the last entry that is folded into them.
+        progress: told how many rows of the history, or entries, are folded into each table.
+    """
+    connection, pools = book.connection, list(book.pools.values())
+    stored = views_file.stored_projectors(connection)
+    for name in plan.drop:
+        if name in stored:
+            views_file.drop_table(connection, name)
+        keeping.level_again(connection, name)
+    anew = of_facts((*plan.make, *plan.mend))
+    # one that was left behind, too: what it makes of each fact is told anew in little time
+    for made in anew:
+        if made.name in stored:
+            views_file.drop_table(connection, made.name)
+        views_file.add_table(connection, made, made.create)
+        keeping.level_again(connection, made.name)
+    if anew:
+        tell_all(book, anew, until, progress)
+    for projector in plan.make:
+        if isinstance(projector, Projector):
+            if projector.name in stored:
+                views_file.drop_table(connection, projector.name)
+            _make(connection, projector, pools, progress)
+            keeping.level_again(connection, projector.name)
+    for projector in plan.mend:
+        if isinstance(projector, Projector):
+            _mend(connection, SideTable(projector), pools, progress)
+            keeping.level_again(connection, projector.name)
+
+
+# Who has a game from a place on, and who has rows of games that are no longer there; whole players are folded anew,
+# for a fold goes on from its own rows, and a player's games are few beside those of a pool.
+_FROM_THERE = """
+SELECT white FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms >= ?2
+UNION SELECT black FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms >= ?2
+"""
+_SURPLUS = """
+WITH RECURSIVE known(player) AS (
+  SELECT min(player) FROM "{0}" WHERE pool = ?1
+  UNION ALL SELECT (SELECT min(player) FROM "{0}" WHERE pool = ?1 AND player > known.player)
+  FROM known WHERE known.player IS NOT NULL)
+SELECT player FROM known WHERE player IS NOT NULL AND EXISTS (
+  SELECT 1 FROM "{0}" AS kept WHERE kept.pool = ?1 AND kept.player = known.player AND kept.n > coalesce(
+    (SELECT n FROM current WHERE current.pool = ?1 AND current.player = known.player), 0))
+"""
+
+
+def _mend(connection: sqlite3.Connection, table: SideTable, pools: Sequence[Pool], progress: Progress) -> None:
+    """Fold the players anew whose rows were left behind."""
+    count = _RowCount(f"table {table.name}", connection, progress)
+    since = keeping.places(connection, table.name)
+    for pool in pools:
+        if pool.pool not in since:
+            continue
+        start_ms, players = since[pool.pool], None
+        if start_ms is None:
+            connection.execute(f'DELETE FROM "{table.name}" WHERE pool = ?', (pool.pool,))
+        else:
+            numbers = {player for (player,) in connection.execute(_FROM_THERE, (pool.pool, start_ms))}
+            numbers |= {player for (player,) in connection.execute(_SURPLUS.format(table.name), (pool.pool,))}
+            players = orjson.dumps(sorted(numbers)).decode()
+            gone = f'DELETE FROM "{table.name}" WHERE pool = ? AND player IN (SELECT value FROM json_each(?))'
+            connection.execute(gone, (pool.pool, players))
+        _fold_pool(connection, pool, table, count, players)
+    count.finish()
+
+
+def _make(connection: sqlite3.Connection, projector: Projector, pools: Sequence[Pool], progress: Progress) -> None:
+    """Fold all rows that stand into a new table."""
+    table = SideTable(projector)
+    views_file.add_table(connection, projector, table.create)
+    count = _RowCount(f"table {projector.name}", connection, progress)
+    for pool in pools:
+        _fold_pool(connection, pool, table, count)
+    count.finish()
+    for statement in table.indexes:
+        connection.execute(statement)
+
+
+class _RowCount:
+    """How far the folding of one table is, in rows of the history; of a table by tournament not all of them count."""
+
+    def __init__(self, what: str, connection: sqlite3.Connection, progress: Progress) -> None:
+        self._what, self._progress, self._done = what, progress, 0
+        (self._total,) = connection.execute("SELECT coalesce(sum(n), 0) FROM current").fetchone()
+
+    def add(self, rows: int) -> None:
+        self._done += rows
+        self._progress(self._what, self._done, max(self._done, self._total))
+
+    def finish(self) -> None:
+        self._progress(self._what, self._total, self._total)
+
+
+def _fold_pool(
+    connection: sqlite3.Connection, pool: Pool, table: SideTable, count: _RowCount, players_asked: str | None = None
+) -> None:
+    """Fold the rows of one pool, in the order of players and their games; of some players, a JSON list, or of all."""
+    start = [kept.start for kept in table.fold.state]
+    width = len(start)
+    # the states of the last player, in each tournament or in all
+    carried: dict[tuple[Any, ...], list[float]] = {}
+    for names, rows in _blocks(connection, pool, table, players_asked):
+        cols = FEW if len(rows) < engine.COMPILE_FROM else MANY
+        players, *columns = zip(*rows, strict=True)
+        by_name = dict(zip(names, columns, strict=True))
+        sides = _sides(cols, pool, by_name, table)
+        owners = list(zip(players, by_name["tournament"], strict=True)) if table.by_tournament else list(zip(players))
+        runs: dict[tuple[Any, ...], int] = {}
+        run = [runs.setdefault(owner, len(runs)) for owner in owners]
+        running = [value for owner in runs for value in carried.get(owner, start)]
+        folded = fold(cols, table.fold, cols.small(run), sides, cols.floats(running))
+        stored = (folded.of_rows(cols, sides[name]) for name in (*table.fold.key[2:], *table.fold.stores))
+        players_column = folded.of_rows(cols, cols.small(players))
+        lists = cols.lists([players_column, *stored, *folded.columns])
+        connection.executemany(table.insert, ((pool.pool, *row) for row in zip(*lists, strict=True)))
+        flat, last = cols.lists([folded.reached])[0], players[-1]
+        carried |= {owner: flat[place * width : (place + 1) * width] for owner, place in runs.items()}
+        # Rows come by player: only those of the last one can go on in the next block.
+        carried = {owner: kept for owner, kept in carried.items() if owner[0] == last}
+        count.add(len(rows))
+
+
+def _blocks(
+    connection: sqlite3.Connection, pool: Pool, table: SideTable, players: str | None
+) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
+    """The rows of a pool by player and game number, the player first, and the names of their further columns."""
+    wants = table.fold.wants
+    names = [name for name in _KEPT_IN if name in {"n", "rated_ms", *wants, *facts_wanted([table])}]
+    fields = pool.state_fields if "listed" in wants else ()
+    columns = [*(_KEPT_IN[name] for name in names), *(f'own."{name}"' for name in fields)]
+    names += [_STATE + name for name in fields]
+    other = f"JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
+    query = (
+        f"SELECT own.player, {', '.join(columns)} FROM {HISTORY.name} AS own "
+        f"CROSS JOIN games ON games.position = own.game "
+        + (other + "AND other.n = own.opponent_n " if any(name.startswith("opponent_rating") for name in names) else "")
+        + ("WHERE games.tournament IS NOT NULL AND " if table.by_tournament else "WHERE ")
+        + ("own.player IN (SELECT value FROM json_each(?2)) AND " if players is not None else "")
+        + "own.pool = ?1 ORDER BY own.player, own.n"
+    )
+    cursor = connection.execute(query, (pool.pool,) if players is None else (pool.pool, players))
+    while rows := cursor.fetchmany(BLOCK):
+        yield names, rows
+
+
+def _sides(cols: Columns, pool: Pool, by_name: Mapping[str, Sequence[Any]], table: SideTable) -> dict[str, Column]:
+    """The columns of ``SIDE_COLUMNS`` that the table wants, of the types that rating gives them."""
+    sides: dict[str, Column] = {}
+    for name, column in by_name.items():
+        # they say which era rated the side, and who is listed
+        if name == "rated_ms" or name.startswith(_STATE):
+            continue
+        kind = SIDE_COLUMNS[name].type
+        if kind == "REAL":
+            sides[name] = cols.floats(_numbers(column))
+        elif kind == "TEXT":
+            sides[name] = cols.texts(column)
+        else:
+            sides[name] = (cols.small if name in _SMALL else cols.ints)(column)
+    if table.fold.wants & {"era", "scheme", "restart"}:
+        sides["era"] = cols.small([pool.era_at(ms) for ms in by_name["rated_ms"]])
+    if "restart" in table.fold.wants:
+        sides["restart"] = restarts(cols, pool, sides["era"])
+    if "listed" in table.fold.wants:
+        fields = {name: cols.floats(_numbers(by_name[_STATE + name])) for name in pool.state_fields}
+        sides["listed"] = listed_flags(cols, pool, cols.ints(by_name["rated_ms"]), fields)
+    return {**sides, **codes(cols, pool, sides, table.fold.wants)}
+
+
+def _numbers(column: Sequence[float | None]) -> list[float]:
+    return [nan if value is None else value for value in column]

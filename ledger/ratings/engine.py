@@ -1,7 +1,7 @@
 """Rated games to ratings: which loop around a scheme's kernels runs, for each of the three rhythms, and how.
 
 One source runs in two ways, as ordinary Python for a few games and compiled for many, with the same bits. The loops
-themselves are in ``loops``; what happens in a game or a batch is the scheme's business.
+stand first; what happens in a game or a batch is the scheme's business.
 """
 
 from __future__ import annotations
@@ -9,25 +9,358 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
-from ledger.ratings import loops
-from ledger.ratings.loops import (
-    Rateable,
-    SideRatings,
-    Workspace,
-    foretell,
-    gather,
-    keep,
-    put_back,
-    rate_batch,
-    replay,
-    replay_batches,
-)
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When, as_it_stands, at_time
+
+# The loops around a scheme's kernels: games one by one or in batches, each as plain Python that may be compiled.
+#
+# A loop cuts nothing and chooses nothing: it is handed games as columns and fills columns. Which of these functions
+# make up the loop of a scheme, and how it is run, is said below them.
+
+# Names that ``bound`` gives to the loops below, each time to something else.
+FIELDS = WORK = STEPS = 0
+AGES = MIRRORED = False
+at: Callable[..., None]
+expected_score: Callable[..., float]
+rate_game: Callable[..., None]
+rate_player: Callable[..., None]
+rate_side: Callable[..., None]
+
+
+class Rateable(NamedTuple):
+    """Games of one pool under one scheme, in rating order, as columns.
+
+    Attributes:
+        white: dense player index of White, by game (32 bit).
+        black: dense player index of Black, by game (32 bit).
+        score: White's score 0, 0.5 or 1, by game.
+        day: when it ended, days since 1970, by game.
+        starts: place of the first game of each batch, and one more for the end; empty for a scheme by game.
+        period: number of the rating period, by batch.
+        closing: when the batch closed, days since 1970, by batch.
+        began: when the game's tournament began, days since 1970, by game, for schemes that rate from the ratings in
+            force then; empty: when its batch closed.
+    """
+
+    white: Column
+    black: Column
+    score: Column
+    day: Column
+    starts: Column = ()
+    period: Column = ()
+    closing: Column = ()
+    began: Column = ()
+
+
+class Workspace(NamedTuple):
+    """Room for the players of one batch at a time, who stand close together at their *places* in it.
+
+    Attributes:
+        slot: by player, the place in the batch and 1; 0 for everybody between two batches.
+        roster: by place, the player; room for one more.
+        tally: by place, how many games; 0 between two batches.
+        end: by place, where the place's games end in the three columns below.
+        side: by side of the batch, the place of its player.
+        own: by place, the state fields as the batch begins, flat.
+        work: by place, the work numbers, flat.
+        after: by place, the state fields after the batch, flat.
+        opponent: by place and game, the opponent's place.
+        result: by place and game, the score.
+        colour: by place and game, 0 White, 1 Black.
+        began: by place and game, when its tournament began; only for schemes that ask.
+    """
+
+    slot: Column
+    roster: Column
+    tally: Column
+    end: Column
+    side: Column
+    own: Column
+    work: Column
+    after: Column
+    opponent: Column
+    result: Column
+    colour: Column
+    began: Column
+
+
+class SideRatings(NamedTuple):
+    """What became of each side of rated games, White's before Black's.
+
+    Attributes:
+        history: flat, the scheme's state fields after the game or its batch.
+        n: the player's number of rated games with it.
+        before: the rating with which the player went into the game or its batch, brought to its time.
+        expected: the score, 0 to 1, that the scheme expected of the side; NaN where it expects nothing.
+        counts: rated games so far, by player.
+    """
+
+    history: Column
+    n: Column
+    before: Column
+    expected: Column
+    counts: Column
+
+
+def replay(games: Any, state: Any, both: Any, kept: Any, numbers: Any) -> None:
+    """Rate games in order, one by one. What is kept of each is the business of ``foretell`` and ``keep``.
+
+    Nothing is written between what is expected of a game and the game itself: the compiler then sees that both begin
+    with the same two ratings, and works out once what the scheme's two kernels both need.
+
+    Args:
+        games: ``Rateable``.
+        state: flat, FIELDS numbers a player; changed in place.
+        both: room for two players' fields.
+        kept: handed on to ``keep``.
+        numbers: the scheme's settings.
+    """
+    white, black, score, day = games.white, games.black, games.score, games.day
+    for game in range(len(white)):
+        w = white[game] * FIELDS
+        b = black[game] * FIELDS
+        if AGES:
+            for field in range(FIELDS):
+                both[field] = state[w + field]
+                both[FIELDS + field] = state[b + field]
+            at(both, 0, 0.0, day[game], numbers)  # noqa: F821
+            at(both, FIELDS, 0.0, day[game], numbers)  # noqa: F821
+            foretold = foretell(both, 0, FIELDS, numbers)
+        else:
+            foretold = foretell(state, w, b, numbers)
+        rate_game(state, w, b, score[game], day[game], numbers)  # noqa: F821
+        keep(game, white[game], black[game], foretold, state, w, b, kept, numbers)
+
+
+def take_began(games: Any, game: int, space: Any, free: int) -> None:
+    """Of a scheme that does not ask when tournaments began: nothing is noted of a side of a game."""
+
+
+def take_began_if_asked(games: Any, game: int, space: Any, free: int) -> None:
+    """``take_began`` of a scheme that asks when tournaments began."""
+    space.began[free] = games.began[game]
+
+
+def gather(games: Any, first: int, last: int, space: Any) -> int:
+    """Give the players of a batch places in order of appearance, and sort its sides by them; returns how many.
+
+    Args:
+        games: ``Rateable``, of which *first* <= game < *last* are the batch.
+        first: see *games*.
+        last: see *games*.
+        space: ``Workspace``; filled, but for *own*, *work* and *after*.
+    """
+    white, black, score = games.white, games.black, games.score
+    slot, roster, tally, end, side = space.slot, space.roster, space.tally, space.end, space.side
+    opponent, result, colour = space.opponent, space.result, space.colour
+    players = 0
+    for game in range(first, last):
+        for turn in range(2):
+            # written in any case, counted if new: who is new in a batch is a branch that nobody can predict
+            player = black[game] if turn else white[game]
+            known = slot[player]
+            roster[players] = player
+            players += known == 0
+            place = known if known else players
+            slot[player] = place
+            tally[place - 1] += 1
+            side[2 * (game - first) + turn] = place - 1
+    begin = 0
+    for place in range(players):
+        end[place] = begin
+        begin += tally[place]
+    for game in range(first, last):
+        w = side[2 * (game - first)]
+        b = side[2 * (game - first) + 1]
+        free = end[w]
+        opponent[free] = b
+        result[free] = score[game]
+        colour[free] = 0
+        take_began(games, game, space, free)
+        end[w] = free + 1
+        free = end[b]
+        opponent[free] = w
+        result[free] = 1.0 - score[game]
+        colour[free] = 1
+        take_began(games, game, space, free)
+        end[b] = free + 1
+    return players
+
+
+def rate_with_began(
+    turn: int,
+    own: Any,
+    work: Any,
+    space: Any,
+    place: int,
+    first: int,
+    last: int,
+    period: float,
+    day: float,
+    numbers: Any,
+) -> None:
+    """``rate_side`` of a scheme that asks when tournaments began."""
+    rate_player(  # noqa: F821
+        turn,
+        own,
+        work,
+        space.after,
+        place,
+        space.opponent,
+        space.result,
+        space.colour,
+        space.began,
+        first,
+        last,
+        period,
+        day,
+        numbers,
+    )
+
+
+def rate_without_began(
+    turn: int,
+    own: Any,
+    work: Any,
+    space: Any,
+    place: int,
+    first: int,
+    last: int,
+    period: float,
+    day: float,
+    numbers: Any,
+) -> None:
+    """``rate_side`` of a scheme that does not ask."""
+    rate_player(  # noqa: F821
+        turn,
+        own,
+        work,
+        space.after,
+        place,
+        space.opponent,
+        space.result,
+        space.colour,
+        first,
+        last,
+        period,
+        day,
+        numbers,
+    )
+
+
+def rate_batch(players: int, period: float, day: float, state: Any, space: Any, numbers: Any) -> None:
+    """Rate the gathered players of one batch, all together, in *own*, *work* and *after* by their places.
+
+    Args:
+        players: how many.
+        period: number of the period.
+        day: when the batch closed.
+        state: everybody's fields; only read.
+        space: ``Workspace`` as ``gather`` filled it; *slot* and *tally* are zeros again afterwards.
+        numbers: the scheme's settings.
+    """
+    slot, roster, tally, end, own, work = space.slot, space.roster, space.tally, space.end, space.own, space.work
+    for place in range(players):
+        player = roster[place]
+        for field in range(FIELDS):
+            own[place * FIELDS + field] = state[player * FIELDS + field]
+        at(own, place * FIELDS, period, day, numbers)  # noqa: F821
+        for field in range(WORK):
+            work[place * WORK + field] = 0.0
+    for turn in range(STEPS):
+        for place in range(players):
+            last = end[place]
+            rate_side(turn, own, work, space, place, last - tally[place], last, period, day, numbers)  # noqa: F821
+    for place in range(players):
+        slot[roster[place]] = 0
+        tally[place] = 0
+
+
+def replay_batches(games: Any, state: Any, space: Any, kept: Any, numbers: Any) -> None:
+    """Rate games batch by batch. What is kept of each is the business of ``foretell`` and ``keep``.
+
+    Args:
+        games: ``Rateable``.
+        state: flat, FIELDS numbers a player; changed in place.
+        space: ``Workspace``.
+        kept: handed on to ``keep``.
+        numbers: the scheme's settings.
+    """
+    white, black, starts, side = games.white, games.black, games.starts, space.side
+    for batch in range(len(games.period)):
+        first = starts[batch]
+        last = starts[batch + 1]
+        players = gather(games, first, last, space)
+        rate_batch(players, games.period[batch], games.closing[batch], state, space, numbers)
+        put_back(players, state, space)
+        for game in range(first, last):  # *own* is as the batch began
+            w = side[2 * (game - first)] * FIELDS
+            b = side[2 * (game - first) + 1] * FIELDS
+            foretold = foretell(space.own, w, b, numbers)
+            keep(game, white[game], black[game], foretold, space.after, w, b, kept, numbers)
+
+
+def put_back(players: int, state: Any, space: Any) -> None:
+    """The fields of a batch's players from their places in *after* to where everybody's stand."""
+    roster, after = space.roster, space.after
+    for place in range(players):
+        for field in range(FIELDS):
+            state[roster[place] * FIELDS + field] = after[place * FIELDS + field]
+
+
+def foretell(state: Any, w: int, b: int, numbers: Any) -> tuple[float, float, float, float]:
+    """Both ratings before a game, White's first, and what is expected of both.
+
+    Args:
+        state: where the players' fields stand as they are at the game's time, White's at *w*, Black's at *b*.
+        w: see *state*.
+        b: see *state*.
+        numbers: the scheme's settings.
+    """
+    of_white = expected_score(state, w, b, numbers)  # noqa: F821
+    of_black = 1.0 - of_white if MIRRORED else expected_score(state, b, w, numbers)  # noqa: F821
+    return state[w], state[b], of_white, of_black
+
+
+def keep(
+    game: int,
+    white: int,
+    black: int,
+    foretold: Any,
+    state: Any,
+    w: int,
+    b: int,
+    kept: Any,
+    numbers: Any,  # noqa: ARG001
+) -> None:
+    """Keep what ``foretell`` said of a game, both players' fields after it, and which rated game it was for each.
+
+    Args:
+        game: its place.
+        white: dense player index of White.
+        black: dense player index of Black.
+        foretold: what ``foretell`` said.
+        state: where the players' fields stand, White's at *w*, Black's at *b*.
+        w: see *state*.
+        b: see *state*.
+        kept: ``SideRatings``; filled, *counts* counted up.
+        numbers: the scheme's settings.
+    """
+    history, n, before, expected, counts = kept.history, kept.n, kept.before, kept.expected, kept.counts
+    before[2 * game], before[2 * game + 1], expected[2 * game], expected[2 * game + 1] = foretold
+    row = 2 * game * FIELDS
+    for field in range(FIELDS):
+        history[row + field] = state[w + field]
+        history[row + FIELDS + field] = state[b + field]
+    counts[white] += 1
+    n[2 * game] = counts[white]
+    counts[black] += 1
+    n[2 * game + 1] = counts[black]
+
 
 __all__ = [
     "COMPILE_FROM", "Rateable", "SideRatings", "Workspace", "expected", "gather", "newcomers", "predict", "rate",
@@ -46,8 +379,8 @@ def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[...
     }  # fmt: skip
     asks = scheme.in_force is not None
     for name, helper in (
-        ("take_began", loops.take_began_if_asked if asks else loops.take_began),
-        ("rate_side", loops.rate_with_began if asks else loops.rate_without_began),
+        ("take_began", take_began_if_asked if asks else take_began),
+        ("rate_side", rate_with_began if asks else rate_without_began),
     ):
         known[name] = bound(helper, f"{helper.__name__}_{scheme.name}", **known)
     for helper in helpers:

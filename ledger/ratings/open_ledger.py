@@ -26,9 +26,7 @@ from ledger.journal.scratch import ScratchJournal
 from ledger.journal.tokens import Tokens
 from ledger.players.people import People, Person
 from ledger.players.sealed_names import SealedNames, player_found
-from ledger.ratings.early_games import EarlyGames
-from ledger.ratings.like_games import LikeGames
-from ledger.ratings.standing_games import StandingGames, need_views
+from ledger.ratings.recording import EarlyGames, LikeGames, StandingGames, need_views
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside

@@ -1,28 +1,126 @@
-"""The rows of one pool in the views: reading a player's state at a cut, writing and dropping rows. SQL only.
+"""The rows of one pool in the views: a player's state at a cut, rows written and dropped, who is listed.
 
 The statements are put together once, for a live game runs each of them. Which rows, and what is in them, is decided
-in ``projection``, ``live_games`` and ``side_rows``.
+in ``projection`` and ``side_rows``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from ledger.book.timeline import Held, Pool
+from ledger.book.roster import standing_sql
+from ledger.book.timeline import Era, Held, Pool
 from ledger.errors import ProjectionError
-from ledger.ratings.listing import is_listed
+from ledger.ratings import engine
 from ledger.ratings.projector import Projector
-from ledger.ratings.side_tables import HISTORY, SideTable, begun, columns_wanted, facts_wanted
+from ledger.ratings.view_tables import HISTORY, SideTable, begun, columns_wanted, facts_wanted
 from ledger.ratings.views_file import BOUNDS
-from ledger.schemes.scheme import Seed
+from ledger.runtime.columns import FEW, Column, Columns
+from ledger.runtime.kernels import compiled
+from ledger.runtime.lazy import np
+from ledger.schemes.scheme import Scheme, Seed, always
 
 if TYPE_CHECKING:
     import sqlite3
+
+# Who a rating list shows: what the scheme says, for one state or for many, and whose account is not closed then.
+#
+# No other place decides it. The scheme's answer for each player's last state is stored with the current ratings, so
+# that a ranking is one look at an index; who is closed depends on the instant of the list, is nearly nobody, and is
+# asked for. What time or a later scheme makes of a state is the business of ``player_states``.
+
+# Names that ``scheme_loop`` gives to the loop below, each time to something else.
+FIELDS = 0
+listed: Callable[..., bool]
+
+# Those whose standing at an instant, ?1, is closed.
+CLOSED_AT = f"""
+SELECT player FROM players WHERE player IN (
+  SELECT player FROM players WHERE standing <> 'full' AND standing = 'closed'
+  UNION SELECT player FROM changes WHERE standing = 'closed')
+  AND {standing_sql("players", "?1")} = 'closed'
+"""
+
+
+def closed_at(connection: sqlite3.Connection, ms: int) -> frozenset[int]:
+    """The players whose accounts are closed at an instant: no list shows them, and their games count as ever.
+
+    Args:
+        connection: the views.
+        ms: the instant, milliseconds since 1970.
+    """
+    return frozenset(player for (player,) in connection.execute(CLOSED_AT, (ms,)))
+
+
+def is_listed(era: Era, state: Sequence[float]) -> bool:
+    """Whether the scheme of an era lists a player with this state; who is not listed has no rating to show."""
+    return era.scheme.listed is always or bool(era.scheme.listed(state, 0, era.numbers))
+
+
+def mark(state: Any, flags: Any, numbers: Any) -> None:
+    """Flag the players whom a scheme lists.
+
+    Args:
+        state: flat, FIELDS numbers a player.
+        flags: by player; filled with 1 or 0.
+        numbers: the scheme's settings.
+    """
+    for player in range(len(flags)):
+        # ``bound`` puts the scheme's own kernel in under this name.
+        if listed(state, player * FIELDS, numbers):  # noqa: F821
+            flags[player] = 1
+        else:
+            flags[player] = 0
+
+
+@cache
+def _marking_loop(scheme: Scheme) -> Callable[..., None]:
+    return engine.scheme_loop(mark, scheme)
+
+
+def listed_flags(cols: Columns, pool: Pool, rated_ms: Column, fields: Mapping[str, Column]) -> Column:
+    """1 for each state that its scheme lists, else 0.
+
+    Args:
+        cols: how the columns are held.
+        pool: the pool.
+        rated_ms: when the last game of each state took its place, which says by which scheme it was rated.
+        fields: the columns of ``pool.state_fields``.
+    """
+    if pool.lists_everybody:
+        return cols.small([1] * len(rated_ms))
+    if cols is FEW:
+        few_flags = []
+        for i, ms in enumerate(rated_ms):
+            era = pool.eras[pool.era_at(ms)]
+            few_flags.append(int(is_listed(era, [fields[name][i] for name in era.scheme.state])))
+        return few_flags
+    flags, eras = np.ones(len(rated_ms), np.int32), pool.eras_at(rated_ms)
+    for number, era in enumerate(pool.eras):
+        players = np.flatnonzero(eras == number)
+        if len(players) and era.scheme.listed is not always:
+            state = np.stack([fields[name][players] for name in era.scheme.state], axis=1).reshape(-1)
+            flags[players] = _marked(cols, era, state, len(players))
+    return flags
+
+
+def _marked(cols: Columns, era: Era, state: Any, players: int) -> Any:
+    """The flags of so many players of one era; interpreted where compiling would not pay."""
+    loop = _marking_loop(era.scheme)
+    if players < engine.COMPILE_FROM:
+        marks = [0] * players
+        loop(state.tolist(), marks, era.numbers)
+        return marks
+    flags = cols.zeros(players)
+    compiled(loop)(state, flags, era.numbers)
+    return flags
+
 
 NEVER = -(2**62)  # before any game, milliseconds
 N_BITS = 31  # of a whole number that holds a player and, in its lower bits, which of the player's games

@@ -3,7 +3,7 @@
 What is asked is always (player, pool, instant, before or after the games of that instant). A value is in force from the
 moment on when the game, or the period or event that it was rated with, takes its place in rating order. What a later
 instant or scheme makes of a state, the timeline says; whether there is a rating to show, the scheme's ``listed``; whom
-no list shows, for the account is closed, ``listing``.
+no list shows, for the account is closed, ``player_rows``.
 Nothing is rated or written here, and no name of a person is looked up.
 """
 
@@ -18,7 +18,7 @@ from ledger.book.roster import FROM_THE_BEGINNING, Listed, Roster
 from ledger.book.timeline import ALONE, BEGINNING, Era, Held, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
-from ledger.ratings.listing import closed_at, is_listed
+from ledger.ratings.player_rows import closed_at, is_listed
 from ledger.schemes.scheme import Newcomer, Rhythm, as_it_stands
 
 if TYPE_CHECKING:

@@ -22,9 +22,8 @@ from ledger.book.roster import Roster
 from ledger.book.timeline import Held, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import engine, side_rows
-from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.player_rows import NEVER, Carried, PlayerRows, as_read
-from ledger.ratings.projector import Projector
+from ledger.ratings.projector import Projector, ReadModel
 from ledger.ratings.rated_games import (
     Games,
     Rated,
@@ -35,7 +34,7 @@ from ledger.ratings.rated_games import (
     touch,
 )
 from ledger.ratings.side_rows import stood
-from ledger.ratings.side_tables import SideTable, begun, side_tables
+from ledger.ratings.view_tables import SideTable, begun, side_tables
 from ledger.ratings.walks import NOBODY, Met, Part, Walk, WalkStates, parts, standing_again
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from ledger.book.game_book import PLAYER_BITS, POINTS_BITS
+from ledger.book.tables import PLAYER_BITS, POINTS_BITS
 from ledger.book.timeline import Pool
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import TERMINATION_CODE, tournament_code

@@ -23,13 +23,12 @@ from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.facts.codec import decode
 from ledger.journal import Journal
-from ledger.ratings import installing, keeping, telling_facts, tournament_performance, views_file
+from ledger.ratings import building, keeping, view_tables, views_file
 from ledger.ratings.building import Build
-from ledger.ratings.fact_projector import FactProjector, ReadModel, of_facts
 from ledger.ratings.keeping import AtHand, Plan
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.projector import Projector
-from ledger.ratings.side_tables import refuse_taken_names
+from ledger.ratings.projector import FactProjector, Projector, ReadModel, of_facts
+from ledger.ratings.view_tables import refuse_taken_names
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 from ledger.runtime.long_work import Progress, silent
@@ -410,7 +409,7 @@ class Views:
             if self._book is None or self._book_at != done:
                 with views_file.reading(self.path):
                     self._book = GameBook(connection, self.journal)
-            installing.fit(self._book, plan, done, progress)
+            building.fit(self._book, plan, done, progress)
             self.at_hand.has_made(plan)
             self._plan = plan
             self._of_facts = of_facts(self._plan.kept)
@@ -435,7 +434,7 @@ class Views:
         views_file.note_schemes(self.connection, fresh.adopted)
         self._pools.update(fresh, done)
         if self._of_facts:
-            telling_facts.tell(self._book, self._of_facts, done, size, fresh)
+            keeping.tell(self._book, self._of_facts, done, size, fresh)
         keeping.leave(self.connection, self._plan.others, done, fresh.start_ms)
         views_file.set_checkpoint(self.connection, size, self.journal.root_at(size))
         self._book_at = size
@@ -469,7 +468,7 @@ class Views:
                 closing(sqlite.connect(self.path, read_only=read_only)) as connection,
             ):
                 # The last one was a table up to layout 8; it is worked out when it is asked for now.
-                names = set(views_file.stored_projectors(connection)) - {tournament_performance.NAME}
+                names = set(views_file.stored_projectors(connection)) - {view_tables.PERFORMANCE}
                 tells = "SELECT 1 FROM sqlite_master WHERE name = 'left_behind'"  # not before layout 9
                 return names | (keeping.left_behind(connection) if connection.execute(tells).fetchone() else set())
         except LedgerError:  # damaged, or of a layout that does not tell

@@ -31,9 +31,9 @@ from ledger import schemes
 from ledger.book import tables
 from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameError, one_line
 from ledger.journal.merkle import EMPTY_ROOT
-from ledger.ratings import tournament_performance
-from ledger.ratings.fact_projector import ReadModel, of_facts
-from ledger.ratings.side_tables import HISTORY, side_tables
+from ledger.ratings import view_tables
+from ledger.ratings.projector import ReadModel, of_facts
+from ledger.ratings.view_tables import HISTORY, side_tables
 from ledger.runtime import arith, sqlite
 from ledger.schemes.scheme import Scheme
 
@@ -130,7 +130,7 @@ _SCHEMA = (
     f"""CREATE TABLE {BOUNDS}(
       pool INTEGER NOT NULL, player INTEGER NOT NULL, rating REAL NOT NULL, PRIMARY KEY(pool, player)
       ) STRICT, WITHOUT ROWID""",
-    tournament_performance.VIEW,
+    view_tables.PERFORMANCE_VIEW,
 )
 _INDEXES = (
     *tables.INDEXES,

@@ -20,7 +20,7 @@ import attrs
 from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.rated_games import Games, Rated
 from ledger.ratings.side_rows import Folded, Span, Stood
-from ledger.ratings.side_tables import SideTable
+from ledger.ratings.view_tables import SideTable
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.schemes.scheme import Newcomer
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import attrs
 import orjson
 
-from ledger.book import decided
+from ledger.book import decisions
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
 from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
@@ -26,16 +26,15 @@ from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
 from ledger.facts.source_games import Fault, FaultsFound
 from ledger.facts.words import Receipt, Standing
-from ledger.journal import Writer, past_reach, rules
-from ledger.journal.made_keys import is_plain
+from ledger.journal import Writer, rules
+from ledger.journal.game_keys import is_plain
 from ledger.players import erasing, renaming
 from ledger.players.namesakes import Namesakes, namesakes
 from ledger.players.people import Person
 from ledger.players.registering_columns import append_rows, register
 from ledger.players.renaming import Renamed
-from ledger.players.sealed_names import check_name
-from ledger.players.sealings import DECISIONS, commitment_to, registration_key
-from ledger.ratings import pasts, queries
+from ledger.players.sealed_names import DECISIONS, check_name, commitment_to, registration_key
+from ledger.ratings import queries, recording
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import collector_paused
@@ -118,7 +117,7 @@ class ListImport:
         self._actor = actor
         self._now_ms = ledger.now_ms()
         self._propose, self._proposed = propose, list[Event]()
-        self._four_eyes = propose is None and past_reach.are_four_eyes_on(ledger.journal.find)
+        self._four_eyes = propose is None and rules.are_four_eyes_on(ledger.journal.find)
         self.report = PlayersReport()
 
     def take(
@@ -153,9 +152,9 @@ class ListImport:
                 self.report.proposed = len(self._proposed)
             with self._ledger.journal.writing() as writer:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
-                if self._propose is None and not self._four_eyes and past_reach.are_four_eyes_on(writer.find):
+                if self._propose is None and not self._four_eyes and rules.are_four_eyes_on(writer.find):
                     message = "four eyes were set while this list was read; import it again"
-                    raise RejectedError(past_reach.RULE, "", message)
+                    raise RejectedError(rules.NEEDS_A_PROPOSAL, "", message)
                 for frame, news in zip(parts, looked_up, strict=True):
                     self._record(writer, frame, news, stamp)
         return self.report
@@ -200,12 +199,12 @@ class ListImport:
         """What is told of a registered player under four eyes is a fault where it reaches back."""
         if self._four_eyes:
             try:
-                past_reach.check(event, self._ledger.journal.find, self._now_ms)
+                rules.check_reach(event, self._ledger.journal.find, self._now_ms)
             except RejectedError as error:
                 self.report.fault(line, str(error))
 
     def _look_at_people(self, rows: DataFrame, news: _Known) -> None:
-        people = pasts.known_of(self._ledger.views.connection, rows["player"].to_list(), self._now_ms)
+        people = recording.known_of(self._ledger.views.connection, rows["player"].to_list(), self._now_ms)
         columns = rows.select("line", "identity", "player", "birth_year", "standing")
         for line, identity, player, born, standing in columns.iter_rows():
             person = people[player]
@@ -228,8 +227,8 @@ class ListImport:
         facts = codec_columns.player_facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
         connection, players = self._ledger.views.connection, seeds["player"].to_list()
-        firsts = pasts.first_ends(connection, self._pool, players)
-        listed = pasts.listed_from(connection, self._pool, players)
+        firsts = recording.first_ends(connection, self._pool, players)
+        listed = recording.listed_from(connection, self._pool, players)
         columns = seeds.select("line", "player", "effective_at").iter_rows()
         for (line, player, since), key, told_facts in zip(columns, keys, facts, strict=True):
             try:
@@ -248,8 +247,8 @@ class ListImport:
                 if (player, since_ms) in listed:  # under another key, so in another spelling
                     self._ledger.standing.judge(codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts)))
                 if player in firsts:
-                    begins = [pasts.judged(self._pool, firsts[player], since_ms)]
-                    pasts.refuse_what_cannot_act(key, "rating", since or "", begins)
+                    begins = [recording.judged(self._pool, firsts[player], since_ms)]
+                    recording.refuse_what_cannot_act(key, "rating", since or "", begins)
             except RejectedError as error:
                 self.report.fault(line, str(error))
 
@@ -469,7 +468,7 @@ class Registry:
         if next(self.ledger.journal.keys(*DECISIONS), None) is None:  # nobody was ever merged
             return [player]
         self.ledger.level()
-        return decided.numbers_of(self.ledger.views.connection, player)
+        return decisions.numbers_of(self.ledger.views.connection, player)
 
     def keys_to_try(self, player: int) -> int:
         """How many games of the person stand under keys against which names can be tried, whoever is erased.
@@ -559,12 +558,12 @@ class Registry:
         since = since or instant_text(self.ledger.now_ms(), Precision.DAY)
         problems, events = list[str](), list[Event]()
         with _named(problems):
-            if birth_year not in {None, pasts.birth_year(self.ledger.views.connection, player)}:
+            if birth_year not in {None, recording.birth_year(self.ledger.views.connection, player)}:
                 events.append(BirthYearLearnt(player=player, birth_year=birth_year))
         with _named(problems):
             if standing is not None or declared_rating is not None:
                 views = self.ledger.views.connection
-                word = standing or pasts.standing_at(views, player, instant_ms(since))
+                word = standing or recording.standing_at(views, player, instant_ms(since))
                 change = PlayerChanged(
                     player=player, effective_at=since, standing=Standing(word), declared_rating=declared_rating
                 )
@@ -578,12 +577,12 @@ class Registry:
 
     def learnt(self, player: int, news: Sequence[Event], receipts: Sequence[Receipt]) -> Learnt:
         """Where news that were just recorded act; the views are asked as they were before."""
-        connection, begins, until = self.ledger.views.connection, list[pasts.Beginning](), None
-        for event in filter(pasts.may_be_late, news):
-            begins += pasts.beginnings(connection, self.ledger.views.pools(), event)
+        connection, begins, until = self.ledger.views.connection, list[recording.Beginning](), None
+        for event in filter(recording.may_be_late, news):
+            begins += recording.beginnings(connection, self.ledger.views.pools(), event)
             if isinstance(event, RatingSeeded):
                 (pool,) = (pool for pool in self.ledger.views.pools() if pool.name == event.pool)
-                until = pasts.next_list(connection, pool, event)
+                until = recording.next_list(connection, pool, event)
         return Learnt(
             player,
             sum(not receipt.duplicate for receipt in receipts),
@@ -603,7 +602,7 @@ class Registry:
         if pool is None:
             message = f"no scheme was adopted for pool {seed.pool!r}; adopt one first"
             raise RejectedError("unknown-pool", seed.key, message)
-        pasts.refuse_late(self.ledger.views.connection, [pool], seed)
+        recording.refuse_late(self.ledger.views.connection, [pool], seed)
 
     def namesakes(self, newcomers: Sequence[tuple[str, str]]) -> list[Namesakes]:
         """Of new players, told by identity and name, those who have a name of others and may be the same person."""

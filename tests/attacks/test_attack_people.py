@@ -28,7 +28,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players import pending_changes
+from ledger.players import people
 from ledger.players.people import People
 from ledger.players.sealed_names import accept_lost_names
 from ledger.runtime import sqlite
@@ -303,7 +303,7 @@ def test_an_older_file_under_a_newer_log_does_not_hide_who_came_between(as_many:
         between = [ledger.register(f"name:{word}", word) for word in ("S300x", "T300x", "T500x")]
         erased = [1_398, 1_399, 1_400] if as_many else []  # on the page of the newest rows
         with sqlite.immediate(ledger.people._connection, path):
-            ledger.people._connection.executemany(pending_changes._ERASE, [(number,) for number in erased])
+            ledger.people._connection.executemany(people._ERASE, [(number,) for number in erased])
         ledger.people._connection.execute(checkpoint)
         newest = [ledger.register(f"name:{word}", word) for word in ("Aaron", "Adam", "Ada")]
         log = (tmp_path / f"{PEOPLE}-wal").read_bytes()

@@ -19,7 +19,7 @@ from ledger.imports import by_hand
 from ledger.imports.files import source_of
 from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.imports.reading import frames
-from ledger.journal.made_keys import free_key, keyed
+from ledger.journal.game_keys import free_key, keyed
 from ledger.ledger import Ledger
 from ledger.players.people_layouts import new_secret
 from ledger.runtime.ledger_files import beside

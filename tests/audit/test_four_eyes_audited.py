@@ -28,7 +28,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.pasts import Past
 from ledger.facts.words import Standing
-from ledger.journal import past_reach
+from ledger.journal import rules
 from tests.kit.clubs import NOON, ClubOfTwo, new_club_of_two
 from tests.kit.commands import Run
 from tests.kit.games import run_closed, tournament_closed, tournament_opened
@@ -149,7 +149,7 @@ def test_what_reaches_back_without_an_approval_is_false(
     ledger = club_of_two.ledger
     ledger.policies.set("four-eyes", {"on": True}, actor="eve")
     club_of_two.clock.now += timedelta(seconds=1)
-    monkeypatch.setattr(past_reach, "check", lambda *_: None)
+    monkeypatch.setattr(rules, "check_reach", lambda *_: None)
     receipt = ledger.append(event)
     found = named(club_of_two.path)
     assert list(found) == [f"entry {receipt.position}"]

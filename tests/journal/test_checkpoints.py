@@ -16,9 +16,8 @@ import pytest
 from ledger.errors import CheckpointWarning, LedgerError, MalformedError, StorageError
 from ledger.facts.words import TreeHead
 from ledger.imports.reading import frames
-from ledger.journal.checkpoints import Checkpoints
-from ledger.journal.kept_checkpoints import last_checkpoint, text_of
-from ledger.journal.note_keys import NoteKey, make_key, read_key
+from ledger.journal.checkpoints import Checkpoints, NoteKey, last_checkpoint, make_key, read_key
+from ledger.journal.checkpoints import note_text as text_of
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside, kept_with
 from tests.kit.checkpoints import KEY, ORIGIN, give_key, released_club, signed

@@ -16,7 +16,7 @@ from ledger.errors import StorageError
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal.alike import is_made
-from ledger.journal.made_keys import free_key, is_plain, keyed
+from ledger.journal.game_keys import free_key, is_plain, keyed
 from ledger.ledger import Ledger
 from ledger.players.people import People
 from ledger.runtime.ledger_files import beside

@@ -15,7 +15,7 @@ from ledger.imports.reading import frames
 from ledger.journal.recorder import Recorder
 from ledger.journal.rules import Beside
 from ledger.ledger import Ledger
-from ledger.ratings.standing_games import StandingGames
+from ledger.ratings.recording import StandingGames
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import game_recorded, source_games
 

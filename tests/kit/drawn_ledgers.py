@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ledger.ledger import Ledger
-from ledger.ratings.fact_projector import ReadModel
+from ledger.ratings.projector import ReadModel
 from tests.kit.clubs import NOW, takes_misfits
 from tests.kit.plugins import CLIMBS, SCORES, WIN_STREAKS
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ledger.facts.events import Event, GameRecorded, PlayerRegistered
 from ledger.facts.instants import instant_ms
-from ledger.ratings.fact_projector import FactProjector, FactRows
-from ledger.ratings.projector import Kept
+from ledger.ratings.projector import FactProjector, FactRows, Kept
 
 DAY_MS = 86_400_000
 FIRST_WEEKDAY = 3  # 1970 began on a Thursday, the fourth day of a week

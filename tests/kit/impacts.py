@@ -20,10 +20,10 @@ from ledger.correcting.previews import Impact
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.ratings.player_states import PlayerStates
-from ledger.ratings.previews import Figures
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.side_tables import highest_of
 from ledger.ratings.standings import Point, by_player, list_in_force
+from ledger.ratings.trials import Figures
+from ledger.ratings.view_tables import highest_of
 
 
 class Stood(NamedTuple):

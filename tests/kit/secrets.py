@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from ledger.journal.made_keys import keyed
+from ledger.journal.game_keys import keyed
 from ledger.players import people_layouts
 
 SECRET = b"the one secret of ledgers we test"[:32]

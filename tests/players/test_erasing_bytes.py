@@ -21,10 +21,10 @@ import pytest
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.players import pending_changes
+from ledger.players import people
 from ledger.players import people as people_module
-from ledger.players.name_indexes import NameFolds, NameSearch
 from ledger.players.people import Person
+from ledger.players.people_layouts import NameFolds, NameSearch
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import source_game
@@ -96,7 +96,7 @@ def erase_all(path: Path, players: Sequence[int]) -> None:
     with Ledger.open(path) as ledger:
         file = ledger.people
         with sqlite.immediate(file._connection, file.path):
-            file._connection.executemany(pending_changes._ERASE, [(player,) for player in players[:-3]])
+            file._connection.executemany(people._ERASE, [(player,) for player in players[:-3]])
             for index in (NameSearch, NameFolds):  # as ``PendingErasures`` does in the same transaction
                 index.take_out(file._connection, players[:-3])
         for player in players[-3:]:

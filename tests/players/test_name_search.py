@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
 from ledger.ledger import Ledger
-from ledger.players import name_indexes, people_layouts
+from ledger.players import people_layouts
 from ledger.players.people import People
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
@@ -24,7 +24,7 @@ NAMES = ("Müller, Thomas", "Mullins Anna", "O'Kelly, Albéric", "Ivančević, �
 @pytest.fixture
 def indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A ledger of six players, whose names stand in the index from the first search on."""
-    monkeypatch.setattr(name_indexes, "_FEW", 0)
+    monkeypatch.setattr(people_layouts, "_FEW", 0)
     path = tmp_path / "club.db"
     with Ledger.create(path) as ledger:
         for number, name in enumerate(NAMES, 1):
@@ -60,7 +60,7 @@ def has_index(path: Path) -> bool:
 def test_part_of_a_name_without_case_and_accents(
     indexed: Path, monkeypatch: pytest.MonkeyPatch, part: str, who: list[str], few: int
 ) -> None:
-    monkeypatch.setattr(name_indexes, "_FEW", few)
+    monkeypatch.setattr(people_layouts, "_FEW", few)
     assert sorted(found(indexed, part)) == sorted(who)
     assert has_index(indexed) == (few == 0)
     if who:
@@ -96,7 +96,7 @@ def test_no_byte_of_a_forgotten_name_stays(
     indexed: Path, monkeypatch: pytest.MonkeyPatch, *, has_secure_delete: bool
 ) -> None:
     if not has_secure_delete:
-        monkeypatch.setattr(name_indexes, "SECURE_DELETE_SINCE", (99,))
+        monkeypatch.setattr(people_layouts, "SECURE_DELETE_SINCE", (99,))
     with Ledger.open(indexed) as ledger:
         erased, renamed = ledger.register("id:8", "Qwyxzer Vjkqh"), ledger.register("id:9", "Bqxwzam Fjwqk")
         assert len(ledger.people.search.find("qwyx")) == 1
@@ -168,11 +168,11 @@ def test_index_and_names_agree(tmp_path_factory: pytest.TempPathFactory, data: s
         people.number({f"id:{i}": name for i, name in enumerate(names)}, "2020")
         answers = []
         for few in (1_000, 3, 0):
-            name_indexes._FEW, usual = few, name_indexes._FEW
+            people_layouts._FEW, usual = few, people_layouts._FEW
             try:
                 answers.append(people.search.find(part))
             except MalformedError:
                 answers.append([])
             finally:
-                name_indexes._FEW = usual
+                people_layouts._FEW = usual
     assert answers[0] == answers[1] == answers[2]

@@ -19,7 +19,7 @@ from ledger.ledger import Ledger
 from ledger.players import people_layouts
 from ledger.players.people import People, Person, commitment
 from ledger.players.people_layouts import SALT_BYTES
-from ledger.players.sealings import is_sealed
+from ledger.players.sealed_names import is_sealed
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import source_games
 from tests.kit.people import everybody

@@ -20,7 +20,7 @@ from ledger.ledger import Ledger
 from ledger.players import sealed_names
 from ledger.players.people import Person, commitment
 from ledger.players.people_layouts import LAYOUT
-from ledger.players.sealings import latest_commitments, renamed_players, sealings
+from ledger.players.sealed_names import latest_commitments, renamed_players, sealings
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo

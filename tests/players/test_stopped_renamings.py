@@ -23,10 +23,8 @@ from ledger.imports.reading import frames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import renaming
-from ledger.players.pending_changes import PendingNames
-from ledger.players.people import People
-from ledger.players.sealed_names import accept_lost_names, lost_names
-from ledger.players.sealings import is_sealed, latest_commitments
+from ledger.players.people import PendingNames, People
+from ledger.players.sealed_names import accept_lost_names, is_sealed, latest_commitments, lost_names
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import copied

@@ -29,8 +29,7 @@ from ledger.facts.events import (
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, views
-from ledger.ratings.fact_projector import FactProjector, FactRows, is_of_facts
-from ledger.ratings.projector import Kept
+from ledger.ratings.projector import FactProjector, FactRows, Kept, is_of_facts
 from ledger.ratings.projectors import BUILT_IN
 from ledger.runtime.ledger_files import beside
 from tests.kit.fact_plugins import JOINERS, OF_FACTS, WEEKDAYS

@@ -13,12 +13,12 @@ from ledger.audit.audit import audit
 from ledger.errors import ProjectionError
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import engine, installing, projectors
+from ledger.ratings import building, engine, projectors
 from ledger.ratings.projector import Kept, Largest, Projector
-from ledger.ratings.side_tables import HISTORY
+from ledger.ratings.view_tables import HISTORY
 from ledger.runtime import plugins
 from ledger.runtime.ledger_files import beside
-from ledger.testing.comparing import table_rows
+from ledger.testing.kit import table_rows
 from tests.kit.games import source_games
 from tests.kit.plugins import SURPLUSES, WIN_STREAKS
 from tests.kit.tampering import edit
@@ -65,7 +65,7 @@ def test_a_projector_installed_late_rates_nothing_again(plain_club: Path, monkey
 
 
 def test_whoever_waits_for_a_new_table_is_told_how_far_it_is(plain_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installing, "BLOCK", 100)
+    monkeypatch.setattr(building, "BLOCK", 100)
     told: list[tuple[str, int, int]] = []
     with Ledger.open(plain_club, projectors=(SURPLUSES, WIN_STREAKS)) as ledger:
         ledger.level(lambda *words: told.append(words))

@@ -17,11 +17,11 @@ from ledger.errors import ProjectionError, UnknownNameError
 from ledger.facts.events import Decision
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import installing, keeping, projectors, views
+from ledger.ratings import building, keeping, projectors, views
 from ledger.ratings.keeping import AtHand
 from ledger.ratings.projector import Projector
 from ledger.runtime.ledger_files import beside
-from ledger.testing.comparing import table_rows
+from ledger.testing.kit import table_rows
 from tests.kit.clubs import NAME, copied
 from tests.kit.games import game_recorded, source_games
 from tests.kit.plugins import SURPLUSES, WIN_STREAKS
@@ -91,7 +91,7 @@ def test_a_long_ledger_without_two_tables_is_built_anew_rather_than_folded_twice
         size = ledger.journal.size()
     told: list[str] = []
     with monkeypatch.context() as patch:
-        patch.setattr(installing, "_make", None)
+        patch.setattr(building, "_make", None)
         with with_plug_ins(kept_club) as ledger:
             ledger.level(lambda what, _done, _of: told.append(what))
             built = rows(ledger)

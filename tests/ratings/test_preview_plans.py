@@ -10,7 +10,7 @@ import pytest
 
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import previews, queries, standings
+from ledger.ratings import queries, standings, trials
 from tests.kit.clubs import NOW
 from tests.kit.corrections import ask
 from tests.kit.games import source_games
@@ -23,7 +23,7 @@ GAME = "SEARCH games USING INTEGER PRIMARY KEY (rowid=?)"
 LISTED = "SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=?{})"
 PLANS = {
     "last rows": (
-        previews.LAST_ROWS,
+        trials.LAST_ROWS,
         [
             ASKED,
             BY_PLAYER.format("c"),
@@ -32,9 +32,9 @@ PLANS = {
             f"{GAME} LEFT-JOIN",
         ],
     ),
-    "newcomers": (previews.NEWCOMERS, [ASKED, BY_NUMBER.format("h"), GAME]),
+    "newcomers": (trials.NEWCOMERS, [ASKED, BY_NUMBER.format("h"), GAME]),
     "merged": (
-        previews.MERGED,
+        trials.MERGED,
         [
             "SEARCH merges USING INTEGER PRIMARY KEY (rowid=?)",
             "LIST SUBQUERY 1",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ledger.ledger import Ledger
-from ledger.ratings.read_models import described, described_in
-from ledger.ratings.tournament_performance import NAME
+from ledger.ratings.view_tables import PERFORMANCE as NAME
+from ledger.ratings.view_tables import described, described_in
 from tests.kit.every_table import columns, make_club_with_every_table, tables
 
 
@@ -16,7 +16,7 @@ def test_every_table_and_column_of_the_views_is_told_with_its_references(tmp_pat
         ledger.level()
         told = described_in(ledger.views.connection, ledger.views.at_hand.all)
     views = path.with_name("club.views.db")
-    assert set(told) == {*tables(views), NAME}, "ledger/book/table_docs.py, ledger/ratings/read_models.py"
+    assert set(told) == {*tables(views), NAME}, "ledger/book/tables.py, ledger/ratings/view_tables.py"
     for name, table in told.items():
         assert list(table.columns) == [column for column, _, _ in columns(views, name)]
         assert table.doc.endswith(".")

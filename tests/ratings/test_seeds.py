@@ -15,7 +15,7 @@ from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, RatingSee
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Carry, Outcome, Standing
 from ledger.ledger import Ledger
-from ledger.ratings import pasts, views
+from ledger.ratings import recording, views
 from ledger.ratings.player_states import PlayerStates
 from ledger.schemes import built_in_names, named
 from ledger.schemes.scheme import Newcomer, Seed
@@ -127,9 +127,9 @@ def test_a_us_player_with_games_is_rated_by_the_standard_formula(seeded_ledger: 
 def test_glicko_players_bring_rd_and_volatility_which_grow_from_the_day_of_the_list(seeded_ledger: Make) -> None:
     game = game_recorded("g", ended_at="2024-05-02")
     told = {"deviation": "60", "volatility": "0.05", "effective_at": "2024-01-01"}
-    pasts = [seeded(1, "1800", **told), seeded(2, "1700", **told)]
+    recording = [seeded(1, "1800", **told), seeded(2, "1700", **told)]
     rows = {
-        scheme: next(seeded_ledger(scheme, [*pasts, game]).rows("history"))
+        scheme: next(seeded_ledger(scheme, [*recording, game]).rows("history"))
         for scheme in ("glicko", "glicko2", "lichess")
     }
     assert 60 < rows["glicko"]["rd"] < (60**2 + 5 * 63.2**2) ** 0.5
@@ -206,14 +206,14 @@ def test_late_seeds_and_years_of_birth_give_the_rows_of_a_rebuild(
         game_recorded(f"g{i}", white=1 + i % 3, black=4 + i % 2, ended_at=f"2024-0{1 + i // 8}-{1 + i % 28:02}")
         for i in range(40)
     ]
-    pasts: list[Event] = [
+    recording: list[Event] = [
         seeded(1, "2344", games=30, highest="2410", deviation="70"),
         seeded(4, "1900", games=3),
         seeded(2, "2000", effective_at="2030"),
         BirthYearLearnt(player=5, birth_year=2010),
     ]
-    late, early = seeded_ledger(scheme, games), seeded_ledger(scheme, [*pasts, *games])
-    for past in pasts:  # each on its own, as a live ledger meets them
+    late, early = seeded_ledger(scheme, games), seeded_ledger(scheme, [*recording, *games])
+    for past in recording:  # each on its own, as a live ledger meets them
         late.append(past)
         late.catch_up()
     slow, fast = all_rows(late), all_rows(early)
@@ -224,7 +224,7 @@ def test_late_seeds_and_years_of_birth_give_the_rows_of_a_rebuild(
     assert all_rows(late) == before
     monkeypatch.setattr(views, "FEW_ENTRIES", 0)  # as columns
     many = seeded_ledger(scheme, games)
-    many.append_many(pasts)
+    many.append_many(recording)
     many.catch_up()
     assert all_rows(many)["history"] == before["history"]
 
@@ -245,7 +245,7 @@ def test_a_list_of_the_day_of_a_restart_acts_on_who_has_played_before_and_one_of
     games = [game_recorded("a", ended_at="2026-05-01"), game_recorded("b", ended_at="2026-07-01")]
     ledger = seeded_ledger("elo", [restart, *games])
     pool, since_ms = ledger.pool(), instant_ms(since)
-    assert pasts.judged(pool, instant_ms("2026-05-01"), since_ms).takes is acts
+    assert recording.judged(pool, instant_ms("2026-05-01"), since_ms).takes is acts
     before = after(ledger, 1)
     ledger.append(seeded(1, "2000", effective_at=since))
     ledger.catch_up()

@@ -14,7 +14,7 @@ from ledger.facts.changes import Change
 from ledger.ledger import Ledger
 from ledger.ratings import engine, walks
 from ledger.ratings.player_rows import PlayerRows
-from ledger.ratings.side_tables import SideTable
+from ledger.ratings.view_tables import SideTable
 from tests.kit.clubs import NAME, NOW, take_made_up_games
 from tests.kit.corrections import approve, ask, rebuilt, tables
 from tests.kit.impacts import counting_games

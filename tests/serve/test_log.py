@@ -13,8 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ledger.journal.kept_checkpoints import last_checkpoint
-from ledger.journal.note_keys import read_key
+from ledger.journal.checkpoints import last_checkpoint, read_key
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded

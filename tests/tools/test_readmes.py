@@ -11,7 +11,7 @@ from ledger.book.policies import POLICIES
 from ledger.correcting.verbs import VERBS
 from ledger.facts.events import BY_KIND, OLD_KINDS
 from ledger.ratings.projectors import BUILT_IN
-from ledger.ratings.read_models import described
+from ledger.ratings.view_tables import described
 from tests.kit import readmes
 from tools.cli import COMMANDS
 from tools.readmes import __main__ as made

@@ -9,8 +9,8 @@ from pathlib import Path
 from ledger.answers.rankings import RankingChoice, ranking_in_full
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.ledger import Ledger
-from ledger.players.name_indexes import in_words
 from ledger.players.people import People
+from ledger.players.people_layouts import in_words
 from ledger.ratings import queries
 
 from .datasets import GameSet

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ledger.answers.exports.exporting import export
 from ledger.ledger import Ledger
-from ledger.ratings.side_tables import side_tables
+from ledger.ratings.view_tables import side_tables
 from ledger.runtime.lazy import pl
 from ledger.runtime.table_reader import OwnProcess, Scan
 

@@ -18,7 +18,7 @@ from ledger.imports.csv.header import headings_given
 from ledger.imports.files import FORMATS, text_encoding
 from ledger.imports.formats import SaidOfFile
 from ledger.imports.times import ORDERS
-from ledger.journal import past_reach
+from ledger.journal import rules
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import refuse_own_files
@@ -143,9 +143,9 @@ def import_(
         ledger.views.refuse_foreign()
         for name in named:
             check_pool(ledger, name, is_new=new_pool)
-        if open_tournaments and asked is None and not dry_run and past_reach.are_four_eyes_on(ledger.journal.find):
+        if open_tournaments and asked is None and not dry_run and rules.are_four_eyes_on(ledger.journal.find):
             raise RejectedError(  # before the first game: half of what was asked for would be recorded
-                past_reach.RULE,
+                rules.NEEDS_A_PROPOSAL,
                 "--open-tournaments",
                 "four eyes are on, and openings of reported tournaments reach into the past; propose them for somebody "
                 f"else to approve. Nothing was recorded: {proposing.line_to_propose(ledger)}",

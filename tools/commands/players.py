@@ -17,7 +17,7 @@ from ledger.imports.files import open_source
 from ledger.imports.players import formats
 from ledger.imports.players.fide import KINDS
 from ledger.imports.players.formats import FORMATS
-from ledger.journal import past_reach
+from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 
@@ -308,7 +308,7 @@ def import_(
             output.remark(f"{opened.reading.name}: and {count - FAULTS_SHOWN:,} more faults")
         if count:
             output.remark(f"{opened.reading.name} ({chosen}): {counted(count, 'fault')}: nothing recorded")
-            if any(fault.message.startswith(f"{past_reach.RULE}: ") for fault in faults):
+            if any(fault.message.startswith(f"{rules.NEEDS_A_PROPOSAL}: ") for fault in faults):
                 output.remark(f"what four eyes refuse of it is proposed by: {line_to_propose(ledger)}")
             sys.exit(REFUSED)
         _rate(ledger)

@@ -12,7 +12,7 @@ from ledger.audit.audit import Verdict
 from ledger.audit.audit import audit as prove
 from ledger.audit.reader import NotAProofError, VerifierKey, verified_checkpoint
 from ledger.facts.words import TreeHead
-from ledger.journal.kept_checkpoints import last_checkpoint
+from ledger.journal.checkpoints import last_checkpoint
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import refuse_own_files
 

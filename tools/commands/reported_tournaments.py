@@ -7,7 +7,7 @@ import shlex
 from ledger.answers.announcements import openings
 from ledger.facts.events import TournamentOpened
 from ledger.imports.reading import Reading
-from ledger.journal import past_reach
+from ledger.journal import rules
 from ledger.ledger import Ledger
 
 from .. import output
@@ -45,7 +45,7 @@ def open_reported(
             output.remark(f"{where}: tournament {event.tournament!r}, {event.starts_at} to {event.ends_at}: opened")
         else:
             command = _command(str(ledger.path), opening.event)
-            if past_reach.are_four_eyes_on(ledger.journal.find):
+            if rules.are_four_eyes_on(ledger.journal.find):
                 way = f"four eyes are on, so propose them: {command} --propose --reason ... --by NAME"
             else:
                 way = f"--open-tournaments does that, or: {command}"

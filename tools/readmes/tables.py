@@ -12,7 +12,7 @@ from ledger.answers.published_schemas import ANSWERS, VERSION
 from ledger.book.policies import POLICIES
 from ledger.book.tables import ColumnDoc
 from ledger.facts.events import BY_KIND, OLD_KINDS
-from ledger.ratings import projectors, read_models
+from ledger.ratings import projectors, view_tables
 
 from ..serve.routes import PREFIX, ROUTES
 
@@ -31,7 +31,7 @@ def kinds() -> str:
 
 def views() -> str:
     """Every table of the views, with its columns."""
-    described = read_models.described(projectors.BUILT_IN)
+    described = view_tables.described(projectors.BUILT_IN)
     return _table("table", ((name, table.doc, table.columns) for name, table in described.items()))
 
 

@@ -31,8 +31,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as Address
 
+from ledger.answers.asking import naming
 from ledger.answers.rows import as_row, as_rows
-from ledger.answers.wording import naming
 from ledger.errors import CheckpointWarning, LedgerError
 from ledger.ledger import Ledger, utc_now
 from ledger.runtime.nearest import did_you_mean

@@ -18,8 +18,7 @@ from ledger.answers.comparing.forecasts import foresee
 from ledger.answers.pools import chosen
 from ledger.book.roster import Roster
 from ledger.book.tables import IN_ORDER_OF_ENDS
-from ledger.book.timeline import BEGINNING, Era, Pool
-from ledger.book.tournaments import Edition
+from ledger.book.timeline import BEGINNING, Edition, Era, Pool
 from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
 from ledger.ratings import engine, views_file

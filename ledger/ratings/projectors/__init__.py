@@ -12,10 +12,9 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from ledger.errors import ProjectionError
-from ledger.ratings import tournament_performance
-from ledger.ratings.fact_projector import FactProjector, ReadModel
+from ledger.ratings import view_tables
 from ledger.ratings.keeping import AtHand
-from ledger.ratings.projector import Projector
+from ledger.ratings.projector import FactProjector, Projector, ReadModel
 from ledger.ratings.projectors import (
     bests,
     highest_lowest,
@@ -32,7 +31,7 @@ BUILT_IN: tuple[ReadModel, ...] = (
     time_losses.PROJECTOR,
     upsets.PROJECTOR,
 )
-NO_LONGER = frozenset({tournament_performance.NAME})  # an installation that is older than its files still offers them
+NO_LONGER = frozenset({view_tables.PERFORMANCE})  # an installation that is older than its files still offers them
 
 
 @cache

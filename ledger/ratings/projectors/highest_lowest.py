@@ -12,7 +12,7 @@ from math import nan
 from typing import Any
 
 from ledger.ratings.projector import CHANGES, Kept, Projector
-from ledger.ratings.side_tables import HERA_FROM, counts_for_hera
+from ledger.ratings.view_tables import HERA_FROM, counts_for_hera
 
 ERA, HIGHEST, HIGHEST_N, LOWEST, LOWEST_N = range(5)
 

@@ -1,23 +1,167 @@
-"""What was proposed and decided, as tables of the views keep it: proposals, their changes, and which are in force.
+"""Corrections: what was proposed and decided, which approved ones are in force, and what a fact is after them.
 
-Which changes act, and how, is said in ``corrections``; what follows for games and other facts, in ``restand``.
+Changes act in the order of their decisions, the last one on a field holds. A decision that was undone acts no longer;
+the others are folded anew in their order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from ledger.book.corrections import Acting, Undoing, below, root, undone_by
 from ledger.errors import CorruptError
-from ledger.facts.changes import Change, Verb, change_of
+from ledger.facts import codec
+from ledger.facts.changes import BLANK, Change, Verb, Which, change_of
 from ledger.facts.event_fields import MAX_WHOLE
-from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision
+from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision, Event
+from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.words import Outcome
 
 if TYPE_CHECKING:
     import sqlite3
+
+BEFORE_ALL, AFTER_ALL = -(2**62), 2**62  # milliseconds
+
+
+class Undoing(NamedTuple):
+    """An approved proposal: where it was decided, its number, and the proposals that it undoes."""
+
+    position: int
+    proposal: int
+    undoes: Collection[int]
+
+
+class Acting(NamedTuple):
+    """A change of an approved proposal.
+
+    Attributes:
+        position: of the decision or, where that was undone, of the decision that undid it.
+        proposal: number of the proposal.
+        number: place of the change in it.
+        change: the change.
+        is_undone: True where the decision acts no longer: a fact that it added is annulled then.
+    """
+
+    position: int
+    proposal: int
+    number: int
+    change: Change
+    is_undone: bool
+
+
+class Standing(NamedTuple):
+    """What is left of a fact after its corrections.
+
+    Attributes:
+        fields: the fields that are others than recorded, with their values; the empty text is a blank.
+        annulled: where it is annulled, the place of the change that did it in their order, and its proposal.
+    """
+
+    fields: Mapping[str, Any]
+    annulled: tuple[tuple[int, int], int] | None
+    restored: tuple[int, int] | None
+
+
+def undone_by(approved: Sequence[Undoing]) -> dict[int, int]:
+    """By proposal that acts no longer, the position of the decision that undid it.
+
+    Args:
+        approved: those that undo, and those that they undo, in any order.
+    """
+    positions: dict[int, int] = {}
+    for undoing in sorted(approved, reverse=True):  # who undoes last is undone by nobody
+        if undoing.proposal not in positions:
+            for proposal in undoing.undoes:
+                positions.setdefault(proposal, undoing.position)
+    return positions
+
+
+def standing(acting: Iterable[Acting]) -> Standing:
+    """What the changes of one fact make of it."""
+    fields: dict[str, Any] = {}
+    annulled: tuple[tuple[int, int], int] | None = None
+    restored: tuple[int, int] | None = None
+    # By the first three alone: changes themselves have no order.
+    for position, proposal, number, change, is_undone in sorted(acting, key=lambda act: act[:3]):
+        place = (position, number)
+        if is_undone:
+            if change.do is Verb.ADD:
+                annulled, restored = (place, proposal), None
+        elif change.do is Verb.REPLACE:
+            fields.update(change.facts or {})
+        elif change.do is Verb.ANNUL:
+            annulled, restored = (place, proposal), None
+        elif change.do is Verb.RESTORE:
+            annulled, restored = None, place
+    return Standing(fields, annulled, restored)
+
+
+def corrected(event: Event, fields: Mapping[str, Any]) -> Event:
+    """The fact with these fields instead of its own.
+
+    Raises:
+        MalformedError: no such field, or it may not hold that value.
+    """
+    if not fields:
+        return event
+    return codec.structure_event(event.KIND, with_fields(codec.facts_mapping(event), fields))
+
+
+def with_fields(facts: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Plain facts with these fields instead of their own; blanks are left out."""
+    return {name: value for name, value in {**facts, **fields}.items() if value != BLANK}
+
+
+def span(change: Change) -> tuple[int, int]:
+    """The first and the last millisecond of the games that a change means."""
+    first = BEFORE_ALL if change.since is None else instant_ms(change.since)
+    return first, AFTER_ALL if change.until is None else instant_end_ms(change.until)
+
+
+def is_meant(change: Change, player: int, white: int, outcome: str) -> bool:
+    """Whether an ``annul-games`` means a rated game of *player* in its span.
+
+    Args:
+        change: the change.
+        player: the person of whom it speaks.
+        white: who was White, as a person.
+        outcome: of the game.
+    """
+    return change.which is Which.ALL or outcome == (Outcome.WHITE if player == white else Outcome.BLACK)
+
+
+def merged(acting: Iterable[Acting]) -> Acting | None:
+    """Of all merges and partings of a player the merge that holds; None where the last one parts, or none acts."""
+    last = max((act for act in acting if not act.is_undone), key=lambda act: act[:3], default=None)
+    return last if last is not None and last.change.do is Verb.MERGE else None
+
+
+def root(merges: Mapping[int, int], player: int) -> int:
+    """The number by which a person is known: that of the person who stays after all merges."""
+    met = {player}
+    while player in merges and merges[player] not in met:
+        player = merges[player]
+        met.add(player)
+    return player
+
+
+def below(merges: Mapping[int, int], player: int) -> set[int]:
+    """The numbers that were merged into a player, directly or by others, and that of the player."""
+    numbers = {player}
+    waiting = [player]
+    while waiting:
+        into = waiting.pop()
+        fresh = {other for other, target in merges.items() if target == into} - numbers
+        numbers |= fresh
+        waiting += fresh
+    return numbers
+
+
+# What was proposed and decided, as tables of the views keep it: proposals, their changes, and which are in force.
+#
+# What follows for games and other facts is said in ``game_book`` and ``kinds``.
 
 
 def merges_in(connection: sqlite3.Connection) -> dict[int, int]:

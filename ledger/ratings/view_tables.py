@@ -1,0 +1,421 @@
+"""The tables of the views: those of the sides of rated games, the view of tournaments, and what every table says.
+
+Here stands what columns they have; the statements are in ``player_rows``, the rows come from ``side_rows``.
+Every ledger has the history, with the scheme's whole state and the counts that a summary or a graph needs. HERA is the
+"Highest Ever Rating Achieved" of the ChessWorld FAQ: "based upon your achievement after completing 50 rated games".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from ledger.book.tables import BOOK, MS, NUMBER, PLAYER, POINTS, POOL, POSITION, YES_NO, ColumnDoc, TableDoc
+from ledger.errors import ProjectionError
+from ledger.ratings.projector import CHANGES, EACH_GAME, SIDE_COLUMNS, TOURNAMENT, Kept, Projector, ReadModel, of_facts
+from ledger.ratings.projector import PLAYER as PLAYER_FOLD
+from ledger.schemes.scheme import Seed
+
+if TYPE_CHECKING:
+    import sqlite3
+
+HERA_FROM = 50
+WINS, DRAWS, LOSSES, TIME_LOSSES, SUM, SQUARES, HERA, HERA_N, GAMES_BEFORE, RESTART, GAMES_UNTIL = range(11)
+
+
+def counts_for_hera(n: float, games_before: float) -> bool:
+    """Whether a highest rating counts after the n-th game, with so many games before the first that counts."""
+    return n + games_before >= HERA_FROM
+
+
+def step(state: Any, p: int, columns: Any, side: int) -> None:
+    """Count one side of a game: result, loss on time, sums of the rating, highest rating from game 50 on.
+
+    Games that a seed tells of count among the 50, and the highest rating that it tells of stands until it is passed.
+    Where everybody begins anew the 50 are games of the new system, as its provisional games are: "HERA is based upon
+    your achievement after completing 50 rated games", and "there is no direct comparison with the previous system".
+    """
+    n, half_points, lost_on_time, ratings, restart = columns
+    rating = ratings[side]
+    if restart[side] != state[p + RESTART]:
+        until = n[side] - 1.0
+        state[p + GAMES_BEFORE] += state[p + GAMES_UNTIL] - until
+        state[p + GAMES_UNTIL] = until
+        state[p + RESTART] = restart[side]
+    if half_points[side] == 2:
+        state[p + WINS] += 1.0
+    elif half_points[side] == 1:
+        state[p + DRAWS] += 1.0
+    else:
+        state[p + LOSSES] += 1.0
+    state[p + TIME_LOSSES] += lost_on_time[side]
+    state[p + SUM] += rating
+    state[p + SQUARES] += rating * rating
+    hera = state[p + HERA]
+    if counts_for_hera(n[side], state[p + GAMES_BEFORE]) and (hera != hera or rating > hera):  # noqa: PLR0124 (NaN: none yet)
+        state[p + HERA] = rating
+        state[p + HERA_N] = n[side]
+
+
+def begun(fold: Projector, seed: Seed | None) -> list[float]:
+    """The running state of a fold before a player's first game; that of the history knows the player's past."""
+    state = [kept.start for kept in fold.state]
+    if fold is HISTORY and seed is not None:
+        state[GAMES_BEFORE] = seed.games or 0.0
+        highest = highest_of(seed)
+        if highest is not None:
+            state[HERA] = highest
+    return state
+
+
+def highest_of(seed: Seed) -> float | None:
+    """The HERA that a player brings along: what the list says, or its rating where that stands on enough games."""
+    return seed.peak if seed.highest is not None or (seed.games or 0.0) >= HERA_FROM else None
+
+
+HISTORY = Projector(
+    name="history",
+    version=4,
+    settings={"hera_from": HERA_FROM},
+    stores=(
+        "game",
+        "ended_ms",
+        "opponent",
+        "opponent_n",
+        "colour",
+        "half_points",
+        "rating",
+        "rating_before",
+        "expected_score",
+    ),
+    takes=("n", "half_points", "lost_on_time", "rating", "restart"),
+    state=(
+        Kept("wins", "INTEGER", 0.0, "rated games won so far"),
+        Kept("draws", "INTEGER", 0.0, "rated games drawn so far"),
+        Kept("losses", "INTEGER", 0.0, "rated games lost so far"),
+        Kept("time_losses", "INTEGER", 0.0, "of these, lost by overstepping the time"),
+        Kept("rating_sum", "REAL", 0.0, "sum of the ratings after each game, points"),
+        Kept("rating_squares", "REAL", 0.0, "sum of their squares"),
+        Kept("hera", "REAL", nan, "highest rating after 50 or more rated games, points; NULL before"),
+        Kept("hera_n", "INTEGER", 0.0, "the game it was first reached in; 0 for none, and for that of a seed"),
+        Kept("games_before", "INTEGER", 0.0, "what n is short of the games that count for HERA: a seed's, less older"),
+        Kept("restart", "INTEGER", 0.0, "place in the timeline of the scheme with which all began anew, or 0"),
+        Kept("games_until_restart", "INTEGER", 0.0, "rated games before that"),
+    ),
+    step=step,
+)
+
+
+@attrs.frozen
+class SideTable:
+    """One table, keyed ``(pool, player, n)``.
+
+    Attributes:
+        fold: what it stores of a side, and the running state that it keeps after each.
+        scheme_state: names of the scheme's state fields that it carries besides the rating; the history alone does.
+        is_of_facts: whether its rows of a player stand as long as the player's own games do, whatever others are rated.
+    """
+
+    fold: Projector
+    scheme_state: tuple[str, ...] = ()
+    is_of_facts: bool = attrs.field(init=False, eq=False)
+
+    @is_of_facts.default
+    def _(self) -> bool:
+        return not self.fold.follows_ratings
+
+    @property
+    def name(self) -> str:
+        """Its name in the views."""
+        return self.fold.name
+
+    @property
+    def by_tournament(self) -> bool:
+        """Whether the fold begins anew with each tournament of a player."""
+        return self.fold.by == TOURNAMENT
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether a game may be without a row."""
+        return self.fold.rows == CHANGES
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has a row for each side of each rated game."""
+        return not self.is_sparse and not self.by_tournament
+
+    @property
+    def is_asked_by_state(self) -> bool:
+        """Whether only its last row up to a game tells a player's state, which other people's games may change."""
+        return self.is_sparse and not self.by_tournament and not self.is_of_facts
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """Names and SQL types of its columns, in the order of its rows."""
+        return [
+            ("pool", "INTEGER NOT NULL"),
+            ("player", "INTEGER NOT NULL"),
+            ("n", "INTEGER NOT NULL"),
+            *self.values,
+        ]
+
+    @property
+    def values(self) -> list[tuple[str, str]]:
+        """The same without pool, player and number of the game."""
+        return [
+            *([("tournament", "TEXT NOT NULL")] if self.by_tournament else []),
+            *((name, SIDE_COLUMNS[name].type) for name in self.fold.stores),
+            *((name, "REAL") for name in self.scheme_state),
+            *((kept.name, kept.type) for kept in self.fold.state),
+        ]
+
+    @property
+    def create(self) -> str:
+        """The statement that makes it."""
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in self.columns)
+        return f'CREATE TABLE "{self.name}"({columns}, PRIMARY KEY(pool, player, n)) STRICT, WITHOUT ROWID'
+
+    @property
+    def indexes(self) -> list[str]:
+        """The statements that make its indexes, once it is filled: by tournament, and of its largest rows."""
+        made = f'CREATE INDEX IF NOT EXISTS "{self.name}_by_{{}}" ON "{self.name}"'
+        statements = []
+        if self.by_tournament:
+            statements.append(f"{made.format('tournament')}(pool, tournament, player, n)")
+        if self.fold.largest is not None:
+            name, least = self.fold.largest
+            order = ", ".join([f'"{name}" DESC', *(f'"{column}"' for column in self.fold.stores), "player", "n"])
+            statements.append(f'{made.format(name)}(pool, {order}) WHERE "{name}" >= {least}')
+        return statements
+
+    @property
+    def insert(self) -> str:
+        """The statement that inserts a row."""
+        names = ", ".join(f'"{name}"' for name, _ in self.columns)
+        return f'INSERT INTO "{self.name}"({names}) VALUES ({", ".join("?" * len(self.columns))})'
+
+
+def side_tables(projectors: Sequence[ReadModel], scheme_state: Sequence[str]) -> tuple[SideTable, ...]:
+    """The history first, then the tables of those projectors that fold sides of games.
+
+    Args:
+        projectors: the read models; those of facts have tables of another kind.
+        scheme_state: every state field of the schemes in use.
+    """
+    fields = tuple(name for name in scheme_state if name != "rating")
+    return (SideTable(HISTORY, fields), *(SideTable(made) for made in projectors if isinstance(made, Projector)))
+
+
+def columns_wanted(tables: Iterable[SideTable]) -> frozenset[str]:
+    """The columns of ``SIDE_COLUMNS`` that some table takes or stores."""
+    return frozenset(name for table in tables for name in table.fold.wants)
+
+
+def facts_wanted(tables: Iterable[SideTable]) -> tuple[str, ...]:
+    """The columns of ``games`` that the tables need besides those that rating needs."""
+    facts = {SIDE_COLUMNS[name].fact for name in columns_wanted(tables)}
+    return tuple(sorted(facts - {""}))
+
+
+def refuse_taken_names(projectors: Sequence[ReadModel], taken: Iterable[str]) -> None:
+    """Raise ProjectionError for a projector whose table would be another one's."""
+    names = {name.lower() for name in (*taken, HISTORY.name)}  # SQLite's names know no cases
+    for projector in projectors:
+        if projector.name.lower() in names:
+            raise ProjectionError(projector.name, "takes the name of a table of the ledger or of another projector")
+        names.add(projector.name.lower())
+
+
+# What a player did in a tournament so far, ``tournament_performance``: an SQL view over the history and the games.
+#
+# A row for each side of each rated game of a tournament. As a table it was two wide rows and two entries of an index
+# for each game: of a first build of 960,311 real games a quarter of the time, 176 of 669 MB. All of it follows from
+# rows that stand. The last row of a player in a tournament is a line of a cross-table; the games of a name that
+# returns each year go on: those of one edition are the difference of two rows (``book.timeline`` tells
+# editions apart).
+#
+# The rows of a player are a look through that player's history; those of a tournament a look through that of its
+# pool, so that answers take its games from ``games``. SQLite adds up with a correction for what rounding loses: sums
+# may differ in the last bit from sums in order.
+
+PERFORMANCE = "tournament_performance"
+PERFORMANCE_VIEW = f"""CREATE VIEW {PERFORMANCE} AS
+    SELECT h.pool, h.player, h.n, games.tournament, count(*) OVER so_far AS games,
+      sum(h.half_points) OVER so_far AS half_points, sum(1 - h.colour) OVER so_far AS white_games,
+      sum(games.time_loss = h.colour + 1) OVER so_far AS time_losses,
+      first_value(h.rating_before) OVER so_far AS enrolment_rating, h.rating AS closing_rating,
+      sum(other.rating_before) OVER so_far AS opponents_enrolment, sum(other.rating) OVER so_far AS opponents_closing
+    FROM {HISTORY.name} AS h CROSS JOIN games ON games.position = h.game
+    CROSS JOIN {HISTORY.name} AS other
+      ON other.pool = h.pool AND other.player = h.opponent AND other.n = h.opponent_n
+    WHERE games.tournament IS NOT NULL
+    WINDOW so_far AS (PARTITION BY h.pool, h.player, games.tournament ORDER BY h.n ROWS UNBOUNDED PRECEDING)"""
+PERFORMANCE_KEY = ("pool", "player", "n")
+PERFORMANCE_TYPES: Mapping[str, str] = {  # as SQLite does not tell them of what a view works out
+    **dict.fromkeys(("pool", "player", "n", "games", "half_points", "white_games", "time_losses"), "INTEGER"),
+    "tournament": "TEXT",
+    **dict.fromkeys(("enrolment_rating", "closing_rating", "opponents_enrolment", "opponents_closing"), "REAL"),
+}
+_PERFORMANCE_COLUMNS: Mapping[str, ColumnDoc] = {
+    "pool": POOL,
+    "player": PLAYER,
+    "n": ColumnDoc("the player's n-th rated game in the pool, from 1", "games"),
+    "tournament": ColumnDoc("name of the tournament"),
+    "games": ColumnDoc("rated games in the tournament so far", "games"),
+    "half_points": ColumnDoc("half points in them", "half-points"),
+    "white_games": ColumnDoc("of these games, with White", "games"),
+    "time_losses": ColumnDoc("of these games, lost by overstepping the time", "games"),
+    "enrolment_rating": ColumnDoc("rating before the first of these games", POINTS),
+    "closing_rating": ColumnDoc("rating after the last of these games", POINTS),
+    "opponents_enrolment": ColumnDoc("sum of the opponents' ratings before each game", POINTS),
+    "opponents_closing": ColumnDoc("sum of the opponents' ratings after each game", POINTS),
+}
+PERFORMANCE_DOC = TableDoc(
+    "A row for each side of each rated game of a tournament, worked out when it is asked for.", _PERFORMANCE_COLUMNS
+)
+
+
+# What every table of the views says, with the unit of each column: the tables that a reader of the views meets.
+#
+# Tables of the game book are told in ``book.tables``, columns of sides in ``ratings.projector``, what a projector
+# keeps by the projector itself; here stand the others, and all of them together. Nothing is written.
+
+_N = ColumnDoc(SIDE_COLUMNS["n"].doc, "games")
+_OWN: Mapping[str, TableDoc] = {
+    "current": TableDoc(
+        "Each player's state now in each pool: the last row of the history, and whether lists show it.",
+        {
+            "pool": POOL,
+            "player": PLAYER,
+            "n": ColumnDoc("rated games", "games"),
+            "rating": ColumnDoc("rating after the last game or its batch, unrounded", POINTS),
+            "game": ColumnDoc("the last rated game", POSITION, "games.position"),
+            "ended_ms": ColumnDoc("when that ended: the first moment that it may mean", MS),
+            "rated_ms": ColumnDoc("its place in rating order", MS),
+            "listed": ColumnDoc("whether the scheme lists a player with that state, and the account is open", YES_NO),
+        },
+    ),
+    "distribution": TableDoc(
+        "The distribution of ratings in each pool: how many players are listed with each whole number of points.",
+        {
+            "pool": POOL,
+            "points": ColumnDoc("of the rating, cut towards zero: 1400 is 1400.0 to 1400.9, 0 is -0.9 to 0.9", POINTS),
+            "players": ColumnDoc("whom the scheme lists with such a rating", "players"),
+        },
+    ),
+    "rating_bounds": TableDoc(
+        "For each player a rating that no row of the history exceeds; after corrections it may be higher than needed.",
+        {"pool": POOL, "player": PLAYER, "rating": ColumnDoc("the bound: at least each rating of the player", POINTS)},
+    ),
+    "progress": TableDoc(
+        "How far the journal is folded in; one row.",
+        {
+            "only": ColumnDoc("always 1"),
+            "position": ColumnDoc("the last entry that is folded in", POSITION),
+            "root": ColumnDoc("the journal's Merkle root there", "SHA-256"),
+        },
+    ),
+    "left_behind": TableDoc(
+        "Read models whose tables are not level: a process without their plug-ins has gone on since.",
+        {
+            "name": ColumnDoc("of the read model, and of its table"),
+            "pool": ColumnDoc("the pool in which its rows may be others; 0: it has no table yet", "pool number"),
+            "position": ColumnDoc("up to this entry its rows follow from the journal", POSITION),
+            "since_ms": ColumnDoc("the earliest place in rating order from which they may be others; NULL: all", MS),
+        },
+    ),
+    "projections": TableDoc(
+        "What made the rows: identities of the folds, versions of the schemes and of the arithmetic.",
+        {"name": ColumnDoc("of a table, a scheme, a package or the arithmetic"), "identity": ColumnDoc("its version")},
+    ),
+}
+# Units of what can be known of a side of a game, and of what the history keeps.
+_SIDE_UNITS: Mapping[str, str] = {
+    "n": "games", "game": POSITION, "ended_ms": MS, "opponent": NUMBER, "opponent_n": "games", "colour": "code",
+    "half_points": "half-points", "lost_on_time": YES_NO, "rating": POINTS, "opponent_rating": POINTS,
+    "rating_before": POINTS, "opponent_rating_before": POINTS, "expected_score": "0 to 1", "termination": "word",
+}  # fmt: skip
+_SIDE_REFERENCES = {"game": "games.position", "opponent": "players.player"}
+_KEPT_UNITS = {
+    "wins": "games", "draws": "games", "losses": "games", "time_losses": "games", "rating_sum": POINTS,
+    "rating_squares": "points²", "hera": POINTS, "hera_n": "games", "games_before": "games",
+    "games_until_restart": "games",
+    "highest_n": "games", "lowest_n": "games", "wins_against_higher": "games", "games": "games", "white_games": "games",
+    "half_points": "half-points", "run_from": "games", "run_to": "games",
+}  # fmt: skip
+_HISTORY = "A row for each side of each rated game: the player's state after it, and the counts so far."
+_OF_PROJECTOR = "A row for each side of {}, as the projector {} keeps it."
+_OF_FACTS = "What the projector {} makes of the facts as they stand, those of unrated games among them."
+_ROWS = {
+    (EACH_GAME, PLAYER_FOLD): "each rated game",
+    (CHANGES, PLAYER_FOLD): "each rated game in which its numbers change",
+    (EACH_GAME, TOURNAMENT): "each rated game of a tournament",
+    (CHANGES, TOURNAMENT): "each rated game of a tournament in which its numbers change",
+}
+_OF_STATE = "state of the pool's scheme after the game: 'scheme show' tells of it; NULL under a scheme without it"
+
+
+def described(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] = ()) -> dict[str, TableDoc]:
+    """What is told of each table, the games and the history first.
+
+    Args:
+        projectors: those that have a table.
+        scheme_state: names of the state fields of the schemes in use.
+    """
+    history, *others = side_tables(projectors, scheme_state)
+    tables = {"games": BOOK["games"], history.name: TableDoc(_HISTORY, _side_columns(HISTORY, history.scheme_state))}
+    tables["current"] = _OWN["current"]
+    tables.update(BOOK)
+    for table in others:
+        doc = _OF_PROJECTOR.format(_ROWS[table.fold.rows, table.fold.by], table.name)
+        tables[table.name] = TableDoc(doc, _side_columns(table.fold, ()))
+    for made in of_facts(projectors):
+        columns = {kept.name: ColumnDoc(kept.doc, _unit(kept)) for kept in made.every_column}
+        tables[made.name] = TableDoc(_OF_FACTS.format(made.name), columns)
+    tables[PERFORMANCE] = PERFORMANCE_DOC
+    tables.update(_OWN)
+    return tables
+
+
+def _side_columns(fold: Projector, scheme_state: Sequence[str]) -> dict[str, ColumnDoc]:
+    return {
+        "pool": POOL,
+        "player": PLAYER,
+        "n": _N,
+        **{name: ColumnDoc(SIDE_COLUMNS[name].doc) for name in fold.key[3:]},
+        **{
+            name: ColumnDoc(SIDE_COLUMNS[name].doc, _SIDE_UNITS.get(name, ""), _SIDE_REFERENCES.get(name, ""))
+            for name in fold.stores
+        },
+        **{name: ColumnDoc(_OF_STATE) for name in scheme_state},
+        **{kept.name: ColumnDoc(kept.doc, _unit(kept)) for kept in fold.state},
+    }
+
+
+def _unit(kept: Kept) -> str:
+    """The unit of what a fold keeps: of what is unknown here, as its meaning says."""
+    if kept.name in _KEPT_UNITS:
+        return _KEPT_UNITS[kept.name]
+    return POINTS if kept.doc.removesuffix("; NULL before").endswith(", points") else ""
+
+
+def described_in(connection: sqlite3.Connection, projectors: Sequence[ReadModel]) -> dict[str, TableDoc]:
+    """What is told of the tables that these views have, in the order of ``described``; columns as they are stored."""
+    stored_names = {column for _, column in _columns(connection, HISTORY.name)}
+    fixed = described()[HISTORY.name].columns
+    everything = described(projectors, [name for name in stored_names if name not in fixed])
+    tables: dict[str, TableDoc] = {}
+    for name, table in everything.items():
+        stored = [column for _, column in _columns(connection, name)]
+        if stored:
+            columns = {column: table.columns[column] for column in stored if column in table.columns}
+            tables[name] = table._replace(columns=columns)
+    return tables
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> Iterator[tuple[str, str]]:
+    for row in connection.execute(f'PRAGMA table_info("{table}")'):
+        yield row[2], row[1]
