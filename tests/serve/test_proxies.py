@@ -31,8 +31,8 @@ Ask = Callable[..., httpx.Response]
 Before = Callable[..., tuple[Proxy, Ask]]
 
 
-@pytest.fixture(name="folder")
-def _folder() -> Iterator[Path]:
+@pytest.fixture(name="proxy_folder")
+def _proxy_folder() -> Iterator[Path]:
     """A folder that another user may enter, with a name that is short enough for a socket."""
     folder = Path(tempfile.mkdtemp(prefix="proxy"))
     folder.chmod(0o755)
@@ -41,14 +41,14 @@ def _folder() -> Iterator[Path]:
 
 
 @pytest.fixture(name="before")
-def _before(folder: Path) -> Iterator[Before]:
+def _before(proxy_folder: Path) -> Iterator[Before]:
     """Starts a proxy before an application, and gives what asks it."""
     with ExitStack() as open_ones:
 
         def start(kind: str, prefix: str, make: Callable[[str], Any]) -> tuple[Proxy, Ask]:
             port = free_port()
             serving = Serving(path=Path("club.db"), behind_proxy="unix", public_url=f"https://{NAME}:{port}{prefix}")
-            place, own = folder / "s", folder / "proxy"
+            place, own = proxy_folder / "s", proxy_folder / "proxy"
             own.mkdir()
             app = Gate(make(str(serving.public_url)), serving)
             open_ones.enter_context(running(app, serving, place))
@@ -66,8 +66,8 @@ def _before(folder: Path) -> Iterator[Before]:
         yield start
 
 
-@pytest.fixture(name="club")
-def _club(served: Path) -> Iterator[Callable[[str], Any]]:
+@pytest.fixture(name="public_club")
+def _public_club(served: Path) -> Iterator[Callable[[str], Any]]:
     """The application of a real ledger, for a public URL."""
     readers: list[Reader] = []
 
@@ -98,9 +98,9 @@ class Echo:
 @pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_links_and_redirects_lead_on_through_the_proxy(
-    kind: str, prefix: str, before: Before, club: Callable[[str], Any]
+    kind: str, prefix: str, before: Before, public_club: Callable[[str], Any]
 ) -> None:
-    started, ask = before(kind, prefix, club)
+    started, ask = before(kind, prefix, public_club)
     first = ask("api/v1/players/ann/games?limit=60")
     assert first.json()["next"].startswith(f"{started.url}/api/v1/players/ann/games?")
     following = ask(first.json()["next"])
@@ -237,8 +237,10 @@ def test_no_request_is_hidden_in_another_one(kind: str, before: Before) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_odd_addresses_are_refused_or_nothing_is_there(kind: str, before: Before, club: Callable[[str], Any]) -> None:
-    started, _ = before(kind, "/club", club)
+def test_odd_addresses_are_refused_or_nothing_is_there(
+    kind: str, before: Before, public_club: Callable[[str], Any]
+) -> None:
+    started, _ = before(kind, "/club", public_club)
     for target in (
         "/club/../api/v1/pools", "/club/%2e%2e/api/v1/pools", "/club/..%2fapi/v1/pools", "/club/api/v1/players/a%00",
         "/club/api/v1/players/a%0d%0aX:y", "/club/api/v1/players/%c0%af", "/club/api/v1/players/%zz",

@@ -80,22 +80,22 @@ class Gate:
     def _as_it_is(self, scope: Scope) -> Scope:
         """The request with who asks for it, as far as somebody trusted says so, and with an address that is a path."""
         peer = scope["client"][0] if scope.get("client") else None
-        told = dict(scope, client=scope.get("client"))
+        request = dict(scope, client=scope.get("client"))
         if self.proxies.trusts(peer):
             origin = self.proxies.origin(
                 peer, [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
             )
-            told["client"] = None if origin is None else (origin, 0)
+            request["client"] = None if origin is None else (origin, 0)
             schemes = [value for name, value in scope["headers"] if name == b"x-forwarded-proto"]
             if schemes and schemes[-1] in {b"http", b"https"}:
-                told["scheme"] = schemes[-1].decode()
+                request["scheme"] = schemes[-1].decode()
         raw = scope.get("raw_path") or b""
         if absolute := _ABSOLUTE.match(
             raw
         ):  # RFC 9112 wants a server to take it; whose name stands there means nothing
-            told["raw_path"] = raw[absolute.end() :] or b"/"
-            told["path"] = unquote_to_bytes(told["raw_path"]).decode("utf-8", "replace")
-        return told
+            request["raw_path"] = raw[absolute.end() :] or b"/"
+            request["path"] = unquote_to_bytes(request["raw_path"]).decode("utf-8", "replace")
+        return request
 
     def _checked(self, scope: Scope) -> int:
         """How many bytes the body of a request may have.
@@ -276,7 +276,7 @@ async def _refuse(error: HTTPException, send: Send) -> None:
         **(error.headers or {}),
     }
     body = problems.problem(error.status_code, error.detail).body()
-    told = [(b"content-type", problems.MEDIA.encode()), (b"content-length", str(len(body)).encode())]
-    told += [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": error.status_code, "headers": told})
+    lines = [(b"content-type", problems.MEDIA.encode()), (b"content-length", str(len(body)).encode())]
+    lines += [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": error.status_code, "headers": lines})
     await send({"type": "http.response.body", "body": body})
