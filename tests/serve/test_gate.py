@@ -110,6 +110,7 @@ def raw(gate: Gate, target: bytes, *headers: tuple[bytes, bytes], method: str = 
         ("unix", "127.0.0.1", "9.9.9.9", "127.0.0.1"),
         ("unix,10.0.0.2", None, "9.9.9.9, 10.0.0.2", "9.9.9.9"),
         (PROXY, PROXY, "unknown", PROXY),
+        (PROXY, PROXY, "9.9.9.9, " + "9" * 10_000, PROXY),
         (PROXY, PROXY, "9.9.9.9, _hidden", PROXY),
         (PROXY, PROXY, "[2001:db8::7]:4711", "2001:db8::7"),
         (PROXY, "::ffff:10.0.0.2", "9.9.9.9:80", "9.9.9.9"),
