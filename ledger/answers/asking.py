@@ -78,23 +78,29 @@ class Naming(StrEnum):
     NUMBERS = "numbers"
 
 
+PERSONAL = frozenset({"birth_year"})  # what is told of a player and helps to tell who it is, beside the name
 # Answers are made of many others: what all of them say of a person goes through this one place, whoever asks.
-_naming = ContextVar("naming", default=Naming.FULL)
+_strangers: ContextVar[Naming | None] = ContextVar("strangers", default=None)
 
 
 @contextmanager
-def naming(rule: Naming) -> Iterator[None]:
-    """Show players so in every answer that is made within the block."""
-    before = _naming.set(rule)
+def for_strangers(rule: Naming) -> Iterator[None]:
+    """Every answer that is made within the block is for strangers: players are shown so, nothing else personal is."""
+    before = _strangers.set(rule)
     try:
         yield
     finally:
-        _naming.reset(before)
+        _strangers.reset(before)
 
 
 def naming_now() -> Naming:
     """As what players are shown here."""
-    return _naming.get()
+    return _strangers.get() or Naming.FULL
+
+
+def is_kept_back(field: str) -> bool:
+    """Whether a field is not shown here, because it is personal."""
+    return field in PERSONAL and _strangers.get() is not None
 
 
 def shown(person: Person) -> str:
@@ -106,7 +112,7 @@ def called_so(player: int, name: str | None) -> str:
     """What a player of this name is called; None: it was erased."""
     if name is None or not name:
         return f"{ERASED} {player}"
-    match _naming.get():
+    match naming_now():
         case Naming.FULL:
             return name
         case Naming.INITIALS:
@@ -123,7 +129,7 @@ def nameless(player: int) -> str:
 
 def identity_shown(identity: str | None) -> str | None:
     """An identity, which may have the name in it; None where names are not shown in full."""
-    return identity if _naming.get() is Naming.FULL else None
+    return identity if naming_now() is Naming.FULL else None
 
 
 def told_apart(called: Mapping[int, str]) -> dict[int, str]:

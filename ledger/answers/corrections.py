@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from ledger import schemes
-from ledger.answers.asking import ERASED, nameless, names, of_one_moment
+from ledger.answers.asking import ERASED, is_kept_back, nameless, names, of_one_moment
 from ledger.correcting.corrections import ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.events import GameRecorded, SchemeAdopted, TournamentClosed
@@ -178,6 +178,8 @@ def _adopted(change: Change) -> Mapping[str, Any]:
 
 
 def _shown(name: str, value: Any, called: dict[int, str]) -> str:
+    if is_kept_back(name):
+        return "(not shown)"
     if value == BLANK:
         return "blank"
     if name in {"white", "black", "player"} and value in called:

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.asking import day, identity_shown, in_force_from, of_one_moment, shown
+from ledger.answers.asking import day, identity_shown, in_force_from, is_kept_back, of_one_moment, shown
 from ledger.answers.highest import NO_LOWEST, Lowest, lowest
 from ledger.answers.publications import OriginalNumbers, beside_now, original
 from ledger.answers.rankings import RankingPlace, place
@@ -158,7 +158,11 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         in_force=None if rated_by.by_game else RatingInForce(rating_in_force=in_force.in_force),
         provisional=now.provisional,
         # The first field of a state is the rating itself.
-        state=dict(zip(now.era.scheme.state[1:], now.state[1:], strict=True)),
+        state={
+            name: value
+            for name, value in zip(now.era.scheme.state[1:], now.state[1:], strict=True)
+            if not is_kept_back(name)
+        },
         place=place(ledger, rated_by, now),
         results=results,
         published=beside_now(original(ledger, rated_by, person.player, None if at is None else instant_end_ms(at))),

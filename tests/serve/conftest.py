@@ -11,9 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
-from ledger.facts.events import Decision
+from ledger.facts.events import BirthYearLearnt, Decision
 from ledger.ledger import Ledger
-from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
+from tests.kit.games import game_recorded, scheme_adopted
+from tests.kit.served import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools import cli
 from tools.serve.gate import Gate
 from tools.serve.readers import Reader, application
@@ -38,6 +39,46 @@ def _busy_base(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
     assert cli.main(["checkpoint-key", str(club), "--new", "example.org/club"]) == 0
     assert cli.main(["checkpoint", str(club)]) == 0
     return folder
+
+
+@pytest.fixture(name="crowded_base", scope="session")
+def _crowded_base(busy_base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The busy club with all that a page may meet: evil names, a merged player, an erased one, births, two lists."""
+    folder = Path(shutil.copytree(busy_base, tmp_path_factory.mktemp("crowded") / "club"))
+    club = folder / "club.db"
+    with Ledger.open(club) as ledger:
+        numbers = [ledger.register(f"evil:{place}", name) for place, name in enumerate(EVIL_NAMES)]
+        twin = ledger.register("name:anna", "Anna")
+        gone = ledger.register("name:gone", "Gone Forever")
+        young = ledger.register("name:young", "Young", birth_year=1990)
+        ann = ledger.player("ann").player
+        whites = [*numbers, twin, gone, young]
+        for place, white in enumerate(whites):
+            day = f"2006-10-{place + 1:02}"
+            key = f"odd:{place}/x+y/../z" if place == 0 else f"odd:{place}"
+            tournament = EVIL_TOURNAMENTS[place % len(EVIL_TOURNAMENTS)]
+            game = game_recorded(
+                key, white=white, black=ann if white != twin else 1, ended_at=day, half_moves=60, tournament=tournament
+            )
+            ledger.append(game)
+        drafts = ledger.corrections.drafts
+        number = ledger.propose([drafts.merge(twin, ann)], reason=REASON, by=OFFICER).proposal
+        ledger.decide(number, Decision.APPROVED, by=OTHER_OFFICER, reason=REASON)
+        born = BirthYearLearnt(player=ann, birth_year=1990)
+        number = ledger.propose([drafts.add(born)], reason=REASON, by=OFFICER).proposal
+        ledger.decide(number, Decision.APPROVED, by=OTHER_OFFICER, reason=REASON)
+        ledger.append(scheme_adopted("elo", pool="by-age", settings={}))
+        ledger.append(game_recorded("aged", pool="by-age", white=young, black=ann, half_moves=60))
+        ledger.level()
+    assert cli.main(["erase", str(club), str(gone), "--yes"]) == 0
+    assert cli.main(["publish", str(club), "--at", "2006-10-31", "--by", OFFICER, "--despite-complaints"]) == 0
+    assert cli.main(["checkpoint", str(club)]) == 0
+    return folder
+
+
+@pytest.fixture(name="crowded")
+def _crowded(crowded_base: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(crowded_base, tmp_path / "crowded")) / "club.db"
 
 
 @pytest.fixture(name="served")

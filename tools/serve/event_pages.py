@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 
 from ledger.answers import corrections as answers
 from ledger.answers import differences, upsets
@@ -10,6 +11,7 @@ from ledger.answers.crosstables import crosstable
 from ledger.answers.crosstables.crosstable import TableChoice
 from ledger.answers.crosstables.layout import laid_out
 from ledger.errors import UnknownNameError
+from ledger.journal.game_keys import game_found
 from ledger.ledger import Ledger
 
 from . import page_forms as forms
@@ -19,6 +21,7 @@ from .paging import asked_rows, paged, pool_names, up_to
 from .parameters import Asked
 
 UNCHANGED = differences.UNCHANGED
+MOST_GAMES = 50  # that a correction leads to
 
 
 def tournaments(ledger: Ledger, asked: Asked) -> forms.TournamentsPage:
@@ -133,3 +136,15 @@ def corrections(ledger: Ledger, asked: Asked) -> forms.CorrectionsPage:
     """Corrections, the newest first."""
     rows, paging = asked_rows(questions.all_corrections, ledger, asked)
     return forms.CorrectionsPage(state=asked["state"], rows=rows, paging=paging)
+
+
+def correction(ledger: Ledger, asked: Asked) -> forms.CorrectionPage:
+    """One correction, with all its changes."""
+    shown = questions.correction(ledger, asked)
+    facts = [change.fact or "" for change in ledger.corrections.proposal(shown.number).changes]
+    games: list[str] = []
+    for fact in dict.fromkeys(facts):
+        if fact.startswith("game:") and len(games) < MOST_GAMES:
+            with suppress(UnknownNameError):  # a late game that is not recorded yet
+                games.append(game_found(ledger.journal_of_moment, fact)[0])
+    return forms.CorrectionPage(shown=shown, games=games)

@@ -331,6 +331,14 @@ class ListChangesPage:
 
 
 @attrs.frozen(kw_only=True)
+class CorrectionPage:
+    """A correction, with the keys of the first games that it is about."""
+
+    shown: forms.PublicCorrection
+    games: list[str]
+
+
+@attrs.frozen(kw_only=True)
 class CorrectionsPage:
     """A page of the corrections."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ledger.ledger import Ledger
 
-from . import event_pages, game_pages, player_pages, questions, site_pages
+from . import event_pages, game_pages, player_pages, site_pages
 from .paging import AT, PAGE, POOL
 from .parameters import Asked, Parameter, choice, instant, text, whole
 from .routes import SINCE, UNTIL, Cost, Route
@@ -89,7 +89,7 @@ ROUTES: tuple[Route, ...] = (
         "/corrections", event_pages.corrections, "corrections.html", PAGE,
         choice("state", "open ones alone, or all", ("open", "all"), "all"), cost=Cost.SCAN,
     ),
-    _page("/corrections/{number}", questions.correction, "correction.html"),
+    _page("/corrections/{number}", event_pages.correction, "correction.html"),
     _page("/schemes", site_pages.all_schemes, "schemes.html"),
     _page("/check", site_pages.check, "check.html"),
     _page("/api", site_pages.programs, "api.html"),

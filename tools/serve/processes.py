@@ -81,6 +81,7 @@ def serve(serving: Serving, stopped: Event) -> None:
         handed = attrs.evolve(
             serving,
             folder=folder,
+            verifier=_verifier(CheckpointFiles(serving.path)),
             public_url=serving.public_url or (address if address.startswith("http") else None),
         )
         children = [_Child("the process that records", [f"{__package__}.writer", handed.as_json()], ())]
@@ -111,6 +112,15 @@ def told_of_the_proxy(serving: Serving) -> Iterator[str]:
         )
     elif not is_unix and "unix" in (serving.behind_proxy or "").split(","):
         yield f"--behind-proxy unix says nothing where it listens at {serving.listen}: give the address of the proxy"
+
+
+def _verifier(files: CheckpointFiles) -> str | None:
+    """The public half of the key, which pages show; readers never see the other one."""
+    try:
+        return read_key(files.key_file).verifier if files.key_file.exists() else None
+    except StorageError as error:
+        output.error(str(error))
+        return None
 
 
 def _told_of_the_log(serving: Serving) -> Iterator[str]:

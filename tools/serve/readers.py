@@ -31,7 +31,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as Address
 
-from ledger.answers.asking import naming
+from ledger.answers.asking import for_strangers
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import CheckpointWarning, LedgerError
 from ledger.ledger import Ledger, utc_now
@@ -181,7 +181,7 @@ class Reader:
             LedgerError: the library refuses.
         """
         held = self.open()
-        with held.ledger.moment() as position, naming(self.site.names):
+        with held.ledger.moment() as position, for_strangers(self.site.names):
             tag = self._tag(held, position, target, utc_now() if route.of_today else None)
             if tag in tags or "*" in tags:
                 return Answer(None, "", tag, position, None)

@@ -131,6 +131,7 @@ class Serving:
         path: the ledger.
         folder: where the processes of a server meet: a folder of their own, which nobody else may enter. In it stand
             the writer's socket and what is uploaded, for as long as it is needed. None: nobody serves yet.
+        verifier: the line by which others verify the checkpoints; None: there is no key, or nobody serves yet.
         listen: ``ADDRESS:PORT`` or ``unix:PATH``.
         public_url: what stands before the addresses in links, without a slash at its end; None: the address itself.
         readers: how many processes answer.
@@ -148,6 +149,7 @@ class Serving:
 
     path: Path
     folder: Path | None = None
+    verifier: str | None = None
     listen: str = _setting(
         "127.0.0.1:8000", "Where it answers; port 0: any that is free.", "ADDRESS:PORT|unix:PATH", _listen
     )

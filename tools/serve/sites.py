@@ -6,12 +6,13 @@ says of itself.
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import attrs
 
 from ledger.answers.asking import Naming
+
+from .settings import Serving
 
 _PLAIN = ":@,~"  # stay as they are in a part of a path
 _UPWARD = ("", ".", "..")  # no browser keeps them as parts of a path
@@ -42,11 +43,11 @@ class Site:
     verifier: str | None = None
 
     @classmethod
-    def of(cls, serving: Any, verifier: str | None = None) -> Site:
+    def of(cls, serving: Serving) -> Site:
         """The site that settings describe."""
         return cls(
             log=serving.log,
-            verifier=verifier,
+            verifier=serving.verifier,
             public_url=serving.public_url,
             contact=serving.contact,
             names=serving.names,
@@ -60,9 +61,10 @@ class Site:
 
     @property
     def name(self) -> str:
-        """What the site is called: its address as people say it."""
+        """What the site is called: its address as people say it; empty where it is on this machine alone."""
         parts = urlsplit(self.public_url)
-        return f"{parts.netloc}{parts.path}"
+        host = parts.hostname or ""
+        return "" if host in {"localhost", "::1"} or host.startswith("127.") else f"{parts.netloc}{parts.path}"
 
     def to(self, path: str, *parts: object, **asked: object) -> str:
         """The address of a page of the site, for a link within it.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from ledger.answers.asking import PERSONAL
 from ledger.book.tables import ColumnDoc, TableDoc
 from ledger.ratings import view_tables
 from ledger.ratings.projector import SIDE_COLUMNS
@@ -234,7 +235,6 @@ class Dataset:
 # --- tables as they stand -----------------------------------------------------------------------------------
 
 
-PERSONAL = frozenset({"birth_year"})  # columns of the views that help to tell who a player is
 _KINDS = {"INTEGER": ColumnKind.INTEGER, "REAL": ColumnKind.NUMBER, "TEXT": ColumnKind.TEXT}
 
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.answers.asking import of_one_moment
+from ledger.answers.asking import PERSONAL, of_one_moment
 from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.listing import TournamentSearch, tournaments
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.exports.columns import (
-    PERSONAL,
     ColumnKind,
     Dataset,
     ExportColumn,

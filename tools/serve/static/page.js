@@ -17,6 +17,10 @@
   if (!figure || !panel) return;
   var bars = Array.prototype.slice.call(figure.querySelectorAll(".rg a"));
   if (!bars.length) return;
+  // On their days the newest is drawn last, to lie on top: here they stand as they are seen, from left to right.
+  bars.sort(function (one, other) {
+    return one.getBoundingClientRect().left - other.getBoundingClientRect().left;
+  });
   var shown = null;
   var waiting = 0;
 

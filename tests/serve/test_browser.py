@@ -1,0 +1,304 @@
+"""Pages in a browser: Debian's chromium over a server that answers as it does in the world. No other site is asked."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from time import sleep
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+import pytest
+import uvicorn
+
+from ledger.ledger import Ledger
+from tools.serve.readers import Reader, application
+from tools.serve.sites import Site
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM.exists(), reason="Debian's chromium is not installed: apt-get install chromium"),
+    pytest.mark.skipif(find_spec("playwright") is None, reason="playwright is not installed"),
+    # playwright leaves a loop behind that Python 3.12 and later warn of
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:playwright"),
+]
+Visit = Callable[..., "Page"]
+
+
+@contextmanager
+def answering(path: Path) -> Iterator[str]:
+    """The address of a server of a ledger, within this process."""
+    config = uvicorn.Config("", port=0, log_level="error", lifespan="off")
+    server = uvicorn.Server(config)
+    listening = config.bind_socket()
+    site = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    reader = Reader(path, Site(public_url=site, contact="ratings@example.org"))
+    config.app = application(reader)
+    config.loaded = False
+    thread = threading.Thread(target=server.run, args=([listening],))
+    thread.start()
+    while not server.started:
+        sleep(0.01)
+    try:
+        yield site
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+        reader.close()
+
+
+@pytest.fixture(name="site", scope="module")
+def _site(crowded_base: Path) -> Iterator[str]:
+    with answering(crowded_base / "club.db") as site:
+        yield site
+
+
+@pytest.fixture(name="browser", scope="module")
+def _browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(name="visit")
+def _visit(browser: Browser, site: str) -> Iterator[Visit]:
+    """Opens a page of the site; whatever it asked of others, or complained of, fails the test."""
+    contexts: list[BrowserContext] = []
+    foreign: list[str] = []
+    complaints: list[str] = []
+
+    def is_foreign(address: str) -> bool:
+        return not address.startswith(f"{site}/")
+
+    def visit(address: str, **settings: Any) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: foreign.extend({request.url} if is_foreign(request.url) else ()))
+        page.on("console", lambda message: complaints.extend({message.text} if message.type == "error" else ()))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(f"{site}{address}")
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert foreign == []
+    assert complaints == []
+
+
+@pytest.fixture(name="games", scope="module")
+def _games(crowded_base: Path) -> dict[str, Any]:
+    with Ledger.open(crowded_base / "club.db", follow=False) as ledger:
+        (plain,) = [row["key"] for row in ledger.rows("games", "position = 20")]
+        (voided,) = [row["key"] for row in ledger.rows("games", "voided_by IS NOT NULL")]
+        return {
+            "ann": ledger.player("ann").player,
+            "evil": ledger.player("evil:0").player,
+            "plain": plain,
+            "voided": voided,
+        }
+
+
+def until(done: Callable[[], bool]) -> None:
+    """Ask again and again until it is so."""
+    for _ in range(400):
+        if done():
+            return
+        sleep(0.025)
+    raise AssertionError
+
+
+def panel(page: Page) -> str:
+    return page.inner_text("#panel")
+
+
+def test_the_panel_follows_pointer_and_keyboard_and_shows_the_board(visit: Visit, games: dict[str, Any]) -> None:
+    page = visit(f"/players/{games['ann']}")
+    bars = page.locator("#graph .rg a")
+    assert bars.count() == 100
+    newest = bars.nth(0).get_attribute("aria-label") or ""
+    assert newest.split(",")[0] in panel(page)
+    bars.nth(30).hover()
+    pointed = panel(page)
+    assert (bars.nth(30).get_attribute("aria-label") or "").split(",")[0] in pointed
+    # One bar is reached by the tabulator, from which the arrows lead on.
+    assert page.locator('#graph .rg a[tabindex="0"]').count() == 1
+    bars.nth(0).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == bars.nth(2).get_attribute("aria-label")
+    assert (bars.nth(2).get_attribute("aria-label") or "").split(",")[0] in panel(page)
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == bars.nth(99).get_attribute(
+        "aria-label"
+    )
+    board = page.locator("#panel img")
+    until(lambda: bool(board.evaluate("image => image.naturalWidth > 0")))
+    where = bars.nth(99).get_attribute("href") or ""
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{where}")
+    assert "What the journal says about it" in page.inner_text("main")
+
+
+def test_on_their_days_the_bars_are_reached_from_left_to_right(visit: Visit, games: dict[str, Any]) -> None:
+    page = visit(f"/players/{games['ann']}?by=date&opponents=yes")
+    page.locator('#graph .rg a[tabindex="0"]').focus()
+    places = []
+    for _ in range(12):
+        places.append(page.evaluate("document.activeElement.getBoundingClientRect().left"))
+        page.keyboard.press("ArrowRight")
+    assert places == sorted(places)
+    assert places[0] < places[-1]
+
+
+def test_the_form_of_the_graph_chooses_its_modes(visit: Visit, games: dict[str, Any]) -> None:
+    page = visit(f"/players/{games['ann']}")
+    page.check("text=on their days")
+    page.check("text=opponents")
+    page.check("text=black and white")
+    page.select_option("#last", "50")
+    page.fill("#at", "2006-01")
+    page.click("main form button")
+    page.wait_for_url("**by=date**")
+    assert page.locator("#graph .rg a").count() == 50
+    assert page.locator("#graph .rg .spot").count() > 40
+    assert page.locator("figure.mono").count() == 1
+    assert "2006-01" in page.inner_text(".figures")
+    page.fill("#against", "bob")
+    page.click("main form button")
+    page.wait_for_url("**against=bob**")
+    assert page.locator("#graph .rg .line").count() == 2  # the line, and the one of the legend
+
+
+def test_pages_of_the_graph_lead_to_older_and_newer_games(visit: Visit, games: dict[str, Any]) -> None:
+    page = visit(f"/players/{games['ann']}?page=1&opponents=yes")
+    newest = page.locator("#graph .rg a").nth(0).get_attribute("aria-label")
+    page.click("text=older »")
+    page.wait_for_url("**page=2**")
+    assert "opponents=yes" in page.url
+    assert page.locator("#graph .rg a").count() == 50
+    page.click("text=« newer")
+    page.wait_for_url("**page=1**")
+    assert page.locator("#graph .rg a").nth(0).get_attribute("aria-label") == newest
+    page.click("main >> text=List")
+    assert page.locator("main table tbody tr").count() == 100
+
+
+def test_all_can_be_read_and_reached_without_script(visit: Visit, games: dict[str, Any]) -> None:
+    page = visit("/", java_script_enabled=False)
+    page.fill("#find", "emm")
+    page.press("#find", "Enter")
+    page.click("main a:has-text('emma')")
+    assert page.inner_text("h1") == "emma"
+    assert page.locator("#graph .rg a").count() == 100
+    assert not page.locator("#panel").is_visible()
+    page.locator("#graph .rg a").nth(5).click(force=True)
+    page.wait_for_url("**/games/**")
+    assert "UTC" in page.inner_text("main time >> nth=0")
+
+
+def test_times_are_told_in_utc_and_by_the_clock_of_the_reader(visit: Visit, games: dict[str, Any]) -> None:
+    page = visit(f"/games/{games['plain']}", timezone_id="Europe/Prague", locale="en-GB")
+    assert page.inner_text("main time >> nth=0") == "2004-10-03 12:08 UTC (3 Oct 2004, 14:08 here)"
+    page = visit(f"/games/{games['plain']}", timezone_id="UTC")
+    assert page.inner_text("main time >> nth=0") == "2004-10-03 12:08 UTC"
+
+
+class OtherSite(BaseHTTPRequestHandler):
+    """A page of somebody else, which frames what its address names."""
+
+    def do_GET(self) -> None:
+        frames = "".join(f'<iframe src="{unquote(each)}"></iframe>' for each in self.path.removeprefix("/?").split("&"))
+        body = f"<!doctype html><title>other</title>{frames}".encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_page_of_another_site_may_frame_the_graph_and_nothing_else(
+    browser: Browser, site: str, games: dict[str, Any]
+) -> None:
+    addresses = [f"{site}{before}/players/{games['ann']}" for before in ("/embed", "")]
+    with ThreadingHTTPServer(("127.0.0.1", 0), OtherSite) as other:
+        thread = threading.Thread(target=other.serve_forever)
+        thread.start()
+        page = browser.new_page()
+        page.goto(f"http://localhost:{other.server_port}/?{'&'.join(map(quote, addresses))}")
+        embedded, whole = (page.frame_locator(f"iframe >> nth={place}") for place in (0, 1))
+        until(lambda: embedded.locator("main .rg a").count() >= 100)
+        fill = embedded.locator(".rg .fill-win >> nth=0").evaluate("bar => getComputedStyle(bar).fill")
+        assert fill == "rgb(0, 114, 178)"
+        assert whole.locator(".rg, header.site").count() == 0  # the browser shows a page of its own instead
+        assert [frame.url for frame in page.frames if frame.url.startswith("chrome-error:")] != []
+        page.close()
+        other.shutdown()
+        thread.join()
+
+
+def test_evil_names_run_nothing(visit: Visit, games: dict[str, Any]) -> None:
+    for address in (f"/players/{games['evil']}", "/ranking", "/tournaments", f"/players/{games['ann']}"):
+        page = visit(address)
+        page.on("dialog", lambda _: pytest.fail("a script of a name has run"))
+        page.wait_for_timeout(100)
+        assert page.locator("main script, main img[src='x']").count() == 0
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_is_wider_than_its_window_and_its_ground_follows_the_reader(
+    visit: Visit, games: dict[str, Any], width: int, scheme: str
+) -> None:
+    for address in (
+        "/", "/ranking", f"/players/{games['ann']}", f"/players/{games['evil']}", f"/players/{games['ann']}/statistics",
+        f"/games/{games['voided']}", "/tournaments/Club%20evening", "/schemes", "/check", "/api", "/lists",
+    ):  # fmt: skip
+        page = visit(address, viewport={"width": width, "height": 800}, color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        lightness = sum(map(int, re.findall(r"\d+", ground)[:3])) / 3
+        assert (lightness > 200) == (scheme == "light"), address
+
+
+@pytest.mark.skipif(find_spec("axe_playwright_python") is None, reason="axe-core is not installed")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(visit: Visit, games: dict[str, Any], scheme: str) -> None:
+    from importlib.resources import files
+
+    axe = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+    ann = games["ann"]
+    for address in (
+        "/", "/search?q=ann", "/ranking", f"/players/{ann}", f"/players/{ann}?by=date&mono=yes&opponents=yes",
+        f"/players/{ann}?against=bob", f"/players/{ann}/games", f"/players/{ann}/statistics",
+        f"/players/{ann}/changes?since=2006-01", f"/players/{ann}/prediction?opponent=bob", f"/embed/players/{ann}",
+        f"/games/{games['plain']}", f"/games/{games['voided']}", "/tournaments", "/tournaments/Club%20evening",
+        f"/tournaments/Club%20evening?player={ann}", "/upsets", "/lists", "/lists/standard@2006-06-30",
+        "/lists/standard@2006-10-31/changes", "/corrections", "/corrections/1", "/schemes", "/check", "/api",
+    ):  # fmt: skip
+        page = visit(address, color_scheme=scheme, bypass_csp=True)
+        page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        page.evaluate(axe)
+        found = page.evaluate("axe.run().then(result => result.violations)")
+        told = [(each["id"], each["impact"], each["nodes"][0]["html"][:120]) for each in found]
+        assert [each for each in told if each[1] in {"serious", "critical"}] == [], address

@@ -1,0 +1,339 @@
+"""The pages that players know: each is whole, safe and leads somewhere, whatever stands in the ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+import httpx
+import pytest
+
+from ledger.answers.asking import Naming
+from ledger.ledger import Ledger
+from tests.kit.browsed import addresses, faults, parsed, walked
+from tests.kit.served import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE
+from tools.serve import pages
+from tools.serve.readers import Reader, application
+from tools.serve.sites import Site
+
+Asked = Callable[..., httpx.Response]
+BROWSER = {"Accept": "text/html,application/xhtml+xml", "Accept-Encoding": "gzip"}
+VERIFIER = "example.org/club+84363505+AQffWFr67/KFjW0wlu5WrS6aQpolVtkHolB2JJ9eDiJM"
+LARGEST = 30 * 1024  # bytes of a page as sent
+
+
+def asking(path: Path, **settings: Any) -> tuple[Reader, Asked]:
+    """Asks for an address of a site as a browser does."""
+    reader = Reader(path, Site(public_url=SITE, **settings), threads=2)
+    app = application(reader)
+
+    def get(address: str, **more: Any) -> httpx.Response:
+        async def asked() -> httpx.Response:
+            transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=transport, base_url="http://server") as client:
+                return await client.get(address, **{"headers": BROWSER, **more})
+
+        reader.scanning = asyncio.Semaphore(1)  # it belongs to a loop, and each question has one
+        return asyncio.run(asked())
+
+    return reader, get
+
+
+@pytest.fixture(name="browse")
+def _browse(crowded: Path) -> Iterator[Asked]:
+    reader, get = asking(crowded, contact="ratings@example.org", index=True, log="hashes", verifier=VERIFIER)
+    yield get
+    reader.close()
+
+
+@pytest.fixture(name="club", scope="module")
+def _club(crowded_base: Path) -> dict[str, Any]:
+    """What a test must know of the club: players by name, games by what became of them."""
+    with Ledger.open(crowded_base / "club.db", follow=False) as ledger:
+        (voided,) = [row["key"] for row in ledger.rows("games", "voided_by IS NOT NULL")]
+        (plain,) = [row["key"] for row in ledger.rows("games", "position = 20")]
+        numbers = [ledger.player(f"evil:{place}").player for place in range(len(EVIL_NAMES))]
+        gone = max(row["player"] for row in ledger.rows("players")) - 1
+        return {
+            "ann": ledger.player("ann").player,
+            "twin": ledger.player_as_told("name:anna").player,
+            "evil": numbers,
+            "gone": gone,
+            "zoe": ledger.player("Zoe").player,
+            "young": ledger.player("Young").player,
+            "voided": voided,
+            "plain": plain,
+        }
+
+
+def every_page(club: dict[str, Any]) -> list[str]:
+    """An address of each page, and of each of its faces."""
+    ann, evil = f"/players/{club['ann']}", [f"/players/{number}" for number in club["evil"]]
+    tournaments = [f"/tournaments/{quote(name, safe='')}" for name in EVIL_TOURNAMENTS if name != ".."]
+    return [
+        "/", "/search", "/search?q=ann", "/search?q=an", "/search?q=nobody+here", "/ranking",
+        "/ranking?at=2006-05&active=90", "/ranking?page=2",
+        "/ranking?pool=by-age", "/ranking?min_games=0", ann, f"{ann}?at=2006-05-31",
+        f"{ann}?by=date&opponents=yes", f"{ann}?mono=yes&last=50", f"{ann}?page=2", f"{ann}?against=bob",
+        f"{ann}?pool=by-age", f"{ann}/games", f"{ann}/games?everything=yes", f"{ann}/games?page=2", f"{ann}/statistics",
+        f"{ann}/statistics?at=2006", f"{ann}/changes", f"{ann}/changes?since=2006-01", f"{ann}/prediction",
+        f"{ann}/prediction?opponent=bob", f"{ann}/prediction?opponent={club['zoe']}", *evil,
+        *(f"{page}/{about}" for page in evil[:2] for about in ("games", "statistics", "changes", "prediction")),
+        f"/players/{club['zoe']}", f"/players/{club['zoe']}/games", f"/players/{club['zoe']}/statistics",
+        f"/players/{club['gone']}", f"/players/{club['gone']}/games", f"/players/{club['young']}?pool=by-age",
+        f"/embed{ann}", f"/embed{evil[0]}?by=date&mono=yes", f"/embed/players/{club['zoe']}",
+        f"/games/{club['plain']}", f"/games/{club['voided']}", "/games/odd:0%2Fx+y%2F..%2Fz", "/games/aged",
+        "/tournaments", "/tournaments?part=cup&since=2006", "/tournaments/Club%20evening",
+        f"/tournaments/Club%20evening?player={club['ann']}", *tournaments, "/upsets", "/upsets?since=2006", "/lists",
+        "/lists/standard@2006-06-30", "/lists/standard@2006-10-31?edition=1", "/lists/standard@2006-10-31/changes",
+        "/lists/standard@2006-10-31/changes?since=now", "/lists/standard@2006-06-30/changes", "/corrections",
+        "/corrections?state=open", "/corrections/1", "/corrections/4", "/schemes", "/check", "/api",
+    ]  # fmt: skip
+
+
+def test_every_page_is_asked_here(club: dict[str, Any]) -> None:
+    asked = [address.partition("?")[0] for address in every_page(club)]
+    for route in pages.ROUTES:
+        if route.template is not None:
+            pattern = re.sub(r"\\{\w+(:path)?\\}", "[^/]+", re.escape(route.path))
+            assert any(re.fullmatch(pattern, address) for address in asked), route.path
+
+
+def test_every_page_is_whole_small_and_runs_nothing_of_its_own(browse: Asked, club: dict[str, Any]) -> None:
+    for address in every_page(club):
+        answer = browse(address)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8"), address
+        assert faults(answer.text) == [], address
+        assert answer.num_bytes_downloaded <= LARGEST, (address, answer.num_bytes_downloaded)
+        foreign = {each for each in addresses(answer.text, f"{SITE}{address}") if not each.startswith(f"{SITE}/")}
+        assert {each.partition("?")[0] for each in foreign} <= {"mailto:ratings@example.org"}, address
+        policy = answer.headers["content-security-policy"]
+        assert "unsafe" not in policy
+        assert "default-src 'none'" in policy
+        assert ("frame-ancestors *" in policy) == address.startswith("/embed/"), address
+
+
+def test_every_link_of_the_site_leads_somewhere(browse: Asked) -> None:
+    answers = walked(lambda address: browse(address, follow_redirects=False), SITE, "/", most=25)
+    lost = {address: answer.status_code for address, answer in answers.items() if answer.status_code not in {200, 302}}
+    assert lost == {}
+    asked = {address.removeprefix(SITE).split("?")[0] for address in answers}
+    assert {"/", "/ranking", "/lists", "/corrections", "/schemes", "/check", "/api", "/tournaments"} <= asked
+    assert len(answers) > 200
+
+
+def test_links_come_from_the_public_address_never_from_the_request(browse: Asked) -> None:
+    answer = browse("/", headers={**BROWSER, "Host": "evil.example", "X-Forwarded-Host": "evil.example"})
+    assert "evil.example" not in answer.text
+    assert 'href="/club/ranking' in answer.text
+
+
+@pytest.mark.parametrize("names", list(Naming))
+def test_strangers_see_no_officers_reasons_or_years_of_birth(
+    names: Naming, crowded: Path, club: dict[str, Any]
+) -> None:
+    reader, get = asking(crowded, names=names)
+    answers = walked(lambda address: get(address, follow_redirects=True), SITE, "/", most=8)
+    ways = {
+        f"/api/v1/players/{club['young']}?pool=by-age": 200, "/api/v1/corrections/4": 200, "/api/v1/corrections": 200,
+        f"/api/v1/players/{club['ann']}": 200,
+    }  # fmt: skip
+    texts = {address: answer.text for address, answer in answers.items()}
+    for address, status in ways.items():
+        answer = get(address)
+        assert answer.status_code == status, answer.text
+        texts[address] = answer.text
+    reader.close()
+    for address, text in texts.items():
+        for word in (REASON, OFFICER, OTHER_OFFICER):
+            assert word not in text, address
+        assert not re.search(r"birth_year(?! \(not shown\))|(?<![0-9.,])1990(?![0-9])", text), address
+    assert "birth_year (not shown)" in texts["/api/v1/corrections/4"]
+
+
+@pytest.mark.parametrize("names", [Naming.INITIALS, Naming.NUMBERS])
+def test_names_are_shown_as_the_setting_says_on_every_page_and_in_the_api(
+    names: Naming, crowded: Path, club: dict[str, Any]
+) -> None:
+    reader, get = asking(crowded, names=names)
+    ann = club["ann"]
+    answers = walked(lambda address: get(address, follow_redirects=True), SITE, "/", most=8)
+    assert len(answers) > 60
+    texts = {address: unquote(answer.text) for address, answer in answers.items()}
+    for path in (
+        f"/players/{ann}", f"/players/{ann}/games", f"/players/{ann}/graph", f"/players/{ann}/graph?format=html",
+        "/ranking", "/upsets", "/tournaments", "/tournaments/Club%20evening", "/lists/standard@2006-06-30",
+        f"/games/{club['plain']}", f"/games/{club['plain']}/explanation", f"/games/{club['plain']}/log",
+        f"/games/{club['plain']}/pgn", f"/games/{club['plain']}/board", f"/players/{ann}/prediction?opponent=1",
+        f"/players?number={ann}", f"/players/{ann}/changes?since=2006-01", f"/players/{ann}/best",
+        f"/players/{ann}/streaks", "/corrections", "/games?on=2006-05", f"/players/{ann}/nothing?player=cleo",
+    ):  # fmt: skip
+        texts[path] = get(f"/api/v1{path}").text
+    for address, text in texts.items():
+        shown = text.replace("player=cleo", "")
+        for name in ("cleo", "emma", "grete", "hugo", "Wolfeschlegel", "name:", "evil:1", "pgn:ann"):
+            assert name not in shown.replace("name: ", ""), (address, name)
+    told = get(f"/players/{ann}").text
+    assert ("Player 13" in told, ">a.<" in told) == (names is Naming.NUMBERS, names is Naming.INITIALS)
+    # Nobody learns a name by trying: parts of names are not sought, near ones are not told.
+    for address in ("/search?q=EMMA", "/search?q=emm", "/api/v1/players?part=emm", "/api/v1/players/emme"):
+        assert "emma" not in get(address).text
+    whole = get("/players/emma", follow_redirects=False).status_code
+    assert whole == (302 if names is Naming.INITIALS else 404)
+    reader.close()
+
+
+def test_a_merged_number_leads_on_and_an_erased_player_stays_a_number(browse: Asked, club: dict[str, Any]) -> None:
+    moved = browse(f"/players/{club['twin']}/games?everything=yes")
+    assert moved.status_code == 301
+    assert moved.headers["location"] == f"/club/players/{club['ann']}/games?everything=yes"
+    by_name = browse("/players/ann?at=2006")
+    assert (by_name.status_code, by_name.headers["location"]) == (302, f"/club/players/{club['ann']}?at=2006")
+    assert browse(f"/search?q={club['twin']}").headers["location"] == f"/club/players/{club['ann']}"
+    erased = browse(f"/players/{club['gone']}")
+    assert erased.status_code == 200
+    assert f"(erased) {club['gone']}" in erased.text
+    assert "Gone" not in erased.text
+
+
+def test_evil_names_are_text_and_nothing_else(browse: Asked, club: dict[str, Any]) -> None:
+    for number, name in zip(club["evil"], EVIL_NAMES, strict=True):
+        text = browse(f"/players/{number}").text
+        (heading,) = [element for element in parsed(text).iter() if str(element.tag).endswith("}h1")]
+        shown = "".join(heading.itertext())
+        assert all(char.isprintable() for char in shown)
+        if name.isascii():
+            assert shown == name
+    assert r"\u202egnp.exe" in browse(f"/players/{club['evil'][3]}").text
+
+
+def test_who_has_no_rated_game_has_a_page(browse: Asked, club: dict[str, Any]) -> None:
+    text = browse(f"/players/{club['zoe']}").text
+    assert "No rated game in pool standard yet" in text
+    assert "1990" not in text
+
+
+def test_problems_are_pages_for_browsers_with_the_same_words(browse: Asked) -> None:
+    for address, status, words in (
+        ("/players/nobody", 404, "no player &#39;nobody&#39; in this ledger"),
+        ("/rankin", 404, "did you mean &#39;/ranking&#39;?"),
+        ("/ranking?at=someday&active=x", 400, "<strong>active</strong>: expected a whole number"),
+        ("/games/none", 404, "no game &#39;none&#39;"),
+        ("/ranking?limt=3", 400, "limt: no such parameter"),
+    ):
+        page = browse(address)
+        assert (page.status_code, page.headers["content-type"]) == (status, "text/html; charset=utf-8")
+        assert words in page.text
+        assert faults(page.text) == []
+        told = browse(address, headers={"Accept": "*/*"})
+        assert (told.status_code, told.headers["content-type"]) == (status, "application/problem+json")
+    api = browse("/api/v1/players/nobody")
+    assert api.headers["content-type"] == "application/problem+json"
+
+
+def test_an_empty_field_of_a_form_asks_nothing(browse: Asked) -> None:
+    assert browse("/ranking?at=&active=&min_games=1").status_code == 200
+
+
+def test_who_checks_finds_the_checkpoint_the_key_and_the_log(browse: Asked) -> None:
+    text = browse("/check").text
+    assert VERIFIER in text
+    assert "— example.org/club " in text
+    assert 'href="/club/checkpoint"' in text
+
+
+def test_search_machines_are_told_to_stay_out_unless_they_may_come(browse: Asked, crowded: Path) -> None:
+    assert "noindex" not in browse("/").text + str(browse("/").headers)
+    assert "Allow: /" in browse("/robots.txt").text
+    reader, get = asking(crowded)
+    for address in ("/", "/ranking", "/api/v1/pools", "/rankin", "/static/style.css"):
+        assert get(address).headers["x-robots-tag"] == "noindex", address
+    assert '<meta name="robots" content="noindex">' in get("/").text
+    assert "Disallow: /" in get("/robots.txt").text
+    reader.close()
+
+
+def test_a_page_that_is_known_is_not_sent_again_packed_or_not(browse: Asked) -> None:
+    packed = browse("/ranking")
+    plain = browse("/ranking", headers={"Accept": "text/html", "Accept-Encoding": "identity"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert packed.text == plain.text
+    assert packed.headers["etag"] != plain.headers["etag"]
+    for known in (packed, plain):
+        again = browse("/ranking", headers={**BROWSER, "If-None-Match": known.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["etag"] == known.headers["etag"]
+        assert again.headers["vary"]
+
+
+def test_static_files_are_kept_for_good_under_addresses_that_say_which_they_are(browse: Asked) -> None:
+    loaded = {each for each in addresses(browse("/").text, f"{SITE}/") if "/static/" in each}
+    assert len(loaded) == 3
+    for address in loaded:
+        answer = browse(address.removeprefix(SITE))
+        assert answer.status_code == 200
+        assert "immutable" in answer.headers["cache-control"]
+    assert browse("/static/secret.txt").status_code == 404
+    style = browse("/static/style.css").text
+    assert ".rg .fill-win" in style
+    assert ".mono .rg .fill-win" in style
+    assert not re.search(r"url\(|@import|expression", style)
+
+
+def test_an_alarm_stands_on_top_of_every_page(crowded: Path, club: dict[str, Any]) -> None:
+    place = crowded.with_name("club.checkpoints")
+    text = place.read_text("utf-8")
+    size = re.findall(r"\n([0-9]+)\n", text)[-1]
+    place.write_text(text.replace(f"\n{size}\n", f"\n{int(size) + 1000}\n"), "utf-8")
+    reader, get = asking(crowded)
+    for address in ("/", "/ranking", f"/players/{club['ann']}", f"/embed/players/{club['ann']}", "/nothing"):
+        assert 'role="alert"' in get(address).text, address
+    reader.close()
+
+
+def test_a_mistake_is_reported_with_the_key_of_its_game(crowded: Path, club: dict[str, Any], browse: Asked) -> None:
+    links = addresses(browse(f"/games/{club['plain']}").text, f"{SITE}/")
+    assert f"mailto:ratings@example.org?subject={quote('Game ' + club['plain'], safe='')}" in links
+    reader, get = asking(crowded, contact="https://club.example/tell")
+    assert "https://club.example/tell" in addresses(get(f"/games/{club['plain']}").text, f"{SITE}/")
+    reader.close()
+    reader, get = asking(crowded)
+    assert "Something wrong" not in get(f"/games/{club['plain']}").text
+    reader.close()
+
+
+def test_what_changed_between_two_lists_is_what_the_library_says(browse: Asked, crowded: Path) -> None:
+    text = browse("/lists/standard@2006-10-31/changes").text
+    assert "from 2006-06-30/1 to 2006-10-31" in text
+    with Ledger.open(crowded, follow=False) as ledger:
+        from ledger.answers import differences
+
+        pair = differences.two_lists(ledger, "standard@2006-06-30/1", "standard@2006-10-31/1")
+        whole = differences.differences(ledger, *pair, why=True)
+        moved = differences.differences(ledger, *pair, why=False)
+    assert [(row.player, row.change, row.difference) for row in whole] == [
+        (row.player, row.change, row.difference) for row in moved
+    ]
+    created = sum(row.change == "created" for row in moved)
+    assert re.search(rf"<dt>created</dt><dd>{created}</dd>", text)
+
+
+def test_a_game_shows_what_its_answers_say(browse: Asked, club: dict[str, Any]) -> None:
+    text = browse(f"/games/{club['plain']}").text
+    assert "Why jan’s rating changed by +400.00" in text
+    assert "1. c4 e5" in text
+    assert "c2sp.org/tlog-proof" in text
+    voided = browse(f"/games/{club['voided']}").text
+    assert "This game does not count: voided." in voided
+    assert 'href="/club/corrections/1"' in voided
+    assert '<span class="state approved">approved</span>' in voided
+    by_entry = browse("/games/%2320")
+    assert (by_entry.status_code, by_entry.headers["location"]) == (302, f"/club/games/{club['plain']}")
+    board = browse(f"/boards/{club['plain']}")
+    assert board.headers["content-type"] == "image/svg+xml"
+    assert "no moves are kept" in browse("/boards/aged").text
