@@ -139,6 +139,16 @@ def test_no_word_in_an_address_breaks_it(route: Route, get: Get) -> None:
                 assert answer.status_code < 500, f"{plain}?{parameter.name}={quoted}"[:200]
 
 
+@pytest.mark.parametrize(
+    "word", [*ODD_WORDS, "x001/067", "000", "999", "x999/x999/999", "067.p/256", "067.p/0", "001.p/1.p/1"]
+)
+def test_no_word_in_an_address_of_the_log_breaks_it(word: str, get: Get) -> None:
+    for place in ("tile/0/{}", "tile/{}/000", "tile/entries/{}", "tile/{}", "checkpoint/{}", "static/{}"):
+        for given in (word, quote(word, safe=""), quote(word, safe="/")):
+            if given.isascii() and given.isprintable():
+                assert get(f"http://server/{place.format(given)}").status_code < 500
+
+
 def test_nothing_secret_and_nothing_of_a_stranger_s_words_is_logged(served: Path) -> None:
     """A token in a header, in an address or in a body, and words that would look like a line of the log."""
     token = "rlt_do-not-keep-me"
