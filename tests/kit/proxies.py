@@ -23,7 +23,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.kit import readmes
 
-PATIENCE = 30.0  # seconds until a proxy answers
+PATIENCE = 30.0  # seconds for an answer
+MOST_LOOKS = 600  # until a proxy answers
 NAME = "ratings.example.org"
 KINDS = ("nginx", "caddy")
 PREFIXES = ("/club", "")
@@ -32,11 +33,12 @@ _NOBODY = 65534
 
 @attrs.frozen
 class Proxy:
-    """A proxy that runs: where, and whom its certificate is from."""
+    """A proxy that runs: at which port, at which it speaks plain HTTP, and whom its certificate is from."""
 
     kind: str
     prefix: str
     port: int
+    plain: int
     certificate: Path
 
     @property
@@ -90,7 +92,8 @@ def proxy(kind: str, prefix: str, place: Path, folder: Path, port: int) -> Itera
     if program is None:
         pytest.skip(f"no {kind} here (Debian: apt-get install {'nginx-light' if kind == 'nginx' else kind})")
     certificate = _certificate(folder)
-    command = {"nginx": _nginx, "caddy": _caddy}[kind](program, prefix, place, folder, port)
+    plain = free_port()
+    command = {"nginx": _nginx, "caddy": _caddy}[kind](program, prefix, place, folder, (port, plain))
     if os.geteuid() == 0:
         for each in (folder, *folder.rglob("*")):
             os.chown(each, _NOBODY, _NOBODY)
@@ -105,18 +108,19 @@ def proxy(kind: str, prefix: str, place: Path, folder: Path, port: int) -> Itera
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log, **as_other)  # type: ignore[call-overload]
         try:
             _until_it_answers(process, port, folder / "log")
-            yield Proxy(kind, prefix, port, certificate)
+            yield Proxy(kind, prefix, port, plain, certificate)
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(PATIENCE)
 
 
-def _nginx(program: str, prefix: str, place: Path, folder: Path, port: int) -> Sequence[str]:
+def _nginx(program: str, prefix: str, place: Path, folder: Path, ports: tuple[int, int]) -> Sequence[str]:
     """Its command; what is changed of the example is where things are, and that it listens to this machine alone."""
     text = example("nginx")
     for before, after in (
         ("/run/rating-ledger/club.sock", str(place)),
-        ("listen 443 ssl http2;", f"listen 127.0.0.1:{port} ssl http2;"),
+        ("listen 443 ssl http2;", f"listen 127.0.0.1:{ports[0]} ssl http2;"),
+        ("listen 80;", f"listen 127.0.0.1:{ports[1]};"),
         (f"/etc/ssl/certs/{NAME}.pem", str(folder / "certificate.pem")),
         (f"/etc/ssl/private/{NAME}.key", str(folder / "key.pem")),
     ):
@@ -137,18 +141,19 @@ def _nginx(program: str, prefix: str, place: Path, folder: Path, port: int) -> S
     return [program, "-p", str(folder), "-e", "stderr", "-c", str(folder / "nginx.conf")]
 
 
-def _caddy(program: str, prefix: str, place: Path, folder: Path, port: int) -> Sequence[str]:
+def _caddy(program: str, prefix: str, place: Path, folder: Path, ports: tuple[int, int]) -> Sequence[str]:
     """Its command; beside the places it is changed to use a certificate of the test, and to have no door for orders."""
     text = example("caddy")
     for before, after in (
         ("/run/rating-ledger/club.sock", str(place)),
-        (f"\n{NAME} {{", f"\nhttps://{NAME}:{port} {{\n    bind 127.0.0.1\n    tls certificate.pem key.pem"),
+        (f"\nhttp://{NAME} {{", f"\nhttp://{NAME}:{ports[1]} {{\n    bind 127.0.0.1"),
+        (f"\n{NAME} {{", f"\nhttps://{NAME}:{ports[0]} {{\n    bind 127.0.0.1\n    tls certificate.pem key.pem"),
         ("{\n    servers", "{\n    admin off\n    auto_https disable_redirects\n    skip_install_trust\n    servers"),
     ):
         assert before in text
         text = text.replace(before, after, 1)
     if not prefix:
-        text = re.sub(r".*redir /club .*\n", "", text).replace("/club/*", "/*")
+        text = re.sub(r".*redir /club .*\n", "", text).replace("/club/", "/")
     (folder / "Caddyfile").write_text(text, "utf-8")
     return [program, "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
 
@@ -179,8 +184,9 @@ def _certificate(folder: Path) -> Path:
 
 
 def _until_it_answers(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until and process.poll() is None:
+    for _ in range(MOST_LOOKS):
+        if process.poll() is not None:
+            break
         try:
             with socket.create_connection(("127.0.0.1", port), 1):
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import select
 import socket
 import threading
 import time
@@ -79,14 +80,21 @@ def statuses(told: bytes) -> list[int]:
     return [int(status) for status in re.findall(rb"HTTP/1\.1 ([0-9]{3}) ", told)]
 
 
-def until_cut_off(client: socket.socket, words: bytes, every: float) -> float:
-    """The seconds until a server cuts off a client that says these words a byte at a time."""
-    began = time.monotonic()
+def said_before_cut_off(client: socket.socket, words: bytes, every: float) -> int:
+    """How many of these words, said a byte at a time, a server hears before it cuts the client off."""
+    for place in range(len(words)):
+        try:
+            client.sendall(words[place : place + 1])
+        except (BrokenPipeError, ConnectionResetError):
+            return place
+        time.sleep(every)
+        if select.select([client], [], [], 0)[0] and not _still_open(client):
+            return place
+    return len(words)
+
+
+def _still_open(client: socket.socket) -> bool:
     try:
-        for byte in words:
-            client.sendall(bytes([byte]))
-            time.sleep(every)
-        everything(client)
-    except (BrokenPipeError, ConnectionResetError):
-        pass
-    return time.monotonic() - began
+        return bool(client.recv(65_536))
+    except ConnectionResetError:
+        return False

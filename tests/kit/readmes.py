@@ -17,6 +17,7 @@ def texts() -> Mapping[str, str]:
     """Every README by its place in the checkout, the first one first, with the text for who works on it."""
     folders = ("tools", "schemas", "ledger")
     found = sorted(path for folder in folders for path in (ROOT / folder).rglob("README.md"))
+    found.append(ROOT / "tools" / "serve" / "SECURITY.md")
     paths = [ROOT / FIRST, *found, ROOT / ".github" / "CONTRIBUTING.md"]
     return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 

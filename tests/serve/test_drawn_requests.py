@@ -48,8 +48,8 @@ DRAWN = settings(
 SCHEMA = schemathesis.openapi.from_dict(openapi.document())
 
 
-@pytest.fixture(name="address", scope="module")
-def _address(busy_base: Any) -> Iterator[str]:
+@pytest.fixture(name="club_address", scope="module")
+def _club_address(busy_base: Any) -> Iterator[str]:
     """A server of the busy club, which nothing that is drawn changes."""
     reader = Reader(busy_base / "club.db", threads=2)
     with running(Gate(application(reader), Serving(path=reader.path))) as (_, port):
@@ -57,8 +57,8 @@ def _address(busy_base: Any) -> Iterator[str]:
     reader.close()
 
 
-@pytest.fixture(name="game", scope="module")
-def _game(busy_base: Any) -> str:
+@pytest.fixture(name="drawn_game", scope="module")
+def _drawn_game(busy_base: Any) -> str:
     with Ledger.open(busy_base / "club.db", follow=False) as ledger:
         (row,) = ledger.rows("games", "position = 20")
     return str(row["key"])
@@ -95,15 +95,17 @@ def refusable(route: Route) -> bool:
 
 
 @pytest.mark.parametrize("path", [route.path for route in ROUTES])
-def test_whatever_is_asked_the_answer_is_one_that_is_documented(path: str, address: str) -> None:
-    heard = asked(path, GenerationMode.POSITIVE, address)
+def test_whatever_is_asked_the_answer_is_one_that_is_documented(path: str, club_address: str) -> None:
+    heard = asked(path, GenerationMode.POSITIVE, club_address)
     assert set(heard) <= {200, 400, 404}
     assert heard
 
 
 @pytest.mark.parametrize("path", [route.path for route in ROUTES])
-def test_what_is_there_is_answered_in_the_form_that_is_documented(path: str, address: str, game: str) -> None:
-    words = {**WORDS, "game": game}
+def test_what_is_there_is_answered_in_the_form_that_is_documented(
+    path: str, club_address: str, drawn_game: str
+) -> None:
+    words = {**WORDS, "game": drawn_game}
 
     def there(case: Any) -> None:
         for name in case.path_parameters or {}:
@@ -113,27 +115,27 @@ def test_what_is_there_is_answered_in_the_form_that_is_documented(path: str, add
         if path == "/lists/{list}":
             case.query.pop("edition", None)
 
-    heard = asked(path, GenerationMode.POSITIVE, address, there)
+    heard = asked(path, GenerationMode.POSITIVE, club_address, there)
     assert set(heard) <= ({200, 400, 404} if path.endswith("/graph") else {200, 400})  # there are only so many pages
     assert 200 in heard
 
 
 @pytest.mark.parametrize("path", [route.path for route in ROUTES if refusable(route)])
-def test_values_that_cannot_be_are_refused(path: str, address: str) -> None:
-    heard = asked(path, GenerationMode.NEGATIVE, address)  # negative_data_rejection: none of them is taken
+def test_values_that_cannot_be_are_refused(path: str, club_address: str) -> None:
+    heard = asked(path, GenerationMode.NEGATIVE, club_address)  # negative_data_rejection: none of them is taken
     assert set(heard) <= {200, 400, 404}  # of a list that is drawn empty nothing is left in the address
     assert heard.count(400) > len(heard) // 2
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.path)
-def test_parameters_that_are_not_documented_are_refused(route: Route, address: str, game: str) -> None:
+def test_parameters_that_are_not_documented_are_refused(route: Route, club_address: str, drawn_game: str) -> None:
     names = {parameter.name for parameter in route.every_parameter}
-    place = route.path.format_map({name: quote(word, safe="") for name, word in {**WORDS, "game": game}.items()})
+    place = route.path.format_map({name: quote(word, safe="") for name, word in {**WORDS, "game": drawn_game}.items()})
 
     @DRAWN
     @given(name=st.text(st.characters(exclude_categories=["C"]), max_size=20).filter(lambda name: name not in names))
     def ask(name: str) -> None:
-        answer = httpx.get(f"{address}{PREFIX}{place}?{urlencode({name: '1'})}")
+        answer = httpx.get(f"{club_address}{PREFIX}{place}?{urlencode({name: '1'})}")
         assert answer.status_code == 400
         assert f"{name}: no such parameter" in answer.json()["detail"]
 

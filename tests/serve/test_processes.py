@@ -9,9 +9,12 @@ import socket
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.kit.commands import Run
 from tests.kit.served_processes import position, serving, until
+from tools.serve.processes import told_of_the_proxy
+from tools.serve.settings import Serving
 
 
 def test_what_commands_record_beside_it_is_seen_and_what_dies_is_started_again(served: Path, run: Run) -> None:
@@ -73,3 +76,20 @@ def test_its_answers_name_no_program(served: Path) -> None:
         answer = httpx.get(f"{address}/api/v1/pools")
         assert "server" not in answer.headers
         assert json.loads(answer.text)["rows"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"public_url": "https://a.example"}, "--behind-proxy ADDRESS takes its word for who asks"),
+        ({"listen": "unix:/s"}, "--behind-proxy unix takes its word for who asks"),
+        ({"behind_proxy": "unix"}, "--behind-proxy unix says nothing where it listens at 127.0.0.1:8000"),
+        ({"listen": "unix:/s", "behind_proxy": "unix"}, None),
+        ({"public_url": "https://a.example", "behind_proxy": "127.0.0.1"}, None),
+        ({}, None),
+    ],
+)
+def test_its_owner_is_told_when_nobody_says_who_asks(settings: dict[str, str], says: str | None) -> None:
+    lines = list(told_of_the_proxy(Serving(path=Path("club.db"), **settings)))  # type: ignore[arg-type]
+    assert len(lines) == (says is not None)
+    assert says is None or says in lines[0]

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
+import socket
+import ssl
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -28,8 +31,8 @@ Ask = Callable[..., httpx.Response]
 Before = Callable[..., tuple[Proxy, Ask]]
 
 
-@pytest.fixture(name="folder")
-def _folder() -> Iterator[Path]:
+@pytest.fixture(name="proxy_folder")
+def _proxy_folder() -> Iterator[Path]:
     """A folder that another user may enter, with a name that is short enough for a socket."""
     folder = Path(tempfile.mkdtemp(prefix="proxy"))
     folder.chmod(0o755)
@@ -38,14 +41,14 @@ def _folder() -> Iterator[Path]:
 
 
 @pytest.fixture(name="before")
-def _before(folder: Path) -> Iterator[Before]:
+def _before(proxy_folder: Path) -> Iterator[Before]:
     """Starts a proxy before an application, and gives what asks it."""
     with ExitStack() as open_ones:
 
         def start(kind: str, prefix: str, make: Callable[[str], Any]) -> tuple[Proxy, Ask]:
             port = free_port()
             serving = Serving(path=Path("club.db"), behind_proxy="unix", public_url=f"https://{NAME}:{port}{prefix}")
-            place, own = folder / "s", folder / "proxy"
+            place, own = proxy_folder / "s", proxy_folder / "proxy"
             own.mkdir()
             app = Gate(make(str(serving.public_url)), serving)
             open_ones.enter_context(running(app, serving, place))
@@ -63,8 +66,8 @@ def _before(folder: Path) -> Iterator[Before]:
         yield start
 
 
-@pytest.fixture(name="club")
-def _club(served: Path) -> Iterator[Callable[[str], Any]]:
+@pytest.fixture(name="public_club")
+def _public_club(served: Path) -> Iterator[Callable[[str], Any]]:
     """The application of a real ledger, for a public URL."""
     readers: list[Reader] = []
 
@@ -95,9 +98,9 @@ class Echo:
 @pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_links_and_redirects_lead_on_through_the_proxy(
-    kind: str, prefix: str, before: Before, club: Callable[[str], Any]
+    kind: str, prefix: str, before: Before, public_club: Callable[[str], Any]
 ) -> None:
-    started, ask = before(kind, prefix, club)
+    started, ask = before(kind, prefix, public_club)
     first = ask("api/v1/players/ann/games?limit=60")
     assert first.json()["next"].startswith(f"{started.url}/api/v1/players/ann/games?")
     following = ask(first.json()["next"])
@@ -114,7 +117,13 @@ def test_links_and_redirects_lead_on_through_the_proxy(
     assert (start.status_code, len(places) > 3) == (200, True)
     for place in places:
         assert place.startswith(f"{prefix}/")
-        assert ask(place).headers["x-content-type-options"] == "nosniff", f"{place} is answered by the server"
+        assert ask(place).status_code == 200, place
+    moved = ask("players/ann", headers={"Accept": "text/html"})
+    assert (moved.status_code // 100, urlsplit(moved.headers["location"]).path.startswith(f"{prefix}/players/")) == (
+        3,
+        True,
+    )
+    assert ask(urlsplit(moved.headers["location"]).path).status_code == 200
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -123,6 +132,50 @@ def test_who_asks_is_whom_the_proxy_saw_and_not_what_the_client_says(kind: str, 
     lies = {"X-Forwarded-For": "9.9.9.9", "X-Forwarded-Proto": "http", "Forwarded": "for=9.9.9.9"}
     assert ask("a b?c=d", headers=lies).text == "127.0.0.1 https /a b 0"
     assert ask("%C3%A9%25", headers=lies).text == "127.0.0.1 https /é% 0"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plain_http_leads_people_on_and_programs_nowhere(kind: str, before: Before) -> None:
+    started, _ = before(kind, "/club", lambda _: Echo())
+    with httpx.Client(base_url=f"http://127.0.0.1:{started.plain}", headers={"Host": NAME}) as client:
+        moved = client.get("/club/players/ann?page=2")
+        assert (moved.status_code, moved.headers["location"]) == (308, f"https://{NAME}/club/players/ann?page=2")
+        assert client.post("/club/api/v1/games", headers={"Authorization": "Bearer rlt_x"}).status_code == 403
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_today_s_tls_is_spoken(kind: str, before: Before) -> None:
+    started, _ = before(kind, "/club", lambda _: Echo())
+
+    def spoken(change: Callable[[ssl.SSLContext], None]) -> tuple[str | None, str]:
+        context = started.context()
+        change(context)
+        with (
+            socket.create_connection(("127.0.0.1", started.port), 10) as plain,
+            context.wrap_socket(plain, server_hostname=NAME) as client,
+        ):
+            cipher = client.cipher()
+            return client.version(), "" if cipher is None else cipher[0]
+
+    def older(context: ssl.SSLContext) -> None:
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+
+    def weaker(context: ssl.SSLContext) -> None:
+        older(context)
+        context.set_ciphers("ECDHE+AES:!AESGCM:!AESCCM:@SECLEVEL=0" if kind == "nginx" else "AES128-SHA256:@SECLEVEL=0")
+
+    def oldest(context: ssl.SSLContext) -> None:
+        context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
+        context.set_ciphers("ALL:@SECLEVEL=0")
+
+    assert spoken(lambda _: None)[0] == "TLSv1.3"
+    version, cipher = spoken(older)
+    assert (version, cipher.startswith("ECDHE-"), "GCM" in cipher or "CHACHA20" in cipher) == ("TLSv1.2", True, True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the test speaks what nobody should
+        for change in (weaker, oldest):
+            with pytest.raises(ssl.SSLError):
+                spoken(change)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -190,8 +243,10 @@ def test_no_request_is_hidden_in_another_one(kind: str, before: Before) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_odd_addresses_are_refused_or_nothing_is_there(kind: str, before: Before, club: Callable[[str], Any]) -> None:
-    started, _ = before(kind, "/club", club)
+def test_odd_addresses_are_refused_or_nothing_is_there(
+    kind: str, before: Before, public_club: Callable[[str], Any]
+) -> None:
+    started, _ = before(kind, "/club", public_club)
     for target in (
         "/club/../api/v1/pools", "/club/%2e%2e/api/v1/pools", "/club/..%2fapi/v1/pools", "/club/api/v1/players/a%00",
         "/club/api/v1/players/a%0d%0aX:y", "/club/api/v1/players/%c0%af", "/club/api/v1/players/%zz",

@@ -32,6 +32,10 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
         "answers of commands": tables.answers,
     },
     "tools/serve/README.md": {"addresses of the server": tables.addresses, "pages of the server": tables.pages},
+    "tools/serve/SECURITY.md": {
+        "limits of the server": tables.limits_of_the_server,
+        "lines of the ASVS": tables.asvs,
+    },
     "ledger/correcting/README.md": {"verbs of corrections": command_texts.verbs},
     "ledger/policies/README.md": {"policies": tables.policies},
     ".github/CONTRIBUTING.md": {"figures of the benchmark": lambda: figures.table(figures.read())},

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from inspect import cleandoc
+from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -15,7 +18,11 @@ from ledger.facts.events import BY_KIND, OLD_KINDS
 from ledger.ratings import projectors, view_tables
 
 from ..serve.pages import ROUTES as PAGES
+from ..serve import limits
 from ..serve.routes import PREFIX, ROUTES
+from ..serve.settings import SETTINGS
+
+ROOT = Path(__file__).parents[2]
 
 
 def kinds() -> str:
@@ -66,6 +73,74 @@ def pages() -> str:
     shown = (route for route in PAGES if route.template is not None)
     rows = (f"| `{route.path.replace(':path', '')}` | {route.doc.splitlines()[0]} |" for route in shown)
     return "\n".join(["| address | what it shows |", "|---|---|", *rows])
+
+
+def limits_of_the_server() -> str:
+    """How much may be asked of the server, and for how long."""
+    rate = SETTINGS["rate"][1]
+    rows = (
+        ("an address", f"{limits.TARGET_BYTES:,} bytes"),
+        ("headers", f"{limits.HEADER_FIELDS}, of {limits.HEADER_BYTES // limits.KIB} KiB together"),
+        ("the body of a request", f"{limits.BODY_BYTES // limits.MIB} MiB"),
+        (
+            f"a file ({', '.join(f'`{place}`' for place in limits.UPLOADS)})",
+            f"`largest-upload`, {SETTINGS['largest_upload'][1]} MiB; its format is one that `import` reads",
+        ),
+        ("to say the headers", f"{limits.HEAD_WITHIN:g} s"),
+        ("to send a body", f"{limits.BODY_GRACE:g} s, and a second for each {limits.LEAST_RATE // limits.KIB} KiB"),
+        (
+            "to take an answer",
+            f"{limits.ANSWER_GRACE:g} s, and a second for each {limits.LEAST_RATE // limits.KIB} KiB",
+        ),
+        ("to finish speaking after an early answer", f"{limits.LINGER:g} s"),
+        (
+            "connections",
+            f"{limits.CONNECTIONS:,}, or the open files that the system allows without {limits.SPARE_FILES}",
+        ),
+        ("connections of one address", f"{limits.CONNECTIONS_OF_ONE}"),
+        ("answers that nobody has taken yet", f"{limits.WAITING_BYTES // limits.MIB} MiB"),
+        (
+            "requests of one client",
+            f"`rate`, {rate:,} a minute, {limits.BURST:g} s of them at once; one that writes counts as {limits.WRITES}",
+        ),
+        ("requests of one client that are being answered", f"{limits.AT_ONCE}"),
+        (
+            "refused credentials of one client",
+            f"{limits.FAILURES}, and one more every {limits.FAILURE_EVERY:g} s; meanwhile it may read",
+        ),
+        ("clients that are remembered", f"{limits.CLIENTS:,}; of IPv6 a network of 64 bits is one"),
+    )
+    return "\n".join(["| what | at most |", "|---|---|", *(f"| {what} | {most} |" for what, most in rows)])
+
+
+def asvs() -> str:
+    """Every line of the ASVS of levels 1 and 2: what holds it, or why nothing does."""
+    lines = ["| line | level | what | |", "|---|---|---|---|"]
+    for number, line in asvs_lines().items():
+        lines.append(f"| {number} | {line['level']} | {line['what']} | {_held(line)} |")
+    return "\n".join(lines)
+
+
+def asvs_lines() -> Mapping[str, Mapping[str, Any]]:
+    """What ``tests/serve/asvs.toml`` says, by number of the line."""
+    return tomllib.loads((ROOT / "tests" / "serve" / "asvs.toml").read_text("utf-8"))
+
+
+def _held(line: Mapping[str, Any]) -> str:
+    for word, says in (
+        ("absent", "nothing of that kind"),
+        ("owner", "the owner's"),
+        ("not_held", "**not held**"),
+        ("open", "*open*"),
+    ):
+        if word in line:
+            return f"{says}: {line[word]}"
+    names = []
+    for test in line["tests"]:
+        file, _, name = test.partition("::")
+        link = f"[{Path(file).name}](../../{file})"
+        names.append(link if name == "*" else f"{link}: {name.removeprefix('test_').replace('_', ' ')}")
+    return ("by the proxy; " if line.get("by") == "proxy" else "") + "<br>".join(names)
 
 
 def policies() -> str:

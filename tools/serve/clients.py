@@ -7,11 +7,13 @@ but as "everybody", and then takes what the client itself wrote.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 import attrs
 
 UNIX = "unix"  # what stands for whoever comes by a socket of the machine, which has no address
+_LONGEST = 60  # characters of an address with a port behind it
 _NETWORK = 64  # bits of an IPv6 address that tell one household from another; the rest is theirs to change
 
 Address = IPv4Address | IPv6Address
@@ -59,7 +61,7 @@ class Proxies:
         words = [word.strip() for value in forwarded for word in value.decode("latin-1").split(",")]
         origin = peer
         for word in reversed(words):
-            address = address_of(word)
+            address = address_of(word) if len(word) <= _LONGEST else None  # what is asked is kept
             if address is None:
                 break
             origin = str(address)
@@ -68,6 +70,7 @@ class Proxies:
         return origin
 
 
+@lru_cache(maxsize=4_096)
 def address_of(word: str) -> Address | None:
     """The address that a word is, with a port behind it or none; None of what is no address."""
     if word.startswith("["):
@@ -82,6 +85,7 @@ def address_of(word: str) -> Address | None:
     return address if mapped is None else mapped
 
 
+@lru_cache(maxsize=4_096)
 def counted_as(origin: str | None) -> str | None:
     """The name by which the requests of a client are counted: its address, of IPv6 its network.
 

@@ -10,8 +10,8 @@ import asyncio
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 from starlette.exceptions import HTTPException
@@ -23,12 +23,19 @@ from .limits import MIB, Buckets
 from .safety import Guard
 from .settings import Serving
 
-_BODILESS = {"GET", "HEAD", "OPTIONS", "DELETE", "TRACE"}
+_MATTER = frozenset({
+    b"authorization", b"content-length", b"host", b"transfer-encoding", b"x-forwarded-for", b"x-forwarded-proto",
+})  # fmt: skip
+_VERSIONS = frozenset({"1.0", "1.1", "2"})
+_READS = frozenset({"GET", "HEAD", "OPTIONS"})
+_BODILESS = _READS | {"DELETE", "TRACE"}
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 _ENCODED = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _STEPS = re.compile(rb"/\.\.?(?:/|$)")
 _ABSOLUTE = re.compile(rb"https?://[^/?#]*", re.IGNORECASE)
-_HOST = re.compile(rb"(?:[A-Za-z0-9._-]*|\[([0-9A-Fa-f:.]+)\])(?::[0-9]{0,5})?")
+_HOST = re.compile(rb"(?:[A-Za-z0-9._-]*|\[([0-9A-Fa-f:.]{2,45})\])(?::[0-9]{0,5})?")
+
+_Words = Mapping[bytes, Sequence[bytes]]  # headers, each with its values
 
 
 class Gate:
@@ -44,71 +51,70 @@ class Gate:
         self.failures = Buckets(1 / limits.FAILURE_EVERY, limits.FAILURES, clock=clock)
         self.at_once: Counter[str] = Counter()
         self._clock = clock
+        self._trusts = lru_cache(limits.CLIENTS)(self.proxies.trusts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or say why not."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        scope = self._as_it_is(scope)
-        client = counted_as(scope["client"][0] if scope["client"] else None)
+        words, size = _words(scope["headers"])
+        scope = self._as_it_is(scope, words)
+        client = counted_as(scope["client"][0]) if scope["client"] else None
         started: list[int] = []
         try:
-            most = self._checked(scope)
-            self._admitted(scope, client)
-            with self._counted(client):
-                await self.app(scope, _Body(receive, most, self._clock), self._watched(scope, client, send, started))
+            most = self._checked(scope, words, size)
+            if client is None:
+                await self.app(scope, _Body(receive, most, self._clock), _noting(send, started))
+                return
+            shows = scope["method"] == "POST" or b"authorization" in words
+            self._admitted(scope, client, shows=shows)
+            self.at_once[client] += 1
+            try:
+                await self.app(scope, _Body(receive, most, self._clock), _noting(send, started))
+            finally:
+                self._ended(client)
+                if shows and started and started[0] in {401, 403}:
+                    self.failures.take(client)
         except HTTPException as error:
             if started:
                 raise
             await _refuse(error, send)
 
-    @contextmanager
-    def _counted(self, client: str | None) -> Iterator[None]:
-        """Count a request among those that are being answered."""
-        if client is None:
-            yield
-            return
-        self.at_once[client] += 1
-        try:
-            yield
-        finally:
-            self.at_once[client] -= 1
-            if not self.at_once[client]:
-                del self.at_once[client]
+    def _ended(self, client: str) -> None:
+        """Count a request no longer among those that are being answered."""
+        self.at_once[client] -= 1
+        if not self.at_once[client]:
+            del self.at_once[client]
 
-    def _as_it_is(self, scope: Scope) -> Scope:
+    def _as_it_is(self, scope: Scope, words: _Words) -> Scope:
         """The request with who asks for it, as far as somebody trusted says so, and with an address that is a path."""
         peer = scope["client"][0] if scope.get("client") else None
-        told = dict(scope, client=scope.get("client"))
-        if self.proxies.trusts(peer):
-            origin = self.proxies.origin(
-                peer, [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
-            )
-            told["client"] = None if origin is None else (origin, 0)
-            schemes = [value for name, value in scope["headers"] if name == b"x-forwarded-proto"]
-            if schemes and schemes[-1] in {b"http", b"https"}:
-                told["scheme"] = schemes[-1].decode()
+        request = {**scope, "client": scope.get("client")}
+        if self._trusts(peer):
+            origin = self.proxies.origin(peer, words.get(b"x-forwarded-for", ()))
+            request["client"] = None if origin is None else (origin, 0)
+            scheme = words.get(b"x-forwarded-proto", [b""])[-1]
+            if scheme in {b"http", b"https"}:
+                request["scheme"] = scheme.decode()
         raw = scope.get("raw_path") or b""
-        if absolute := _ABSOLUTE.match(
-            raw
-        ):  # RFC 9112 wants a server to take it; whose name stands there means nothing
-            told["raw_path"] = raw[absolute.end() :] or b"/"
-            told["path"] = unquote_to_bytes(told["raw_path"]).decode("utf-8", "replace")
-        return told
+        # RFC 9112, 3.2.2: a server takes an address with a server's name in it; whose name that is means nothing.
+        if not raw.startswith(b"/") and (absolute := _ABSOLUTE.match(raw)):
+            request["raw_path"] = raw[absolute.end() :] or b"/"
+            request["path"] = unquote_to_bytes(request["raw_path"]).decode("utf-8", "replace")
+        return request
 
-    def _checked(self, scope: Scope) -> int:
+    def _checked(self, scope: Scope, words: _Words, size: int) -> int:
         """How many bytes the body of a request may have.
 
         Raises:
             HTTPException: it is no request that everybody reads in the same way, or it is too large.
         """
-        headers = scope["headers"]
-        if scope["http_version"] not in {"1.0", "1.1", "2"}:
+        if scope["http_version"] not in _VERSIONS:
             raise _closing(505, "speak HTTP/1.1")
-        if sum(len(name) + len(value) for name, value in headers) > limits.HEADER_BYTES:
+        if size > limits.HEADER_BYTES:
             raise _closing(431, f"the headers have more than {limits.HEADER_BYTES:,} bytes")
-        if len(headers) > limits.HEADER_FIELDS:
+        if len(scope["headers"]) > limits.HEADER_FIELDS:
             raise _closing(431, f"there are more than {limits.HEADER_FIELDS} headers")
         raw, query = scope.get("raw_path") or b"/", scope["query_string"]
         if len(raw) + len(query) > limits.TARGET_BYTES:
@@ -120,37 +126,45 @@ class Gate:
         if b"%" in query:
             _check_words(query.replace(b"+", b" "), "behind the question mark")
         most = self.upload_bytes if scope["path"].startswith(limits.UPLOADS) else limits.BODY_BYTES
-        _check_framing(scope, most)
-        _check_host(scope)
+        _check_framing(scope, words, most)
+        _check_host(words.get(b"host", ()))
         return most
 
-    def _admitted(self, scope: Scope, client: str | None) -> None:
-        """Count a request.
+    def _admitted(self, scope: Scope, client: str, *, shows: bool) -> None:
+        """Count a request of a client, which *shows* credentials or not.
 
         Raises:
-            HTTPException: its client asks for too much, or has guessed too often.
+            HTTPException: it asks for too much, or has guessed too often.
         """
-        if client is None:
-            return
         if self.at_once[client] >= limits.AT_ONCE:
             raise _later(1, f"{limits.AT_ONCE} requests of yours are being answered: wait for one of them")
-        writes = scope["method"] not in {"GET", "HEAD", "OPTIONS"}
-        if _shows_credentials(scope) and (wait := self.failures.wait(client)):
+        if shows and (wait := self.failures.wait(client)):
             raise _later(wait, "too many refusals: look at what you sign in with, and try again later")
-        if self.asked is not None and (wait := self.asked.take(client, limits.WRITES if writes else 1)):
+        cost = 1 if scope["method"] in _READS else limits.WRITES
+        if self.asked is not None and (wait := self.asked.take(client, cost)):
             raise _later(wait, "too many requests: ask less often")
 
-    def _watched(self, scope: Scope, client: str | None, send: Send, started: list[int]) -> Send:
-        """Send an answer and note its status; a refusal of credentials is counted."""
 
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                started.append(message["status"])
-                if client is not None and message["status"] in {401, 403} and _shows_credentials(scope):
-                    self.failures.take(client)
-            await send(message)
+def _words(headers: Iterable[tuple[bytes, bytes]]) -> tuple[_Words, int]:
+    """The headers that matter here, each with its values, and how many bytes all have."""
+    words: dict[bytes, list[bytes]] = {}
+    size = 0
+    for name, value in headers:
+        size += len(name) + len(value)
+        if name in _MATTER:
+            words.setdefault(name, []).append(value)
+    return words, size
 
-        return sending
+
+def _noting(send: Send, started: list[int]) -> Send:
+    """Send an answer, and note its status when it starts."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            started.append(message["status"])
+        await send(message)
+
+    return sending
 
 
 class _Body:
@@ -215,13 +229,15 @@ def _check_words(raw: bytes, where: str) -> bytes:
     return words
 
 
-def _check_framing(scope: Scope, most: int) -> None:
+def _check_framing(scope: Scope, words: _Words, most: int) -> None:
     """Refuse a request of which two programs may see the end in two places, or that is too large.
 
     Raises:
         HTTPException: it is one.
     """
-    lengths, chunked = _values(scope, b"content-length"), bool(_values(scope, b"transfer-encoding"))
+    lengths, chunked = words.get(b"content-length", ()), b"transfer-encoding" in words
+    if not lengths and not chunked:
+        return
     if chunked and (lengths or scope["http_version"] == "1.0"):  # RFC 9112, 6.1 and 6.3: a way to smuggle requests
         raise _closing(400, "Transfer-Encoding with Content-Length, or of HTTP/1.0: say the length in one way")
     if len(set(lengths)) > 1 or not all(length.isdigit() for length in lengths):
@@ -233,28 +249,20 @@ def _check_framing(scope: Scope, most: int) -> None:
         raise HTTPException(413, _too_large(most))
 
 
-def _check_host(scope: Scope) -> None:
+def _check_host(hosts: Iterable[bytes]) -> None:
     """Refuse a name that no server can have: nothing is made of it, yet frameworks take it for part of an address.
 
     Raises:
         HTTPException: it is one.
     """
-    for value in _values(scope, b"host"):
-        match = _HOST.fullmatch(value)
+    for host in hosts:
+        match = _HOST.fullmatch(host)
         if match is None or (match[1] is not None and address_of(match[1].decode()) is None):
             raise _closing(400, "Host is no name of a server")
 
 
 def _too_large(most: int) -> str:
     return f"the body has more than {most:,} bytes: send it in parts"
-
-
-def _shows_credentials(scope: Scope) -> bool:
-    return scope["method"] == "POST" or bool(_values(scope, b"authorization"))
-
-
-def _values(scope: Scope, name: bytes) -> list[bytes]:
-    return [value for each, value in scope["headers"] if each == name]
 
 
 def _closing(status: int, detail: str) -> HTTPException:
@@ -276,7 +284,7 @@ async def _refuse(error: HTTPException, send: Send) -> None:
         **(error.headers or {}),
     }
     body = problems.problem(error.status_code, error.detail).body()
-    told = [(b"content-type", problems.MEDIA.encode()), (b"content-length", str(len(body)).encode())]
-    told += [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": error.status_code, "headers": told})
+    lines = [(b"content-type", problems.MEDIA.encode()), (b"content-length", str(len(body)).encode())]
+    lines += [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": error.status_code, "headers": lines})
     await send({"type": "http.response.body", "body": body})

@@ -92,13 +92,26 @@ def serve(serving: Serving, stopped: Event) -> None:
             for child in children:
                 child.start()
             output.remark(f"{serving.path}: served at {handed.public_url or address}; Ctrl-C or SIGTERM ends it")
-            for line in _told_of_the_log(serving):
+            for line in (*_told_of_the_log(serving), *told_of_the_proxy(serving)):
                 output.remark(line)
             while not stopped.wait(GLANCE):
                 for child in children:
                     child.look()
         finally:
             _end(children)
+
+
+def told_of_the_proxy(serving: Serving) -> Iterator[str]:
+    """What its owner must know of whom the server takes requests to be from."""
+    is_unix = serving.listen.startswith(UNIX)
+    if serving.behind_proxy is None and (is_unix or (serving.public_url or "").startswith("https:")):
+        which = "unix" if is_unix else "ADDRESS"
+        yield (
+            "no proxy is named, so that nobody's requests are counted who comes by one of this machine: "
+            f"--behind-proxy {which} takes its word for who asks"
+        )
+    elif not is_unix and "unix" in (serving.behind_proxy or "").split(","):
+        yield f"--behind-proxy unix says nothing where it listens at {serving.listen}: give the address of the proxy"
 
 
 def _verifier(files: CheckpointFiles) -> str | None:

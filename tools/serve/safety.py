@@ -30,6 +30,11 @@ def _policy(*, frames: str) -> str:
     return "; ".join(f"{name} {value}" for name, value in rules.items())
 
 
+# Whatever it is taken for, nothing in it runs: pictures have a style sheet, and no more.
+_DATA_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "sandbox"
+)
 _COMMON = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -38,7 +43,7 @@ _COMMON = {
 _HEADERS: Mapping[Guard, Mapping[str, str]] = {
     Guard.DATA: {
         **_COMMON,
-        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        "Content-Security-Policy": _DATA_POLICY,
     },
     Guard.PAGE: {
         **_COMMON,
@@ -49,7 +54,7 @@ _HEADERS: Mapping[Guard, Mapping[str, str]] = {
     Guard.EMBEDDED: {**_COMMON, "Content-Security-Policy": _policy(frames="*")},
     Guard.STATIC: {
         **_COMMON,
-        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "Cache-Control": "public, max-age=31536000, immutable",  # its address says which one it is
         "Vary": "Accept-Encoding",
     },

@@ -25,7 +25,38 @@ from .settings import UNIX
 USER = "rating-ledger"  # where the ledger belongs to root, or to nobody with a name
 SPARE_SECONDS = 3  # over what the server itself gives its processes to end
 _HOMES = ("/home", "/root", "/run/user")
-_FAMILIES = ("AF_UNIX", "AF_INET", "AF_INET6")
+
+
+HARDENING = (
+    "PrivateTmp=yes",
+    "PrivateDevices=yes",
+    "PrivateUsers=yes",
+    "NoNewPrivileges=yes",
+    "CapabilityBoundingSet=",
+    "AmbientCapabilities=",
+    "RestrictSUIDSGID=yes",
+    "RestrictNamespaces=yes",
+    "RestrictRealtime=yes",
+    "LockPersonality=yes",
+    "RemoveIPC=yes",
+    "ProtectClock=yes",
+    "ProtectControlGroups=yes",
+    "ProtectHostname=yes",
+    "ProtectKernelLogs=yes",
+    "ProtectKernelModules=yes",
+    "ProtectKernelTunables=yes",
+    "ProtectProc=invisible",
+    "ProcSubset=pid",
+    "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6",
+    "SystemCallArchitectures=native",
+    "SystemCallFilter=@system-service",
+    "SystemCallFilter=~@privileged @resources",
+    "# Not held back: prlimit64, by which a process raises its own limit of open files.",
+    "SystemCallFilter=prlimit64",
+    "SystemCallErrorNumber=EPERM",
+    "# MemoryDenyWriteExecute=yes is left out: Numba compiles the kernels of the schemes to machine code, which is",
+    "# written to memory first and executed then.",
+)  # what is taken from it, whatever the ledger
 
 
 @attrs.frozen
@@ -62,6 +93,29 @@ def unit(path: str | Path, words: Sequence[str], listen: str) -> Unit:
         writes += [socket_folder] if socket_folder != folder and not _is_runtime(socket_folder) else []
         notes += _of_the_socket(socket_folder, group)
     lines = [
+        *_service(journal, words, listen, (user, group)),
+        "",
+        "# It writes beside the ledger and nowhere else.",
+        "ProtectSystem=strict",
+        f"ReadWritePaths={' '.join(map(_quoted, writes))}",
+        f"ProtectHome={'read-only' if any(_is_at_home(place) for place in places) else 'yes'}",
+        *HARDENING,
+        "",
+        "[Install]",
+        "WantedBy=multi-user.target",
+        "",
+    ]
+    notes += (
+        f"write it to /etc/systemd/system/{USER}.service, then: systemctl daemon-reload && "
+        f"systemctl enable --now {USER}",
+    )
+    return Unit("\n".join(lines), notes)
+
+
+def _service(journal: Path, words: Sequence[str], listen: str, owner: tuple[str, str]) -> list[str]:
+    """What is started, as whom, how it ends, and what it may use."""
+    folder = journal.parent
+    return [
         "[Unit]",
         f"Description={_percent(f'Rating ledger {journal.name}')}",
         "Documentation=man:systemd.exec(5)",
@@ -70,8 +124,8 @@ def unit(path: str | Path, words: Sequence[str], listen: str) -> Unit:
         "",
         "[Service]",
         "Type=exec",
-        f"User={user}",
-        f"Group={group}",
+        f"User={owner[0]}",
+        f"Group={owner[1]}",
         f"WorkingDirectory={_percent(str(folder))}",
         f"ExecStart={' '.join(map(_argument, _command(journal, words)))}",
         "Restart=on-failure",
@@ -89,51 +143,8 @@ def unit(path: str | Path, words: Sequence[str], listen: str) -> Unit:
         "CacheDirectory=rating-ledger",
         "CacheDirectoryMode=0700",
         "Environment=NUMBA_CACHE_DIR=%C/rating-ledger/numba PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1",
-        *(_runtime(listen)),
-        "",
-        "# It writes beside the ledger and nowhere else.",
-        "ProtectSystem=strict",
-        f"ReadWritePaths={' '.join(map(_quoted, writes))}",
-        f"ProtectHome={'read-only' if any(_is_at_home(place) for place in places) else 'yes'}",
-        "PrivateTmp=yes",
-        "PrivateDevices=yes",
-        "",
-        "NoNewPrivileges=yes",
-        "CapabilityBoundingSet=",
-        "AmbientCapabilities=",
-        "RestrictSUIDSGID=yes",
-        "RestrictNamespaces=yes",
-        "RestrictRealtime=yes",
-        "LockPersonality=yes",
-        "RemoveIPC=yes",
-        "PrivateUsers=yes",
-        "ProtectClock=yes",
-        "ProtectControlGroups=yes",
-        "ProtectHostname=yes",
-        "ProtectKernelLogs=yes",
-        "ProtectKernelModules=yes",
-        "ProtectKernelTunables=yes",
-        "ProtectProc=invisible",
-        "ProcSubset=pid",
-        f"RestrictAddressFamilies={' '.join(_FAMILIES)}",
-        "SystemCallArchitectures=native",
-        "SystemCallFilter=@system-service",
-        "SystemCallFilter=~@privileged @resources",
-        "# Not held back: prlimit64, by which a process raises its own limit of open files.",
-        "SystemCallFilter=prlimit64",
-        "SystemCallErrorNumber=EPERM",
-        "# MemoryDenyWriteExecute=yes is left out: Numba compiles the kernels of the schemes to machine code, which is",
-        "# written to memory first and executed then.",
-        "",
-        "[Install]",
-        "WantedBy=multi-user.target",
-        "",
+        *_runtime(listen),
     ]
-    notes += (
-        f"write it to /etc/systemd/system/{USER}.service, then: systemctl daemon-reload && "
-        f"systemctl enable --now {USER}",
-    )
-    return Unit("\n".join(lines), notes)
 
 
 def _command(journal: Path, words: Sequence[str]) -> list[str]:

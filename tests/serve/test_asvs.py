@@ -1,0 +1,197 @@
+"""The table of the ASVS: every line of levels 1 and 2, tests that are there, and what no other file asks."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import re
+import stat
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ledger.facts.events import Role
+from ledger.journal import checkpoints, tokens, tokens_file
+from ledger.players import people_layouts
+from tests.kit.code import sources, tree_of
+from tests.kit.places import ROOT
+from tests.kit.served import Get
+from tests.kit.served_processes import serving, until
+from tools.readmes.tables import asvs_lines, limits_of_the_server
+from tools.serve import limits, readers, safety
+from tools.serve.readers import Reader, application
+from tools.serve.routes import ROUTES
+
+LINES = asvs_lines()
+SECURITY = (ROOT / "tools" / "serve" / "SECURITY.md").read_text("utf-8")
+# How many lines of levels 1 and 2 each chapter of version 5.0.0 has.
+CHAPTERS = {
+    1: 27, 2: 11, 3: 19, 4: 10, 5: 9, 6: 35, 7: 18, 8: 7, 9: 7, 10: 29,
+    11: 14, 12: 9, 13: 13, 14: 9, 15: 13, 16: 16, 17: 7,
+}  # fmt: skip
+SAYS = {"tests", "absent", "owner", "not_held", "open"}
+
+
+# -- the table -----------------------------------------------------------------------------------------------------
+
+
+def test_every_line_of_levels_1_and_2_is_there_once_and_says_one_thing() -> None:
+    assert Counter(line["level"] for line in LINES.values()) == {1: 70, 2: 183}
+    assert Counter(int(number.split(".")[0]) for number in LINES) == CHAPTERS
+    for number, line in LINES.items():
+        assert re.fullmatch(r"\d+\.\d+\.\d+", number)
+        assert len(SAYS & line.keys()) == 1, number
+        assert line.keys() <= SAYS | {"level", "what", "by"}, number
+        assert all(line[word] for word in ("what", *(SAYS & line.keys()))), number
+
+
+def test_what_is_left_open_is_counted() -> None:
+    """The number goes down; who makes it larger says so here."""
+    left = [number for number, line in LINES.items() if "open" in line]
+    assert len(left) == 31
+
+
+@cache
+def named_tests(file: str) -> frozenset[str]:
+    """The tests of a file that run: none that is skipped whatever happens."""
+    tree = ast.parse((ROOT / file).read_text("utf-8"))
+    skipped = {"pytest.mark.skip", "pytest.mark.xfail"}
+    return frozenset(
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        and node.name.startswith("test_")
+        and not [each for each in node.decorator_list if ast.unparse(each).split("(")[0] in skipped]
+    )
+
+
+@pytest.mark.parametrize("number", [number for number, line in LINES.items() if "tests" in line])
+def test_every_test_that_is_named_is_there(number: str) -> None:
+    for test in LINES[number]["tests"]:
+        file, _, name = test.partition("::")
+        assert name == "*" or name in named_tests(file), test
+        assert named_tests(file)
+
+
+# -- what is told --------------------------------------------------------------------------------------------------
+
+
+def test_the_security_of_the_server_is_told_in_its_own_words() -> None:
+    told = dict(re.findall(r"^## (.*)\n((?:(?!^## ).*\n)*)", SECURITY, re.MULTILINE))
+    for title in ("Who may do what", "What strangers see", "What is personal or secret", "Cryptography",
+                  "Whom the server speaks to", "What is logged", "What is not protected"):  # fmt: skip
+        assert len(told[title].split()) > 15, title
+    assert all(f"`{role.value}`" in told["Who may do what"] for role in Role)
+    for word in ("officers", "reasons", "years of birth"):
+        assert word in told["What strangers see"]
+        assert word.removesuffix(" of birth") in told["What is personal or secret"].lower()
+
+
+def test_every_limit_of_the_server_stands_in_its_readme() -> None:
+    assert limits_of_the_server() in SECURITY
+    tree = tree_of(ROOT / "tools" / "readmes" / "tables.py")
+    named = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert {name for name in vars(limits) if name.isupper()} <= named
+
+
+# -- cryptography --------------------------------------------------------------------------------------------------
+
+
+def test_cryptography_is_that_of_known_libraries() -> None:
+    for module, path in sources("ledger", "tools").items():
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ImportFrom) and node.module == "hashlib":
+                assert {each.name for each in node.names} <= {"sha256"}, module
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "hashlib":
+                assert node.attr in {"sha256"}, module
+            if isinstance(node, ast.Import):
+                assert not {each.name.partition(".")[0] for each in node.names} & {"Crypto", "nacl", "ssl", "rsa"}, (
+                    module
+                )
+
+
+def test_what_must_not_be_guessed_is_drawn_by_the_system() -> None:
+    sizes = (tokens.SECRET_BYTES, tokens.SALT_BYTES, tokens_file.KEY_BYTES, checkpoints.SEED_BYTES,
+             people_layouts.SALT_BYTES, people_layouts.SECRET_BYTES)  # fmt: skip
+    assert min(sizes) * 8 >= 128
+    for module, path in sources("ledger", "tools").items():
+        if module.startswith(("ledger.journal", "ledger.players", "ledger.policies", "tools.serve", "tools.commands")):
+            names = {
+                each.name for node in ast.walk(tree_of(path)) if isinstance(node, ast.Import) for each in node.names
+            }
+            assert not names & {"random", "uuid", "numpy.random"}, module
+
+
+# -- whom it speaks to, and where ----------------------------------------------------------------------------------
+
+
+def test_the_server_calls_nobody_but_the_witness() -> None:
+    clients = {"urllib.request", "http.client", "httpx", "requests", "aiohttp", "ftplib", "smtplib", "telnetlib"}
+    calling = set()
+    for module, path in sources("ledger", "tools").items():
+        if module.startswith(("tools.attack", "tools.bench")):
+            continue
+        for node in ast.walk(tree_of(path)):
+            names = {each.name for each in node.names} if isinstance(node, ast.Import) else set()
+            names |= {str(node.module)} if isinstance(node, ast.ImportFrom) else set()
+            calling |= {module} if names & clients else set()
+    assert calling <= {"tools.serve.witness"}
+
+
+def test_processes_meet_in_a_folder_of_their_own(served: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with serving(served, "--listen", "127.0.0.1:0"):
+        until(lambda: bool(list(tmp_path.glob("rating-ledger-*"))))
+        (folder,) = tmp_path.glob("rating-ledger-*")
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert not folder.exists(), "what was uploaded is not left behind"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/static", "/static/", "/static/../settings.py", "/static/..%2fsettings.py", "/templates/layout.html",
+     "/.git/config", "/club.db", "/club.people.db", "/club.key", "/club.tokens.db", "/static/club.db", "/docs",
+     "/redoc", "/metrics", "/debug", "/server-status", "/openapi.json", "/.env", "/admin", "/static/style.css/x"],
+)  # fmt: skip
+def test_folders_and_inner_files_are_not_there(address: str, get: Get) -> None:
+    answer = get(f"http://server{address}")
+    assert answer.status_code in {400, 404}
+    assert "SQLite format" not in answer.text
+
+
+def test_no_address_takes_a_token(get: Get) -> None:
+    names = {parameter.name for route in ROUTES for parameter in route.every_parameter}
+    assert not {name for name in names if re.search(r"token|secret|password|session|auth|cookie", name)}
+    assert get("/pools?token=rlt_x").status_code == 400
+    assert get("/pools?access_token=rlt_x").status_code == 400
+
+
+def test_costly_questions_take_turns_and_are_refused_when_others_wait(
+    answering: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readers, "PATIENCE", 0.05)
+
+    async def asked() -> list[int]:
+        answering.scanning = asyncio.Semaphore(1)
+        transport = httpx.ASGITransport(application(answering))
+        async with httpx.AsyncClient(transport=transport, base_url="http://server") as client:
+            await answering.scanning.acquire()
+            refused = await client.get("/api/v1/upsets")
+            assert refused.headers["retry-after"]
+            other = await client.get("/api/v1/ranking")
+            answering.scanning.release()
+            return [refused.status_code, other.status_code, (await client.get("/api/v1/upsets")).status_code]
+
+    assert asyncio.run(asked()) == [503, 200, 200]
+
+
+def test_every_policy_lets_nothing_in_that_is_not_named() -> None:
+    for guard in safety.Guard:
+        policy = safety.headers(guard, index=False)["Content-Security-Policy"]
+        rules = dict(rule.split(" ", 1) for rule in policy.split("; ") if " " in rule)
+        assert (rules["default-src"], rules["base-uri"]) == ("'none'", "'none'")
+        assert rules["frame-ancestors"] == ("*" if guard is safety.Guard.EMBEDDED else "'none'")
+        assert "script-src" not in rules or rules["script-src"] == "'self'"
