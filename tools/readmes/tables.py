@@ -17,8 +17,8 @@ from ledger.book.tables import ColumnDoc
 from ledger.facts.events import BY_KIND, OLD_KINDS
 from ledger.ratings import projectors, view_tables
 
-from ..serve.pages import ROUTES as PAGES
 from ..serve import limits
+from ..serve.pages import ROUTES as PAGES
 from ..serve.routes import PREFIX, ROUTES
 from ..serve.settings import SETTINGS
 
