@@ -16,8 +16,9 @@ from ledger.ledger import Ledger
 from tests.kit.games import game_recorded, scheme_adopted
 from tests.kit.served import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools import cli
+from tools.serve.application import application
 from tools.serve.gate import Gate
-from tools.serve.readers import Reader, application
+from tools.serve.readers import Reader
 from tools.serve.settings import Serving
 from tools.serve.sites import Site
 

@@ -22,7 +22,8 @@ from tests.kit.served import Get
 from tests.kit.served_processes import serving, until
 from tools.readmes.tables import asvs_lines, limits_of_the_server
 from tools.serve import limits, readers, safety
-from tools.serve.readers import Reader, application
+from tools.serve.application import application
+from tools.serve.readers import Reader
 from tools.serve.routes import ROUTES
 
 LINES = asvs_lines()

@@ -17,7 +17,8 @@ import pytest
 import uvicorn
 
 from ledger.ledger import Ledger
-from tools.serve.readers import Reader, application
+from tools.serve.application import application
+from tools.serve.readers import Reader
 from tools.serve.sites import Site
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from tests.kit.games import game_recorded
 from tests.kit.raw_http import connected, everything, running, said, said_before_cut_off, statuses
 from tests.kit.served_processes import until
 from tools.serve import connections, limits
+from tools.serve.application import application
 from tools.serve.gate import Gate
-from tools.serve.readers import Reader, application
+from tools.serve.readers import Reader
 from tools.serve.settings import Serving
 
 SLOW = b"GET / HTTP/1.1\r\nHost: server\r\nX-Slow: " + b"x" * 400  # at 20 bytes a second

@@ -17,8 +17,9 @@ from schemathesis.checks import load_all_checks
 from ledger.ledger import Ledger
 from tests.kit.raw_http import running
 from tools.serve import openapi
+from tools.serve.application import application
 from tools.serve.gate import Gate
-from tools.serve.readers import Reader, application
+from tools.serve.readers import Reader
 from tools.serve.routes import PREFIX, ROUTES, Route
 from tools.serve.settings import Serving
 

@@ -15,10 +15,11 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tests.kit.served import SITE
 from tools.serve import limits
+from tools.serve.application import application
 from tools.serve.clients import Proxies, address_of, counted_as
 from tools.serve.gate import Gate
 from tools.serve.limits import Buckets
-from tools.serve.readers import Reader, application
+from tools.serve.readers import Reader
 from tools.serve.settings import Serving
 
 STRANGER = "203.0.113.5"

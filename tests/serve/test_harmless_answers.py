@@ -20,8 +20,8 @@ from tests.kit.places import ROOT
 from tests.kit.raw_http import said
 from tests.kit.served import Get
 from tests.kit.served_processes import serving, until
+from tools.serve.application import EVERY_ROUTE
 from tools.serve.parameters import LONGEST
-from tools.serve.readers import EVERY_ROUTE
 from tools.serve.rendering import Renderer
 from tools.serve.routes import Route
 from tools.serve.sites import Site

@@ -37,7 +37,7 @@ class ServedLog(NamedTuple):
     receipt: Path
 
 
-@pytest.fixture(name="log")
+@pytest.fixture(name="served_log")
 def _log(served: Path, tmp_path: Path) -> Iterator[ServedLog]:
     older, receipt = tmp_path / "older.checkpoint", tmp_path / "game.tlog-proof"
     kept = last_checkpoint(served.with_name("club.checkpoints"))
@@ -59,7 +59,7 @@ def _log(served: Path, tmp_path: Path) -> Iterator[ServedLog]:
     not (GO_LIBRARIES / "src/golang.org/x/mod/sumdb/tlog").is_dir(),
     reason="there is no x/mod/sumdb; Debian: apt-get install golang-golang-x-mod-dev",
 )
-def test_go_reads_the_whole_log_and_makes_the_proof_of_our_receipt(log: ServedLog, tmp_path: Path) -> None:
+def test_go_reads_the_whole_log_and_makes_the_proof_of_our_receipt(served_log: ServedLog, tmp_path: Path) -> None:
     assert GO is not None
     program = tmp_path / "read_log"
     cache = Path(os.environ.get("GOCACHE", Path.home() / ".cache" / "go-build"))
@@ -71,11 +71,11 @@ def test_go_reads_the_whole_log_and_makes_the_proof_of_our_receipt(log: ServedLo
         "PATH": os.environ["PATH"],
     }
     subprocess.run([GO, "build", "-o", str(program), str(PROGRAM)], env=paths, check=True)
-    words = [str(program), log.address, log.verifier, str(log.older), str(log.receipt)]
+    words = [str(program), served_log.address, served_log.verifier, str(served_log.older), str(served_log.receipt)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     told = dict(line.split(" ", 1) for line in done.stdout.splitlines())
-    last = last_checkpoint(log.ledger.with_name("club.checkpoints"))
+    last = last_checkpoint(served_log.ledger.with_name("club.checkpoints"))
     assert last is not None
     assert (told["entries"], told["root"]) == (str(last.head.size), b64encode(last.head.root).decode())
     # Go asks for every width of the last tile of a level: of 1,622 entries 6 full ones, widths 1 to 86, then 1 to 6.
@@ -83,7 +83,7 @@ def test_go_reads_the_whole_log_and_makes_the_proof_of_our_receipt(log: ServedLo
     assert int(told["tiles"]) == whole + rest + whole
     assert int(told["older"]) == last.head.size - MORE
     assert last.head.size - MORE <= int(told["receipt"]) < last.head.size
-    for place, spoilt in ((3, log.older.read_text("utf-8")), (4, log.receipt.read_text("utf-8"))):
+    for place, spoilt in ((3, served_log.older.read_text("utf-8")), (4, served_log.receipt.read_text("utf-8"))):
         hash_of_it = spoilt.split("\n")[3 if place == 4 else 2]
         other = tmp_path / "spoilt"
         other.write_text(spoilt.replace(hash_of_it, b64encode(bytes(32)).decode(), 1), "utf-8")
@@ -91,23 +91,23 @@ def test_go_reads_the_whole_log_and_makes_the_proof_of_our_receipt(log: ServedLo
         assert subprocess.run(refused, capture_output=True, check=False).returncode == 1
 
 
-def test_tlog_scales_reads_the_log_and_makes_the_same_proofs(log: ServedLog) -> None:
+def test_tlog_scales_reads_the_log_and_makes_the_same_proofs(served_log: ServedLog) -> None:
     scales = pytest.importorskip("tlog_scales.reader", reason="tlog-scales is not installed; pip install tlog-scales")
     backend = pytest.importorskip("tlog_scales.backend")
     signing = pytest.importorskip("tlog_scales.signing")
     tlog = pytest.importorskip("tlog_scales.tlog")
-    reader = scales.TilesReader(backend.make_backend(log.address))
+    reader = scales.TilesReader(backend.make_backend(served_log.address))
     checkpoint = reader.get_checkpoint()
-    checkpoint.verify(signing.Vkey.from_string(log.verifier))
+    checkpoint.verify(signing.Vkey.from_string(served_log.verifier))
     assert reader.calculate_root_hash() == checkpoint.root_hash
-    older = tlog.Checkpoint.from_text(log.older.read_text("utf-8"))
+    older = tlog.Checkpoint.from_text(served_log.older.read_text("utf-8"))
     growth = reader.get_consistency_proof(older.size, checkpoint.size)
     growth.check(older.root_hash, checkpoint.root_hash)
-    lines = log.receipt.read_text("utf-8").split("\n")
+    lines = served_log.receipt.read_text("utf-8").split("\n")
     index = int(lines[2].removeprefix("index "))
     proof = reader.get_inclusion_proof(index, checkpoint.size)
     assert [b64encode(sibling).decode() for sibling in proof.node_hashes] == lines[3 : lines.index("")]
-    with Ledger.open(log.ledger, follow=False) as ledger:
+    with Ledger.open(served_log.ledger, follow=False) as ledger:
         for position in (1, 256, 257, index + 1, checkpoint.size):
             ((body,),) = ledger.journal.read(position - 1, position)
             assert reader.get_entry(position - 1) == body

@@ -17,7 +17,8 @@ from ledger.ledger import Ledger
 from tests.kit.browsed import addresses, faults, parsed, walked
 from tests.kit.served import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE
 from tools.serve import pages
-from tools.serve.readers import Reader, application
+from tools.serve.application import application
+from tools.serve.readers import Reader
 from tools.serve.sites import Site
 
 Asked = Callable[..., httpx.Response]

@@ -22,8 +22,9 @@ from starlette.types import Receive, Scope, Send
 
 from tests.kit.proxies import KINDS, NAME, PREFIXES, Proxy, free_port, proxy
 from tests.kit.raw_http import running, statuses
+from tools.serve.application import application
 from tools.serve.gate import Gate
-from tools.serve.readers import Reader, application
+from tools.serve.readers import Reader
 from tools.serve.settings import Serving
 from tools.serve.sites import Site
 

@@ -27,13 +27,13 @@ from . import problems
 from .parameters import asked as read_parameters
 from .problems import RefusedError
 from .questions import Document
+from .readers import Reader
 from .routes import Route
 
 if TYPE_CHECKING:
     from .parameters import Asked
-    from .readers import Reader
 
-OFF, HASHES = "off", "hashes"  # what is shown of the log; the third word is ENTRIES
+OFF = "off"  # nothing of the log is shown; the other words are hashes and ENTRIES
 TEXT, BYTES = "text/plain; charset=utf-8", "application/octet-stream"
 FOREVER = "public, max-age=31536000, immutable"
 PACKED = 6  # how hard a bundle is packed; it is packed once
@@ -112,11 +112,11 @@ def addresses(reader: Reader, safe: Mapping[str, str]) -> list[Address]:
     """What answers there.
 
     Args:
-        reader: opens the ledger, keeps answers, and says what is shown.
+        reader: opens the ledger, keeps answers, and knows the site, which says what is shown.
         safe: what stands above every answer.
     """
     made = []
-    for route in shown(reader.shown):
+    for route in shown(reader.site.log):
         send = _lasting if route.ask in {tile, bundle} else _newest
         made.append(Address(route.address, _endpoint(reader, route, partial(send, safe)), methods=["GET"]))
     return made
@@ -132,7 +132,7 @@ def _endpoint(
         try:
             return await asyncio.get_running_loop().run_in_executor(reader.executor, send, reader, route, request)
         except LedgerError as error:
-            raise RefusedError(problems.told(error)) from None
+            raise RefusedError(problems.refusal(error)) from None
 
     return endpoint
 

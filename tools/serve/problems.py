@@ -109,7 +109,7 @@ def _faults(error: RejectedError) -> list[Fault]:
     return []
 
 
-def told(error: LedgerError) -> Problem:
+def refusal(error: LedgerError) -> Problem:
     """What the library refused; a fault of the ledger's files is told to its owner, with more than who asks is told."""
     made = of_error(error)
     if made.status >= 500:

@@ -7,9 +7,10 @@ import socket
 import sys
 from collections.abc import Sequence
 
+from .application import application
 from .connections import ReadingServer
 from .gate import Gate
-from .readers import Reader, application
+from .readers import Reader
 from .settings import Serving
 from .sites import Site
 
@@ -20,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
     """Answer on a socket; the arguments are the settings as JSON, and the number of the open socket."""
     serving = Serving.of_json(arguments[0])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
-    reader = Reader(serving.path, Site.of(serving), shown=serving.log)
+    reader = Reader(serving.path, Site.of(serving))
     server = ReadingServer(Gate(application(reader), serving), serving, ENDS_WITHIN)
     with socket.socket(fileno=int(arguments[1])) as listening:
         server.run(sockets=[listening])

@@ -39,7 +39,7 @@ class Site:
     contact: str | None = None
     names: Naming = attrs.field(default=Naming.FULL, converter=Naming)
     index: bool = False
-    log: str = "off"
+    log: str = "hashes"
     verifier: str | None = None
 
     @classmethod

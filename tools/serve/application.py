@@ -1,0 +1,182 @@
+"""The Starlette application: every address of the tables, how an answer is sent, and why there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route as Address
+
+from ledger.errors import LedgerError
+from ledger.runtime.nearest import did_you_mean
+
+from .. import output
+from . import encodings, log, openapi, pages, problems, safety
+from .parameters import asked as read_parameters
+from .problems import Problem, RefusedError
+from .readers import HTML, Answer, Reader
+from .rendering import Around
+from .routes import PREFIX, ROUTES, ROWS_MEDIA, Cost, Route
+from .safety import Guard
+
+PATIENCE = 10.0  # seconds for which a scan waits for another one
+EVERY_ROUTE = (*ROUTES, *pages.ROUTES)
+
+
+def application(reader: Reader) -> Starlette:
+    """The application: every address of the tables, its documentation, and problems for all else."""
+    site = reader.site
+    described = orjson.dumps(openapi.document(site.public_url))
+    paths = [route.address for route in (*EVERY_ROUTE, *log.shown(site.log))]
+
+    async def documentation(_: Request) -> Response:
+        headers = safety.headers(Guard.DATA, index=site.index)
+        return Response(described, media_type="application/json", headers=headers)
+
+    async def static(request: Request) -> Response:
+        file = reader.renderer.files.get(request.path_params["name"])
+        if file is None:
+            return await unknown(request)
+        headers = {**safety.headers(Guard.STATIC, index=site.index), "Content-Type": file.media}
+        if not encodings.takes_gzip(request.headers.get("accept-encoding", "")):
+            return Response(file.body, headers=headers)
+        return Response(file.packed, headers={**headers, "Content-Encoding": "gzip"})
+
+    async def robots(_: Request) -> Response:
+        return Response(pages.robots(site), media_type="text/plain", headers=safety.headers(Guard.DATA, index=False))
+
+    async def unknown(request: Request) -> Response:
+        hint = did_you_mean(request.url.path, paths)
+        where = f"{PREFIX}/openapi.json tells all" if _is_for_programs(request) else "the start page leads to all"
+        return _refused(reader, request, problems.problem(404, f"nothing is at {request.url.path}; {hint}{where}"))
+
+    async def refused(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        made = problems.problem(error.status_code, error.detail)
+        headers = dict(error.headers or {})
+        if "Allow" in headers:
+            headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
+        return _refused(reader, request, made, headers)
+
+    async def without_answer(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RefusedError)
+        return _refused(reader, request, error.problem)
+
+    async def failed(request: Request, error: Exception) -> Response:
+        for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
+            output.remark(line)
+        return _refused(reader, request, problems.problem(500, "the program failed here; its log tells how"))
+
+    return Starlette(
+        routes=[
+            *(Address(route.address, _endpoint(reader, route), methods=["GET"]) for route in EVERY_ROUTE),
+            *log.addresses(reader, safety.headers(Guard.DATA, index=site.index)),
+            Address(f"{PREFIX}/openapi.json", documentation, methods=["GET"]),
+            Address("/static/{name}", static, methods=["GET"]),
+            Address("/robots.txt", robots, methods=["GET"]),
+            Address("/{path:path}", unknown),
+        ],
+        middleware=[
+            Middleware(
+                CORSMiddleware,
+                allow_origins=["*"],
+                allow_methods=["GET", "HEAD"],
+                expose_headers=["ETag", "Link", "Ledger-Position", "Retry-After"],
+            )
+        ],
+        exception_handlers={HTTPException: refused, RefusedError: without_answer, Exception: failed},
+    )
+
+
+def _endpoint(reader: Reader, route: Route) -> Callable[[Request], Any]:
+    async def endpoint(request: Request) -> Response:
+        words = request.query_params.multi_items()
+        if route.template is not None:
+            words = [(name, word) for name, word in words if word]  # a form sends the fields that stayed empty, too
+        asked, wrong = read_parameters(route.every_parameter, words)
+        if wrong:
+            return _refused(reader, request, problems.of_parameters(wrong))
+        asked |= request.path_params
+        if route.rows and asked["format"] is None:
+            asked["format"] = _accepted(request.headers.get("accept", ""))
+        target = f"{request.url.path}?{urlencode(sorted((name, str(word)) for name, word in asked.items()))}"
+        tags = encodings.tags(request.headers.get("if-none-match", ""))
+        pack = encodings.takes_gzip(request.headers.get("accept-encoding", ""))
+        try:
+            answer = await _worked_out(reader, route, partial(reader.answer, route, asked, target, tags, pack=pack))
+        except TimeoutError:
+            made = problems.problem(503, "others ask for much at present; ask again later")
+            return _refused(reader, request, made)
+        except LedgerError as error:
+            return _refused(reader, request, problems.refusal(error))
+        headers = safety.headers(route.guard, index=reader.site.index)
+        if answer.body is None:
+            return Response(status_code=304, headers={**headers, "ETag": _tag_sent(request, answer)})
+        return _sent(route, answer, headers, pack=pack)
+
+    return endpoint
+
+
+def _tag_sent(request: Request, answer: Answer) -> str:
+    """The tag of the answer that whoever asks has: packed, or as it is."""
+    packed = encodings.tag_of_packed(answer.tag)
+    return packed if packed in request.headers.get("if-none-match", "") else answer.tag
+
+
+def _sent(route: Route, answer: Answer, headers: Mapping[str, str], *, pack: bool) -> Response:
+    more = {"ETag": answer.tag, "Ledger-Position": str(answer.position), "Content-Type": answer.media, **headers}
+    more["Vary"] = "Accept, Accept-Encoding" if route.rows else "Accept-Encoding"
+    if answer.location is not None:
+        more["Location"] = answer.location
+    if answer.following is not None:
+        more["Link"] = f'<{answer.following}>; rel="next"'
+    if answer.media.startswith("text/html") and route.template is None:
+        del more["Content-Security-Policy"]  # the page brings one that lets its own script run
+    if not pack or answer.packed is None:
+        return Response(answer.body, answer.status, more)
+    packed = {"Content-Encoding": "gzip", "ETag": encodings.tag_of_packed(answer.tag)}
+    return Response(answer.packed, answer.status, {**more, **packed})
+
+
+async def _worked_out(reader: Reader, route: Route, work: Callable[[], Answer]) -> Answer:
+    loop = asyncio.get_running_loop()
+    if route.cost is Cost.INDEX:
+        return await loop.run_in_executor(reader.executor, work)
+    await asyncio.wait_for(reader.scanning.acquire(), PATIENCE)
+    try:
+        return await loop.run_in_executor(reader.executor, work)
+    finally:
+        reader.scanning.release()
+
+
+def _is_for_programs(request: Request) -> bool:
+    """Whether what is asked is no page: an address for programs, or a question that takes no page."""
+    return request.url.path.startswith("/api/") or "text/html" not in request.headers.get("accept", "")
+
+
+def _refused(reader: Reader, request: Request, made: Problem, more: Mapping[str, str] | None = None) -> Response:
+    """Why there is no answer: problem details for programs, a page with the same words for browsers."""
+    guard = Guard.DATA if _is_for_programs(request) else Guard.PAGE
+    headers = {**safety.headers(guard, index=False), **problems.headers(made.status), **(more or {}), "Vary": "Accept"}
+    if guard is Guard.DATA:
+        return Response(made.body(), made.status, {**headers, "Content-Type": problems.MEDIA})
+    around = Around(position=0, alarm=reader.alarm, path="")
+    return Response(reader.renderer.page("problem.html", made, around), made.status, {**headers, "Content-Type": HTML})
+
+
+def _accepted(header: str) -> str:
+    """The first form of rows that a header accepts; JSON where it says nothing of them."""
+    wanted = (part.partition(";")[0].strip().lower() for part in header.split(","))
+    by_media = {media.partition(";")[0]: form for form, media in ROWS_MEDIA.items()}
+    return next((by_media[media] for media in wanted if media in by_media), "json")
