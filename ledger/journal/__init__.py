@@ -89,6 +89,15 @@ class Journal(Protocol):
             ValueError: the tree has no such subtree.
         """
 
+    def hashes(self, level: int, first: int, last: int) -> list[bytes]:
+        """Hashes of a level of tiles (C2SP tlog-tiles, "Merkle Tree"), from number *first* on and before *last*.
+
+        Level 0 has the leaves; each hash of a level above is the root over 256 of those below it, which are all there.
+
+        Raises:
+            ValueError: the level has not so many hashes.
+        """
+
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
 

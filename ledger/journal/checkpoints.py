@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from ledger.errors import CheckpointWarning, CorruptError, StorageError, one_line
 from ledger.facts.words import TreeHead
@@ -33,7 +34,9 @@ from ledger.runtime.ledger_files import kept_with, replace_file
 
 WAIT_SECONDS = 60.0  # for another process that makes a checkpoint
 SETTINGS = ("checkpoints", "key")  # of ``club.toml``: where they are kept
+SERVE = "serve"  # its table for the server, which judges that itself
 _PLACE_LINE = re.compile(r"""\s*(checkpoints|"checkpoints"|'checkpoints')\s*=""")
+_EXPECTED = '; it takes lines such as checkpoints = "/media/stick/club.checkpoints"'
 _BEGIN_ANEW = (
     "bring the right file back; where that is lost for good, this is another log: move the checkpoints and the key "
     "aside, and make a new key under another name by 'rating-ledger checkpoint-key DB --new NAME'"
@@ -67,11 +70,37 @@ class CheckpointFiles:
         return None if place is None else self.settings_file.parent / place
 
     def _settings(self) -> dict[str, str]:
-        """What ``club.toml`` says; nothing where there is none.
+        """What ``club.toml`` says of files; nothing where there is none.
 
         Raises:
-            StorageError: it cannot be read, or says something else than where files are.
+            StorageError: it cannot be read, or says something else than where files are, and how to serve.
         """
+        path, settings = self.settings_file, self._told()
+        for word, value in settings.items():
+            if word not in SETTINGS:
+                known = f"only {', '.join(SETTINGS)} and [{SERVE}]"
+                raise StorageError(str(path), f"has no setting {word!r}, {known}{_EXPECTED}")
+            if not isinstance(value, str) or not value or "\0" in value:
+                raise StorageError(str(path), f"{word} must be the path of a file, got {value!r}{_EXPECTED}")
+        return settings
+
+    def of_the_server(self) -> dict[str, Any]:
+        """What ``club.toml`` says in its table ``[serve]``, as it stands there; empty where there is none.
+
+        Raises:
+            StorageError: the file cannot be read, or a value stands in the place of the table.
+        """
+        self._settings()
+        return dict(self._parsed().get(SERVE, {}))
+
+    def _told(self) -> dict[str, Any]:
+        """All but the table for the server."""
+        parsed = self._parsed()
+        if not isinstance(parsed.pop(SERVE, {}), dict):
+            raise StorageError(str(self.settings_file), f"{SERVE} must be a table: write [{SERVE}] above its settings")
+        return parsed
+
+    def _parsed(self) -> dict[str, Any]:
         path = self.settings_file
         # as it mostly is, and quicker told than by an error
         if not os.path.lexists(path):
@@ -80,17 +109,10 @@ class CheckpointFiles:
             content = path.read_bytes()
         except OSError as error:
             raise StorageError(str(path), f"the settings cannot be read: {error.strerror or error}") from error
-        expected = '; it takes lines such as checkpoints = "/media/stick/club.checkpoints"'
         try:
-            settings = tomllib.loads(content.decode())
+            return tomllib.loads(content.decode())
         except ValueError as error:  # of TOML and of UTF-8
-            raise StorageError(str(path), f"is not TOML: {one_line(error)}{expected}") from error
-        for word, value in settings.items():
-            if word not in SETTINGS:
-                raise StorageError(str(path), f"has no setting {word!r}, only {' and '.join(SETTINGS)}{expected}")
-            if not isinstance(value, str) or not value or "\0" in value:
-                raise StorageError(str(path), f"{word} must be the path of a file, got {value!r}{expected}")
-        return settings
+            raise StorageError(str(path), f"is not TOML: {one_line(error)}{_EXPECTED}") from error
 
     def last(self) -> Checkpoint | None:
         """The newest checkpoint that is kept; None where there is none yet.
@@ -107,6 +129,31 @@ class CheckpointFiles:
                 "(is its disk there?), or take the line away if there shall be none",
             )
         return newest
+
+    @property
+    def cosigned_file(self) -> Path:
+        """Where the last checkpoint stands that a witness cosigned, with its signatures."""
+        return kept_with(self._path, "cosigned")
+
+    def cosigned(self) -> Checkpoint | None:
+        """The newest checkpoint that a witness cosigned, with the signatures of both; None where none did.
+
+        Raises:
+            StorageError: the file cannot be read, or is damaged.
+        """
+        return last_checkpoint(self.cosigned_file)
+
+    def shown(self) -> Checkpoint | None:
+        """The newest checkpoint as the world is shown it: with the signatures of a witness that cosigned this one.
+
+        Raises:
+            StorageError: as ``last`` and ``cosigned``.
+        """
+        last = self.last()
+        if last is None or (cosigned := self.cosigned()) is None:
+            return last
+        is_the_same = (cosigned.origin, cosigned.head) == (last.origin, last.head)
+        return cosigned if is_the_same else last
 
 
 class Checkpoints(CheckpointFiles):

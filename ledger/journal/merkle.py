@@ -110,6 +110,16 @@ def check_subtree(first: int, last: int, size: int) -> None:
         raise ValueError(f"no subtree has the leaves {first} to {last}")
 
 
+def check_hashes(level: int, first: int, last: int, size: int) -> None:
+    """Refuse hashes of a level of tiles that a tree of *size* leaves has not.
+
+    Raises:
+        ValueError: the level has fewer hashes.
+    """
+    if level < 0 or not 0 <= first <= last <= size >> (level * TILE_HEIGHT):
+        raise ValueError(f"hashes {first} to {last} of level {level} of {size} leaves")
+
+
 def inclusion_path(index: int, size: int, root_of: RootOf) -> list[bytes]:
     """The hashes that lead from a leaf to the root, the leaf's sibling first (RFC 6962, section 2.1.1, PATH).
 

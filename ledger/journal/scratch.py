@@ -19,7 +19,7 @@ from ledger.errors import StorageError
 from ledger.facts.codec import Entry, body_of
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal, KeyTakenError, Stored, Writer
-from ledger.journal.merkle import EMPTY_ROOT, leaf_hash
+from ledger.journal.merkle import EMPTY_ROOT, check_hashes, leaf_hash
 from ledger.runtime import sqlite
 
 BLOCK = 500  # keys that are looked up, and entries that are read, at one time
@@ -118,6 +118,15 @@ class ScratchJournal:
         if last > self._known:
             raise ValueError(f"entry {last} of {self._known}")
         return self._journal.subtree_root(first, last)
+
+    def hashes(self, level: int, first: int, last: int) -> list[bytes]:
+        """Hashes of a level of tiles over the known entries.
+
+        Raises:
+            ValueError: the level has not so many hashes.
+        """
+        check_hashes(level, first, last, self._known)
+        return self._journal.hashes(level, first, last)
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""

@@ -18,7 +18,7 @@ from ledger.errors import CorruptError, StorageError
 from ledger.facts.words import TreeHead
 from ledger.journal import KeyTakenError, Stored
 from ledger.journal.guard import Guard, statements
-from ledger.journal.merkle import TILE_HEIGHT, Frontier, check_subtree, leaf_hashes
+from ledger.journal.merkle import TILE_HEIGHT, Frontier, check_hashes, check_subtree, leaf_hashes
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
@@ -45,13 +45,21 @@ def edge_hashes(connection: sqlite3.Connection, path: str, size: int, first: int
     while level_size := size >> (len(levels) * TILE_HEIGHT):
         level, whole = len(levels), level_size >> TILE_HEIGHT << TILE_HEIGHT
         before = first >> (level * TILE_HEIGHT)
-        place = (before + whole, before + level_size)
-        rows = connection.execute(_NODES, (level, *place)) if level else connection.execute(_LEAVES, place)
-        hashes = [value for (value,) in rows]
-        if len(hashes) != level_size - whole:
-            raise CorruptError(path, 0, f"the Merkle tree lacks nodes of level {level}; run 'audit'")
-        levels.append(hashes)
+        levels.append(_level_hashes(connection, path, level, before + whole, before + level_size))
     return levels
+
+
+def _level_hashes(connection: sqlite3.Connection, path: str, level: int, first: int, last: int) -> list[bytes]:
+    """Hashes of one level of tiles, from one number on and before another.
+
+    Raises:
+        CorruptError: some are missing.
+    """
+    rows = connection.execute(_NODES, (level, first, last)) if level else connection.execute(_LEAVES, (first, last))
+    hashes = [value for (value,) in rows]
+    if len(hashes) != last - first:
+        raise CorruptError(path, 0, f"the Merkle tree lacks nodes of level {level}; run 'audit'")
+    return hashes
 
 
 APPLICATION_ID = sqlite.JOURNAL_ID
@@ -206,6 +214,17 @@ class SqliteJournal:
         with sqlite.storage_errors(self.path):
             subtree.restore(edge_hashes(self._connection, self.path, last - first, first), last - first)
         return subtree.head().root
+
+    def hashes(self, level: int, first: int, last: int) -> list[bytes]:
+        """Hashes of a level of tiles, as ``Journal.hashes`` says.
+
+        Raises:
+            ValueError: the tree has not so many.
+            CorruptError: tree nodes are missing.
+        """
+        check_hashes(level, first, last, self.size())
+        with sqlite.storage_errors(self.path):
+            return _level_hashes(self._connection, self.path, level, first, last)
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 50,000."""

@@ -114,6 +114,21 @@ class JournalContract:
                     journal.subtree_root(first, last)
             assert journal.subtree_root(0, 0) == root_of([])
 
+    def test_each_hash_of_a_level_of_tiles_is_the_root_over_256_of_those_below(self) -> None:
+        with self.journal() as journal:
+            bodies = [entry.body for entry in filled(journal)]
+            size = len(bodies)
+            assert journal.hashes(0, 250, size) == [root_of([body]) for body in bodies[250:]]
+            whole = [root_of(bodies[first : first + 256]) for first in range(0, size - 255, 256)]
+            assert journal.hashes(1, 0, len(whole)) == whole
+            assert journal.hashes(1, 1, 3) == whole[1:3]
+            assert journal.hashes(0, 7, 7) == journal.hashes(2, 0, 0) == journal.hashes(60, 0, 0) == []
+            for level, first, last in (
+                (0, size - 1, size + 1), (1, 0, len(whole) + 1), (1, 1, 0), (0, -1, 2), (-1, 0, 1), (2, 0, 1),
+            ):  # fmt: skip
+                with refused(ValueError):
+                    journal.hashes(level, first, last)
+
     def test_an_empty_journal_has_nothing(self) -> None:
         with self.journal() as journal:
             assert journal.size() == 0

@@ -13,7 +13,7 @@ import orjson
 
 from ledger.facts.words import TreeHead
 from ledger.journal import KeyTakenError, Stored
-from ledger.journal.merkle import EMPTY_ROOT, check_subtree, leaf_hash, node_hash
+from ledger.journal.merkle import EMPTY_ROOT, TILE_HEIGHT, check_hashes, check_subtree, leaf_hash, node_hash
 
 BLOCK = 100  # bodies a read hands out at once; small, so that whoever reads meets several blocks
 
@@ -56,6 +56,13 @@ class MemoryJournal:
         """Merkle root over the entries with first < position <= last; ValueError where that is no subtree."""
         check_subtree(first, last, len(self._entries))
         return _root([entry.leaf for entry in self._entries[first:last]])
+
+    def hashes(self, level: int, first: int, last: int) -> list[bytes]:
+        """Hashes of a level of tiles; ValueError where it has not so many."""
+        check_hashes(level, first, last, len(self._entries))
+        width = 1 << (level * TILE_HEIGHT)
+        leaves = [entry.leaf for entry in self._entries]
+        return [_root(leaves[number * width : (number + 1) * width]) for number in range(first, last)]
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 100."""

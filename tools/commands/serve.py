@@ -3,44 +3,57 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
-from urllib.parse import urlsplit
+from typing import Any
 
 import click
 
 from ledger.runtime.ledger_files import journal_file
 
+from ..serve.settings import SETTINGS, Setting, serving, word_of
 from . import DB, level
 
 _NEEDED = ("starlette", "uvicorn")
 EXTRA = "serve needs Starlette and uvicorn, which are not installed: pip install 'rating-ledger[server]'"
-MOST_READERS = 64
+
+
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """An option for each setting; each is None where it is not given, so that ``club.toml`` may give it."""
+    for name, (setting, default) in reversed([*SETTINGS.items()]):
+        command = click.option(
+            f"--{word_of(name)}",
+            name,
+            metavar=None if setting.choices else setting.metavar,
+            type=click.Choice(setting.choices) if setting.choices else None,
+            callback=_reading(setting),
+            help=setting.doc if default is None else f"{setting.doc}  [default: {default}]",
+        )(command)
+    return command
+
+
+def _reading(setting: Setting) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+    def read(_: click.Context, option: click.Parameter, given: str | None) -> Any:
+        try:
+            return None if given is None else setting.read(given)
+        except ValueError as error:
+            raise click.UsageError(f"{option.opts[0]}: {error}") from None
+
+    return read
 
 
 @click.command()
 @DB
-@click.option(
-    "--listen",
-    default="127.0.0.1:8000",
-    show_default=True,
-    metavar="ADDRESS:PORT|unix:PATH",
-    help="Where it answers; port 0: any that is free.",
-)
-@click.option("--public-url", metavar="URL", help="What others call it: stands before the addresses in links.")
-@click.option(
-    "--readers", type=click.IntRange(1, MOST_READERS), default=1, show_default=True, help="Processes that answer."
-)
-@click.option(
-    "--behind-proxy", metavar="ADDRESS", help="Of the proxy whose word is taken for where a request comes from."
-)
-def serve(db_path: str, listen: str, public_url: str | None, readers: int, behind_proxy: str | None) -> None:
+@_options
+def serve(db_path: str, **options: Any) -> None:
     """Answer over HTTP: pools, players, graphs, rankings, tournaments, lists, corrections, games.
 
     The addresses stand under /api/v1, and /api/v1/openapi.json tells all of them. Answers are JSON; rows also CSV and
     newline-delimited JSON. Strangers see no officers, reasons or years of birth. Nothing is recorded over HTTP; what
-    commands record beside it is seen at once. For the world put a proxy with TLS before it.
+    commands record beside it is seen at once. For the world put a proxy with TLS before it. The same settings may
+    stand under [serve] of club.toml, beside DB; what is given here wins.
 
     \b
     Example:
@@ -50,21 +63,13 @@ def serve(db_path: str, listen: str, public_url: str | None, readers: int, behin
     """
     if not all(map(find_spec, _NEEDED)):
         raise click.ClickException(EXTRA)
-    if not listen.startswith("unix:") and not listen.rpartition(":")[2].isdecimal():
-        raise click.UsageError(f"--listen: give ADDRESS:PORT or unix:PATH, got {listen!r}")
-    if public_url is not None and not (
-        urlsplit(public_url).scheme in {"http", "https"} and urlsplit(public_url).netloc
-    ):
-        raise click.UsageError(f"--public-url: give one that begins with https:// or http://, got {public_url!r}")
+    path = Path(journal_file(db_path))
+    settings = serving(path, options)
     from ..serve import processes  # noqa: PLC0415  # no other command loads the server
 
-    path = Path(journal_file(db_path))
     with level(db_path):
         pass  # damage ends here with one line, and the first answer need not wait
     stopped = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
-    processes.serve(
-        processes.Serving(path=path, listen=listen, public_url=public_url, readers=readers, behind_proxy=behind_proxy),
-        stopped,
-    )
+    processes.serve(settings, stopped)

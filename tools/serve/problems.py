@@ -12,21 +12,39 @@ from typing import Any
 import attrs
 import orjson
 
-from ledger.errors import LedgerError, MalformedError, RejectedError, UnknownNameError
+from ledger.errors import ConflictError, LedgerError, MalformedError, ProposalError, RejectedError, UnknownNameError
 from ledger.facts.json_schemas import documented
 
+from .. import output
 from .parameters import BadValue
 
 MEDIA = "application/problem+json"
+_STATUS = {
+    "needs-a-token": 401,
+    "unknown-token": 401,
+    "revoked-token": 401,
+    "expired-token": 401,
+    "not-this-role": 403,
+    "not-this-name": 403,
+}  # of refusals for want of a right
 AGAIN_SECONDS = 5  # after which it is worth to ask again what was too much, or cannot be answered at present
+
+
+def _further(doc: str) -> Any:
+    """A field that most faults do not have."""
+    return attrs.field(default=None, metadata={"doc": doc, "limits": {}})
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class Fault:
     """One thing that is wrong with what was asked."""
 
-    parameter: str | None = documented("the parameter that it is about; null: the whole")
+    parameter: str | None = documented("the parameter that it is about; null: none")
     detail: str = documented("what is wrong, and what would be right")
+    pointer: str | None = _further("where it stands in the body, as a JSON pointer; null: nowhere, or in all of it")
+    line: int | None = _further("the line of a file; null: it is about none")
+    stored: Any = _further("what is recorded, where that contradicts what was told; else null")
+    given: Any = _further("what was told instead; null where nothing was")
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -43,6 +61,14 @@ class Problem:
     def body(self) -> bytes:
         """The problem as JSON."""
         return orjson.dumps(attrs.asdict(self))
+
+
+class RefusedError(Exception):
+    """There is no answer, for the reason that is given."""
+
+    def __init__(self, reason: Problem) -> None:
+        super().__init__(reason.detail)
+        self.reason = reason
 
 
 def problem(status: int, detail: str, rule: str | None = None, errors: Sequence[Fault] = ()) -> Problem:
@@ -65,10 +91,34 @@ def of_error(error: LedgerError) -> Problem:
     if isinstance(error, MalformedError):
         return problem(400, str(error), errors=[Fault(parameter=None, detail=fault) for fault in error.problems])
     if isinstance(error, RejectedError):
-        return problem(409, str(error).removeprefix(f"{error.rule}: "), error.rule)
+        words = str(error).removeprefix(f"{error.rule}: ")
+        return problem(_STATUS.get(error.rule, 409), words, error.rule, _faults(error))
     return problem(503, "the ledger cannot be read at present; ask again later")
+
+
+def _faults(error: RejectedError) -> list[Fault]:
+    """What is wrong one by one, where a refusal says more than its words: the two values, or each change."""
+    if isinstance(error, ConflictError):
+        where = f"/{error.field}"
+        return [Fault(parameter=None, detail=str(error), pointer=where, stored=error.stored, given=error.given)]
+    if isinstance(error, ProposalError):
+        return [
+            Fault(parameter=None, detail=refusal.message, pointer=f"/changes/{max(refusal.number, 1) - 1}")
+            for refusal in error.refusals
+        ]
+    return []
+
+
+def told(error: LedgerError) -> Problem:
+    """What the library refused; a fault of the ledger's files is told to its owner, with more than who asks is told."""
+    made = of_error(error)
+    if made.status >= 500:
+        output.error(str(error))
+    return made
 
 
 def headers(status: int) -> Mapping[str, Any]:
     """What stands above a problem of a status."""
+    if status == 401:
+        return {"WWW-Authenticate": 'Bearer realm="rating ledger"'}
     return {"Retry-After": str(AGAIN_SECONDS)} if status in {429, 503} else {}

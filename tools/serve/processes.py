@@ -6,12 +6,12 @@ server answers for a ledger; commands go on beside it.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -21,37 +21,20 @@ from threading import Event
 import attrs
 
 from ledger.errors import StorageError
+from ledger.journal.checkpoints import CheckpointFiles
+from ledger.journal.note_keys import read_key
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import journal_file, kept_with
 
 from .. import output
+from .settings import UNIX, Serving
 
-UNIX = "unix:"
 GLANCE = 0.1  # seconds between two looks at the children
 ENDS_WITHIN = 12.0  # seconds for a child to end after SIGTERM: a little more than a reader gives its answers
 _WAITS = (0.5, 1.0, 2.0, 5.0, 15.0)  # seconds before a child that died is started again, the first time and later
 _STEADY = 60.0  # seconds after which a child that dies counts as one that died for the first time
 _PARTS = str(__package__).split(".")
 _ROOT = Path(__file__).parents[len(_PARTS)]  # where this package is imported from
-
-
-@attrs.frozen(kw_only=True)
-class Serving:
-    """What is served, and where.
-
-    Attributes:
-        path: the ledger.
-        listen: ``ADDRESS:PORT`` or ``unix:PATH``.
-        public_url: what stands before the addresses in links; None: the address itself.
-        readers: how many processes answer.
-        behind_proxy: whose word is taken for where a request comes from; None: nobody's.
-    """
-
-    path: Path
-    listen: str
-    public_url: str | None
-    readers: int
-    behind_proxy: str | None
 
 
 @attrs.define
@@ -94,27 +77,48 @@ def serve(serving: Serving, stopped: Event) -> None:
     Raises:
         StorageError: another server answers for it, or the address cannot be had.
     """
-    with _alone(serving), _listening(serving.listen) as listening:
+    with _alone(serving), _listening(serving.listen) as listening, _meeting() as folder:
         address = _address(serving.listen, listening)
-        handed = {
-            "path": str(serving.path),
-            "public_url": serving.public_url or (address if address.startswith("http") else ""),
-            "socket": listening.fileno(),
-            "behind_proxy": serving.behind_proxy,
-        }
+        handed = attrs.evolve(
+            serving,
+            folder=folder,
+            public_url=serving.public_url or (address if address.startswith("http") else None),
+        )
         children = [_Child("the keeper of the views", [f"{__package__}.keeper", str(serving.path)], ())]
         for number in range(1, serving.readers + 1):
-            command = [f"{__package__}.reading", json.dumps(handed)]
+            command = [f"{__package__}.reading", handed.as_json(), str(listening.fileno())]
             children.append(_Child(f"reader {number}", command, (listening.fileno(),)))
         try:
             for child in children:
                 child.start()
-            output.remark(f"{serving.path}: served at {handed['public_url'] or address}; Ctrl-C or SIGTERM ends it")
+            output.remark(f"{serving.path}: served at {handed.public_url or address}; Ctrl-C or SIGTERM ends it")
+            for line in _told_of_the_log(serving):
+                output.remark(line)
             while not stopped.wait(GLANCE):
                 for child in children:
                     child.look()
         finally:
             _end(children)
+
+
+def _told_of_the_log(serving: Serving) -> Iterator[str]:
+    """What its owner must know of what the world may read of the journal."""
+    if serving.log == "off":
+        return
+    if serving.log == "entries":
+        yield (
+            "log: entries: whoever asks may read and keep all that the journal's entries hold: officers' names, "
+            "players' years of birth, standings"
+        )
+    files = CheckpointFiles(serving.path)
+    last = files.last()
+    name = last.origin if last is not None else read_key(files.key_file).name if files.key_file.exists() else None
+    where = (serving.public_url or "").partition("://")[2]
+    if name is not None and where and name != where:
+        yield (
+            f"log: its key is called {name!r}, but it is read at {where!r}: others look for a log where its key is "
+            f"called (C2SP tlog-tiles); --public-url says where it is read"
+        )
 
 
 def _end(children: Sequence[_Child]) -> None:
@@ -149,6 +153,13 @@ def _alone(serving: Serving) -> Iterator[None]:
         raise StorageError(str(path), f"is served already, by {who}: end that first") from None
     except OSError as error:
         raise StorageError(str(lock), f"cannot be made: {error.strerror or error}") from error
+
+
+@contextmanager
+def _meeting() -> Iterator[Path]:
+    """A folder that nobody else may enter, in which the processes meet, and what is uploaded waits."""
+    with tempfile.TemporaryDirectory(prefix="rating-ledger-") as folder:
+        yield Path(folder)
 
 
 @contextmanager

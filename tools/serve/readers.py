@@ -11,7 +11,7 @@ import threading
 import traceback
 import warnings
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -36,10 +36,10 @@ from ledger.ledger import Ledger, utc_now
 from ledger.runtime.nearest import did_you_mean
 
 from .. import output
-from . import openapi, problems
+from . import log, openapi, problems
 from .forms import LedgerFacts
 from .parameters import asked as read_parameters
-from .problems import Problem
+from .problems import Problem, RefusedError
 from .questions import PROGRAM, Document
 from .routes import PREFIX, ROUTES, ROWS_MEDIA, Cost, Route
 
@@ -107,9 +107,16 @@ class _Open:
 class Reader:
     """What a reading process holds: threads, each with the ledger open; answers that are kept."""
 
-    def __init__(self, path: str | Path, public_url: str = "", threads: int = THREADS) -> None:
-        """Say which ledger; *public_url* is what stands before the addresses in links."""
-        self.path, self.public_url = Path(path), public_url.rstrip("/")
+    def __init__(self, path: str | Path, public_url: str = "", threads: int = THREADS, shown: str = "hashes") -> None:
+        """Say which ledger.
+
+        Args:
+            path: the ledger.
+            public_url: what stands before the addresses in links.
+            threads: that answer at the same time.
+            shown: what of the log strangers may read: off, hashes or entries.
+        """
+        self.path, self.public_url, self.shown = Path(path), public_url.rstrip("/"), shown
         self.executor = ThreadPoolExecutor(threads, thread_name_prefix="reader")
         self.kept = Kept()
         self.scanning = asyncio.Semaphore(1)
@@ -152,6 +159,20 @@ class Reader:
         self.kept.put(target, answer)
         return answer
 
+    def lasting(self, target: str, make: Callable[[Ledger], Document]) -> Answer:
+        """An answer that never changes once there is one, whatever is recorded meanwhile.
+
+        Raises:
+            LedgerError: the library refuses.
+        """
+        held = self.open()
+        tag = _tag(held, 0, target, None)
+        if (answer := self.kept.get(target, tag)) is None:
+            document = make(held.ledger)
+            answer = Answer(document.content, document.media, tag, 0, None)
+            self.kept.put(target, answer)
+        return answer
+
     def _made(self, route: Route, asked: Mapping[str, Any], value: Any, tag: str, position: int) -> Answer:
         if isinstance(value, Document):
             return Answer(value.content, value.media, tag, position, None)
@@ -190,7 +211,7 @@ class Reader:
 def application(reader: Reader) -> Starlette:
     """The application: every address of the table, its documentation, and problems for all else."""
     described = orjson.dumps(openapi.document(reader.public_url))
-    paths = [f"{PREFIX}{route.path}" for route in ROUTES]
+    paths = [route.address for route in (*ROUTES, *log.shown(reader.shown))]
 
     async def documentation(_: Request) -> Response:
         return Response(described, media_type="application/json", headers=_SAFE)
@@ -209,6 +230,10 @@ def application(reader: Reader) -> Starlette:
             headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
         return _refused(made, headers)
 
+    async def without_answer(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RefusedError)
+        return _refused(error.reason)
+
     async def failed(_: Request, error: Exception) -> Response:
         for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
             output.remark(line)
@@ -218,6 +243,7 @@ def application(reader: Reader) -> Starlette:
     return Starlette(
         routes=[
             *addresses,
+            *log.addresses(reader, _SAFE),
             Address(f"{PREFIX}/openapi.json", documentation, methods=["GET"]),
             Address("/{path:path}", unknown),
         ],
@@ -229,7 +255,7 @@ def application(reader: Reader) -> Starlette:
                 expose_headers=["ETag", "Link", "Ledger-Position", "Retry-After"],
             )
         ],
-        exception_handlers={HTTPException: refused, Exception: failed},
+        exception_handlers={HTTPException: refused, RefusedError: without_answer, Exception: failed},
     )
 
 
@@ -248,10 +274,7 @@ def _endpoint(reader: Reader, route: Route) -> Any:
         except TimeoutError:
             return _refused(problems.problem(503, "others ask for much at present; ask again later"))
         except LedgerError as error:
-            made = problems.of_error(error)
-            if made.status >= 500:  # the ledger's fault: its owner is told more than who asks
-                output.error(str(error))
-            return _refused(made)
+            return _refused(problems.told(error))
         if answer.body is None:
             return Response(status_code=304, headers={"ETag": answer.tag, **_SAFE})
         more = {"ETag": answer.tag, "Ledger-Position": str(answer.position), **_SAFE}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
 import sys
@@ -11,15 +10,16 @@ from collections.abc import Sequence
 import uvicorn
 
 from .readers import Reader, application
+from .settings import Serving
 
 ENDS_WITHIN = 10  # seconds for what is being answered when the process is to end
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Answer on a socket; the one argument is what ``processes`` says, as JSON."""
-    handed = json.loads(arguments[0])
+    """Answer on a socket; the arguments are the settings as JSON, and the number of the open socket."""
+    serving = Serving.of_json(arguments[0])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
-    reader = Reader(handed["path"], handed["public_url"])
+    reader = Reader(serving.path, serving.public_url or "", shown=serving.log)
     config = uvicorn.Config(
         application(reader),
         lifespan="off",
@@ -27,14 +27,20 @@ def main(arguments: Sequence[str]) -> int:
         access_log=False,
         server_header=False,
         # Nobody else's word is taken for where a request comes from: uvicorn itself would trust this machine.
-        proxy_headers=bool(handed["behind_proxy"]),
-        forwarded_allow_ips=handed["behind_proxy"] or "",
+        proxy_headers=serving.behind_proxy is not None,
+        forwarded_allow_ips=_trusted(serving.behind_proxy),
         timeout_graceful_shutdown=ENDS_WITHIN,
     )
-    with socket.socket(fileno=handed["socket"]) as listening:
+    with socket.socket(fileno=int(arguments[1])) as listening:
         uvicorn.Server(config).run(sockets=[listening])
     reader.close()
     return 0
+
+
+def _trusted(behind_proxy: str | None) -> str:
+    """The proxies in uvicorn's words: what comes by a socket of the machine has no address."""
+    words = [] if behind_proxy is None else behind_proxy.split(",")
+    return "*" if "unix" in words else ",".join(words)
 
 
 if __name__ == "__main__":

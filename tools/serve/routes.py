@@ -60,6 +60,7 @@ class Route:
         cost: what the answer costs.
         of_today: whether it depends on what day it is, too.
         media: of answers that are documents, what they may be.
+        prefix: what stands before the path.
     """
 
     path: str
@@ -70,6 +71,7 @@ class Route:
     cost: Cost = Cost.INDEX
     of_today: bool = False
     media: tuple[str, ...] = ("application/json",)
+    prefix: str = PREFIX
 
     @property
     def doc(self) -> str:
@@ -79,7 +81,7 @@ class Route:
     @property
     def address(self) -> str:
         """The address as the server matches it: a name of a tournament may have a slash in it."""
-        return f"{PREFIX}{self.path}".replace("{tournament}", "{tournament:path}")
+        return f"{self.prefix}{self.path}".replace("{tournament}", "{tournament:path}")
 
     @property
     def every_parameter(self) -> tuple[Parameter, ...]:

@@ -1,0 +1,258 @@
+"""How a ledger is served: every setting once, for the options of the command and for ``[serve]`` of ``club.toml``.
+
+The same words stand in both; what the command line gives wins. All processes of a server are handed the same object.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import attrs
+
+from ledger.errors import MalformedError
+from ledger.journal.checkpoints import SERVE, CheckpointFiles
+from ledger.runtime.nearest import did_you_mean
+
+UNIX = "unix:"
+MOST_READERS = 64
+_DAY = 86_400
+_LONGEST = 1_000  # characters of a text
+
+
+@attrs.frozen(kw_only=True)
+class Setting:
+    """What is known of a setting beside its name and default.
+
+    Attributes:
+        doc: what it says, for the help of the command.
+        metavar: what stands for its value there.
+        read: makes the value of what was given, a text or a number; raises ValueError with what is wrong.
+        choices: the words that it may be; empty where it is none of some words.
+    """
+
+    doc: str
+    metavar: str
+    read: Callable[[Any], Any]
+    choices: tuple[str, ...] = ()
+
+
+def _text(word: object) -> str:
+    if not isinstance(word, str) or not word or len(word) > _LONGEST or not word.isprintable():
+        raise ValueError(f"expected a text of at most {_LONGEST:,} characters, got {word!r}")
+    return word
+
+
+def _whole(least: int, most: int) -> Callable[[Any], int]:
+    def read(given: object) -> int:
+        number = int(given) if isinstance(given, str) and given.isascii() and given.isdecimal() else given
+        if type(number) is not int or not least <= number <= most:
+            raise ValueError(f"expected a whole number from {least} to {most}, got {given!r}")
+        return number
+
+    return read
+
+
+def _choice(*words: str) -> Callable[[Any], str]:
+    def read(given: object) -> str:
+        if given not in words:
+            raise ValueError(f"expected one of {', '.join(words)}; {did_you_mean(str(given), words)}got {given!r}")
+        return str(given)
+
+    return read
+
+
+def _listen(given: object) -> str:
+    word = _text(given)
+    if not word.removeprefix(UNIX) or not (word.startswith(UNIX) or word.rpartition(":")[2].isdecimal()):
+        raise ValueError(f"give ADDRESS:PORT or unix:PATH, got {word!r}")
+    return word
+
+
+def _url(given: object) -> str:
+    word = _text(given)
+    try:
+        parts = urlsplit(word)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
+        raise ValueError(f"give one that begins with https:// or http://, got {word!r}")
+    return word.rstrip("/")
+
+
+def _proxy(given: object) -> str:
+    word = _text(given)
+    for address in word.split(","):
+        try:
+            if address != "unix":
+                ip_network(address.strip(), strict=False)
+        except ValueError:
+            raise ValueError(
+                f"give the address of a proxy such as 10.0.0.2 or 10.0.0.0/8, or 'unix' where it listens at unix:PATH, "
+                f"got {address!r}"
+            ) from None
+    return word
+
+
+def _contact(given: object) -> str:
+    word = _text(given)
+    if "@" not in word and urlsplit(word).scheme not in {"http", "https", "mailto"}:
+        raise ValueError(f"give an address of mail or of a page, got {word!r}")
+    return word
+
+
+def _setting(
+    default: Any,
+    doc: str,
+    metavar: str,
+    read: Callable[[Any], Any],
+    choices: tuple[str, ...] = (),
+) -> Any:
+    return attrs.field(
+        default=default,
+        metadata={"setting": Setting(doc=doc, metavar=metavar, read=read, choices=choices)},
+    )
+
+
+def _words(doc: str, *words: str, default: str) -> Any:
+    return _setting(default, doc, "WORD", _choice(*words), words)
+
+
+@attrs.frozen(kw_only=True)
+class Serving:
+    """What is served, where and how.
+
+    Attributes:
+        path: the ledger.
+        folder: where the processes of a server meet: a folder of their own, which nobody else may enter. In it stand
+            the writer's socket and what is uploaded, for as long as it is needed. None: nobody serves yet.
+        listen: ``ADDRESS:PORT`` or ``unix:PATH``.
+        public_url: what stands before the addresses in links, without a slash at its end; None: the address itself.
+        readers: how many processes answer.
+        behind_proxy: whose word is taken for where a request comes from; None: nobody's.
+        log: what of the log of the journal is shown to the world: nothing, its hashes, or its entries, too.
+        checkpoint_every: seconds after which the head of the journal is signed where it grew; 0: it is not.
+        witness: where checkpoints are sent to be cosigned; None: nowhere.
+        contact: an address of mail or of a page, for whoever sees a mistake; None: none is shown.
+        names: as what players are shown to strangers: by their names, by initials or by their numbers alone.
+        index: whether search machines may keep the pages.
+        rate: requests a minute that one address may make, of each process that answers; 0: any number.
+        largest_upload: MiB of a file that is uploaded.
+    """
+
+    path: Path
+    folder: Path | None = None
+    listen: str = _setting(
+        "127.0.0.1:8000", "Where it answers; port 0: any that is free.", "ADDRESS:PORT|unix:PATH", _listen
+    )
+    public_url: str | None = _setting(None, "What others call it: stands before the addresses in links.", "URL", _url)
+    readers: int = _setting(1, "Processes that answer.", "N", _whole(1, MOST_READERS))
+    behind_proxy: str | None = _setting(
+        None, "Of the proxy whose word is taken for where a request comes from; unix: of unix:PATH.", "ADDRESS", _proxy
+    )
+    log: str = _words(
+        "What of the journal's log the world may read: nothing, hashes, or entries with all that stands in them.",
+        "off", "hashes", "entries", default="hashes",
+    )  # fmt: skip
+    checkpoint_every: int = _setting(
+        60, "How often the head is signed where it grew and there is a key; 0: never.", "SECONDS", _whole(0, _DAY)
+    )
+    witness: str | None = _setting(None, "A witness, which cosigns the checkpoints.", "URL", _url)
+    contact: str | None = _setting(
+        None, "Whom to tell of a mistake: an address of mail or a page.", "ADDRESS", _contact
+    )
+    names: str = _words("As what strangers see players.", "full", "initials", "numbers", default="full")
+    index: str = _words("Whether search machines may keep the pages.", "yes", "no", default="no")
+    rate: int = _setting(
+        0, "Requests a minute of one address to each reader; 0: any number.", "N", _whole(0, 1_000_000)
+    )
+    largest_upload: int = _setting(256, "Largest file that is uploaded.", "MiB", _whole(1, 65_536))
+
+    def as_json(self) -> str:
+        """The settings as the other processes are handed them."""
+        return json.dumps(attrs.asdict(self, value_serializer=lambda _, __, value: _plain(value)))
+
+    @classmethod
+    def of_json(cls, text: str) -> Serving:
+        """What ``as_json`` made."""
+        told = json.loads(text)
+        folder = told.pop("folder")
+        return cls(path=Path(told.pop("path")), folder=None if folder is None else Path(folder), **told)
+
+
+SETTINGS: Mapping[str, tuple[Setting, Any]] = {
+    field.name: (field.metadata["setting"], field.default)
+    for field in attrs.fields(Serving)
+    if "setting" in field.metadata
+}  # by name, what is known of each, and its default
+
+
+def word_of(name: str) -> str:
+    """What a setting is called in ``club.toml`` and, behind two dashes, on the command line."""
+    return name.replace("_", "-")
+
+
+def serving(path: Path, options: Mapping[str, Any]) -> Serving:
+    """How a ledger is served, by the options of the command and by its ``club.toml``.
+
+    Args:
+        path: the journal's file.
+        options: by name, what the command line gives, read already; None of what it does not.
+
+    Raises:
+        MalformedError: naming everything in ``club.toml`` that cannot be, each with file, line and word.
+        StorageError: the file cannot be read.
+    """
+    files = CheckpointFiles(path)
+    told = files.of_the_server()
+    values, faults = _read(told)
+    if faults:
+        lines = _lines(files.settings_file, told)
+        name = files.settings_file
+        raise MalformedError([f"{name}:{lines.get(word, 0)}: [{SERVE}] {word}: {fault}" for word, fault in faults])
+    return Serving(path=path, **{**values, **{name: value for name, value in options.items() if value is not None}})
+
+
+def _read(told: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """The values by name, and what is wrong by word."""
+    names = {word_of(name): name for name in SETTINGS}
+    values: dict[str, Any] = {}
+    faults: list[tuple[str, str]] = []
+    for word, given in told.items():
+        if word not in names:
+            faults.append((word, f"no such setting; {did_you_mean(word, names)}expected one of {', '.join(names)}"))
+            continue
+        setting, _ = SETTINGS[names[word]]
+        try:
+            values[names[word]] = setting.read(_of_toml(given))
+        except ValueError as error:
+            faults.append((word, str(error)))
+    return values, faults
+
+
+def _of_toml(given: object) -> object:
+    """A value of TOML: a number stands without quotes there, and true and false are no words of ours."""
+    if isinstance(given, str) and given.isdecimal():
+        raise ValueError(f"expected {given} without quotation marks")
+    return given
+
+
+def _lines(path: Path, words: Mapping[str, Any]) -> dict[str, int]:
+    """By word, the line of the file that gives it within the table; TOML's reader does not tell."""
+    lines: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        if header := re.match(r"\s*\[+\s*([^\]]+?)\s*\]", line):
+            table = header[1].strip("\"'")
+        elif table == SERVE and (key := re.match(r"\s*[\"']?([^\"'=.\s]+)[\"']?\s*[.=]", line)) and key[1] in words:
+            lines.setdefault(key[1], number)
+    return lines
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value

@@ -1,0 +1,232 @@
+"""Messages between the processes that answer and the one that writes, over a socket of this machine.
+
+A message is four bytes that tell its length, most significant first, and so many bytes of JSON. Who asks sends ``id``,
+``verb``, ``token``, ``by`` and ``args``; the answer bears the same ``id`` and ``ok``, or ``problem`` with the fields of
+``problems.Problem``. What the writer tells by itself has no ``id``: ``{"views": POSITION}`` when the views came to
+another position and when somebody connects, ``{"head": SIZE}`` when a checkpoint was signed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import attrs
+import orjson
+
+from . import problems
+from .problems import Fault, Problem
+
+SOCKET = "writer.sock"  # in the folder where the processes of a server meet
+LARGEST = 1 << 20  # bytes of a message: files are told by their path
+PATIENCE = 30.0  # seconds for an answer
+MOST_WAITING = 4_096  # questions of one process that have no answer yet
+_LENGTH = 4
+_AGAIN = (0.05, 0.1, 0.2, 0.5)  # seconds between attempts to connect
+_NOT_THERE = "the process that records is not there at present, and nothing was recorded; ask again later"
+_NOT_KNOWN = (
+    "the process that records ended, or was too slow, before it answered: it is not known whether this was recorded. "
+    "Sending the same again is safe: it is recorded once"
+)
+
+
+class RefusedError(Exception):
+    """What was asked is refused; ``problem`` says why, as it is sent on."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+class TooLongError(Exception):
+    """A message is longer than any may be."""
+
+
+def message(value: Mapping[str, Any]) -> bytes:
+    """A message as it is sent.
+
+    Raises:
+        TooLongError: it is longer than ``LARGEST``.
+    """
+    body = orjson.dumps(value)
+    if len(body) > LARGEST:
+        raise TooLongError(f"a message of {len(body):,} bytes, at most {LARGEST:,}")
+    return len(body).to_bytes(_LENGTH, "big") + body
+
+
+async def next_message(stream: asyncio.StreamReader) -> dict[str, Any] | None:
+    """The next message; None where the other end has closed.
+
+    Raises:
+        TooLongError: it says to be longer than ``LARGEST``.
+        TypeError: it is no JSON object.
+        ValueError: it is no JSON.
+    """
+    try:
+        size = int.from_bytes(await stream.readexactly(_LENGTH), "big")
+        if size > LARGEST:
+            raise TooLongError(f"a message of {size:,} bytes, at most {LARGEST:,}")
+        value = orjson.loads(await stream.readexactly(size))
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
+    if not isinstance(value, dict):
+        raise TypeError("a message is a JSON object")
+    return value
+
+
+def problem_of(told: Mapping[str, Any]) -> Problem:
+    """A problem as it came over the wire."""
+    return Problem(**{**told, "errors": [Fault(**fault) for fault in told["errors"]]})
+
+
+@attrs.define
+class _Connection:
+    """An open connection, and the questions that were sent over it and have no answer."""
+
+    stream: asyncio.StreamWriter
+    waiting: dict[int, asyncio.Future[dict[str, Any]]] = attrs.Factory(dict)
+
+
+class WriterClient:
+    """The one connection of a process to the writer: kept up, made anew when the writer was started again.
+
+    Attributes:
+        views: the position of the views, as the writer told last.
+        head: how many entries were signed, as it told last; 0 before it told any.
+    """
+
+    def __init__(self, folder: Path, *, told: Callable[[Mapping[str, Any]], None] | None = None) -> None:
+        """Say in which folder the writer listens, and who is *told* of what it tells by itself."""
+        self._path = str(folder / SOCKET)
+        self._told = told
+        self._numbers = count(1)
+        self._connection: _Connection | None = None
+        self._changed = asyncio.Event()  # replaced whenever it was set: who waits looks again
+        self._keeper: asyncio.Task[None] | None = None
+        self.views, self.head = 0, 0
+
+    def start(self) -> None:
+        """Connect, and stay so; to be called within the loop, as who asks does by itself."""
+        if self._keeper is None:
+            self._keeper = asyncio.create_task(self._keep())
+
+    async def close(self) -> None:
+        """Let go."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._keeper
+            self._keeper = None
+
+    async def ask(
+        self,
+        verb: str,
+        args: Mapping[str, Any],
+        *,
+        token: str | None = None,
+        by: str | None = None,
+        patience: float = PATIENCE,
+        **more: Any,
+    ) -> dict[str, Any]:
+        """What the writer answers.
+
+        Args:
+            verb: what it is to do.
+            args: with what.
+            token: what proves who asks.
+            by: the name that is told with it.
+            patience: seconds for the answer.
+            more: what else the message says.
+
+        Raises:
+            RefusedError: it refuses; or 503: it is not there, or it is not known what it did.
+        """
+        self.start()
+        until = asyncio.get_running_loop().time() + patience
+        connection = await self._connected(until)
+        if len(connection.waiting) >= MOST_WAITING:
+            raise RefusedError(problems.problem(503, "more is being recorded than can be; ask again later"))
+        number = next(self._numbers)
+        try:
+            content = message({"id": number, "verb": verb, "token": token, "by": by, "args": args, **more})
+        except TooLongError as error:
+            raise RefusedError(problems.problem(413, str(error))) from None
+        answer = asyncio.get_running_loop().create_future()
+        connection.waiting[number] = answer
+        try:
+            connection.stream.write(content)
+            told = await asyncio.wait_for(answer, max(0.0, until - asyncio.get_running_loop().time()))
+        except (TimeoutError, ConnectionError):
+            raise RefusedError(problems.problem(503, _NOT_KNOWN)) from None
+        finally:
+            connection.waiting.pop(number, None)
+        if "problem" in told:
+            raise RefusedError(problem_of(told["problem"]))
+        return dict(told["ok"])
+
+    async def until_views(self, position: int, patience: float) -> bool:
+        """Wait until the views are at a position; False where they are not after so many seconds."""
+        self.start()
+        until = asyncio.get_running_loop().time() + patience
+        while self.views < position:
+            if not await self._change(until):
+                return False
+        return True
+
+    async def _connected(self, until: float) -> _Connection:
+        while self._connection is None:
+            if not await self._change(until):
+                raise RefusedError(problems.problem(503, _NOT_THERE))
+        return self._connection
+
+    async def _change(self, until: float) -> bool:
+        """Wait until something is otherwise than it was; False after that time of the loop."""
+        try:
+            await asyncio.wait_for(self._changed.wait(), max(0.0, until - asyncio.get_running_loop().time()))
+        except TimeoutError:
+            return False
+        return True
+
+    def _tell_change(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _keep(self) -> None:
+        attempts = 0
+        while True:
+            try:
+                reading, writing = await asyncio.open_unix_connection(self._path, limit=LARGEST)
+            except OSError:
+                await asyncio.sleep(_AGAIN[min(attempts, len(_AGAIN) - 1)])
+                attempts += 1
+                continue
+            attempts = 0
+            self._connection = connection = _Connection(writing)
+            self._tell_change()
+            try:
+                with suppress(TooLongError, TypeError, ValueError):  # what speaks so is no writer of ours
+                    await self._take(reading, connection)
+            finally:
+                self._connection = None
+                writing.close()
+                for answer in connection.waiting.values():
+                    if not answer.done():
+                        answer.set_exception(ConnectionResetError())
+
+    async def _take(self, reading: asyncio.StreamReader, connection: _Connection) -> None:
+        """Take messages until the writer has closed."""
+        while (told := await next_message(reading)) is not None:
+            if "id" in told:
+                answer = connection.waiting.get(told["id"])
+                if answer is not None and not answer.done():
+                    answer.set_result(told)
+                continue
+            self.views = told.get("views", self.views)
+            self.head = told.get("head", self.head)
+            self._tell_change()
+            if self._told is not None:
+                self._told(told)
