@@ -11,7 +11,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ledger.correcting.verbs import WORDS, Verbs
+from ledger.correcting.verbs import FIELDS_OF_GAME, WORDS, Verbs
 from ledger.errors import LedgerError, MalformedError, Refusal
 from ledger.facts.changes import Change
 from ledger.facts.source_games import Fault, shown
@@ -22,11 +22,6 @@ from ledger.runtime.visible import in_cell
 COLUMNS = ("verb", *WORDS)
 _PROPOSED = ("verb", "game", "field", "to", "termination", "half_moves")
 _RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "-/-"}
-# Who played is for somebody to decide, and moves are no field of a correction.
-_BY_FIELD = (
-    "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "rated", "pool", "white_rating",
-    "black_rating",
-)  # fmt: skip
 MOST_ROWS = 100_000
 
 
@@ -107,7 +102,7 @@ def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]
     for difference in differences:
         fields = dict(difference.fields)
         values = [value for value in fields.values() if isinstance(value, str)]
-        if not fields.keys() <= {"outcome", *_BY_FIELD} or any(in_cell(value, "csv") != value for value in values):
+        if not fields.keys() <= {"outcome", *FIELDS_OF_GAME} or any(in_cell(value, "csv") != value for value in values):
             left.append(difference)
             continue
         # the verb of a result takes the ending with it, for the two must fit
