@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,18 +17,19 @@ from ledger import schemes
 from ledger.correcting.corrections import Corrections, Proposed
 from ledger.correcting.game_log import GameLog
 from ledger.correcting.previews import Impact, Previews
-from ledger.errors import StorageError, UnknownNameError
+from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
-from ledger.facts.events import Decision, Event, PlayerRegistered, RoundWithoutGame, SchemeAdopted
+from ledger.facts.events import Decision, Event, GameRecorded, PlayerRegistered, RoundWithoutGame, SchemeAdopted
 from ledger.facts.source_games import SourceRound
 from ledger.facts.words import Receipt, Standing, TreeHead
-from ledger.journal import listing, rules
+from ledger.journal import kept_texts, listing, rules
 from ledger.journal.alike import AlikeGames
 from ledger.journal.checkpoints import refuse_another_history
 from ledger.journal.erased_sides import ErasedSides
 from ledger.journal.listing import JournalEntry
 from ledger.journal.made_keys import MadeKeys
+from ledger.journal.recorder import Refused, Telling
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal
@@ -213,6 +215,46 @@ class Ledger(OpenLedger):
         if registrations := [event for event in batch if isinstance(event, PlayerRegistered)]:
             self.names.check_registrations(registrations)
         return self.record(batch, actor)
+
+    def append_each(self, tellings: Iterable[Telling]) -> list[Receipt | RejectedError | MalformedError]:
+        """Record facts of several people, each by itself: for each where it stands, or why it was refused.
+
+        What stands in the journal then, and which rules refuse, is what ``append`` of one after another would bring.
+        Games that follow each other are recorded in one transaction, which makes many at once quick, with their moves
+        where these are to be kept; any other fact has one of its own, for views may have to judge it.
+
+        Raises:
+            StorageError: a file refuses, or another thread opened the ledger; what was recorded before stands.
+        """
+        self.refuse_other_threads()
+        outcomes: list[Receipt | Refused] = []
+        for is_game, run in groupby(tellings, lambda telling: type(telling.event) is GameRecorded):
+            several = list(run)
+            outcomes += self._append_games(several) if is_game else map(self._append_alone, several)
+        return outcomes
+
+    def _append_games(self, games: Sequence[Telling]) -> list[Receipt | Refused]:
+        named: dict[int, Telling] = {}
+        refused: dict[int, Refused] = {}
+        known: dict[tuple[str | None, str], str] = {}  # a name is proven once; what is refused is noted each time
+        for place, game in enumerate(games):
+            told = (game.token, game.actor)
+            try:
+                known[told] = known.get(told) or self.recorder_named(*told)
+            except RejectedError as error:
+                refused[place] = error
+                continue
+            named[place] = game._replace(actor=known[told])
+        outcomes: dict[int, Receipt | Refused] = {**refused}
+        if named:
+            outcomes |= zip(named, self.record_each([*named.values()]), strict=True)
+        return [outcomes[place] for place in range(len(games))]
+
+    def _append_alone(self, telling: Telling) -> Receipt | Refused:
+        try:
+            return self.append(telling.event, actor=telling.actor, token=telling.token)
+        except (RejectedError, MalformedError) as error:
+            return error
 
     def _stated(self, event: Event) -> Event:
         """A fact in the words in which it is recorded.
@@ -502,7 +544,7 @@ class Ledger(OpenLedger):
 
     def movetext(self, sha256: str) -> str | None:
         """The movetext kept under a game's ``text``, or None."""
-        return listing.movetext(self.journal, sha256)
+        return kept_texts.movetext(self.journal, sha256)
 
 
 class _Borrowed(Ledger):

@@ -17,7 +17,6 @@ from ledger.facts.events import BY_KIND, KEYS_BEGIN, OLD_KINDS, Event, PlayerCha
 from ledger.facts.json_schemas import beside, documented
 from ledger.journal import Journal
 from ledger.journal.game_keys import game_found
-from ledger.runtime.lazy import zstandard
 from ledger.runtime.nearest import choice_of
 
 _POOL, _AFTER_POOLS, _START = "scheme:", "scheme;", "@start"  # keys of the adoptions that a pool begins with
@@ -154,9 +153,3 @@ def _newest(journal: Journal, size: int, marks: tuple[bytes, ...] | None, last: 
         entries = [*chosen(journal, after, size, marks), *entries]
         size = after
     return entries[max(len(entries) - last, 0) :]
-
-
-def movetext(journal: Journal, sha256: str) -> str | None:
-    """The movetext kept under that hash, 64 hexadecimal digits; None where there is none."""
-    frame = journal.text(bytes.fromhex(sha256))
-    return None if frame is None else zstandard.ZstdDecompressor().decompress(frame).decode()

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from itertools import chain, count, repeat
 from typing import NamedTuple, Protocol, cast
+
+import attrs
 
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
@@ -22,7 +25,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.source_games import shown
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, KeyTakenError, Stored, Writer, past_reach, rules
+from ledger.journal import Journal, KeyTakenError, Stored, Writer, kept_texts, past_reach, rules
 from ledger.journal.supplements import KnownGame, known_games
 from ledger.journal.told_again import Corrected, told_of
 from ledger.runtime.long_work import collector_paused
@@ -42,6 +45,37 @@ class Recorded(NamedTuple):
 
     receipts: list[Receipt]
     events: Sequence[Event | None]
+
+
+class Telling(NamedTuple):
+    """A fact that somebody tells, beside others of other people.
+
+    Attributes:
+        event: the fact.
+        actor: who tells it.
+        token: what proves it; None without.
+        movetext: of a game, the moves that its ``text`` is the hash of, to be kept; None: they are not kept.
+    """
+
+    event: Event
+    actor: str
+    token: str | None = None
+    movetext: str | None = None
+
+
+Refused = RejectedError | MalformedError
+
+
+class RecordedEach(NamedTuple):
+    """What became of facts of which some may have been refused.
+
+    Attributes:
+        recorded: what became of the others, in their order.
+        refused: by place, why a fact was refused.
+    """
+
+    recorded: Recorded
+    refused: dict[int, Refused]
 
 
 class Further(Protocol):
@@ -97,6 +131,7 @@ class Recorder:
             if strangers:
                 what_to_do = "is no event: build one, such as GameRecorded(game=..., ...) of 'ledger'"
                 raise MalformedError([f"{shown(thing)} {what_to_do}" for thing in strangers[:STRANGERS_NAMED]])
+        codec.seal_actor(actor)
         with self._writing() as writer:
             accepted = _accepted(batch, writer)
             now, last = self.clock_ms(), writer.last_recorded_at()
@@ -104,7 +139,29 @@ class Recorder:
                 now = rules.check_clock(now, last)
             else:
                 now = rules.check_acceptance(accepted, now, writer.size, last)
-            return self._batch(writer, actor, now, accepted).append(batch)
+            return self._batch(writer, now, accepted).append(batch, repeat(actor, len(batch)))
+
+    def append_each(self, games: Sequence[Telling]) -> RecordedEach:
+        """Record games in one transaction, each judged as if those before it stood there; a refused one stays out.
+
+        What is to be kept of the moves is kept with them.
+        """
+        refused: dict[int, Refused] = {
+            place: fault for place, game in enumerate(games) if (fault := _fault_of(game)) is not None
+        }
+        good = [(place, game) for place, game in enumerate(games) if place not in refused]
+        with self._writing() as writer:
+            try:
+                now = rules.check_clock(self.clock_ms(), writer.last_recorded_at())
+            except RejectedError as error:
+                return RecordedEach(Recorded([], []), {place: refused.get(place, error) for place in range(len(games))})
+            telling = [game for _, game in good]
+            recorded, judged = self._batch(writer, now, None).append_each(telling)
+            refused |= {good[place][0]: fault for place, fault in judged.items()}
+            texts = [game.movetext for place, game in good if place not in refused and game.movetext is not None]
+            if texts:
+                writer.keep_texts(kept_texts.frames(texts))
+        return RecordedEach(recorded, refused)
 
     def append_judged(self, gate: Gate, actor: str) -> Recorded:
         """Record facts that have a door of their own, as ``rules.OWN_DOORS`` says, in one transaction.
@@ -121,17 +178,12 @@ class Recorder:
         with self._writing() as writer:
             now = rules.check_clock(self.clock_ms(), writer.last_recorded_at())
             batch = list(gate(writer, now))
-            return self._batch(writer, actor, now, None, rules.OWN_DOORS).append(batch)
+            return self._batch(writer, now, None, rules.OWN_DOORS).append(batch, repeat(actor, len(batch)))
 
     def _batch(
-        self,
-        writer: Writer,
-        actor: str,
-        now_ms: int,
-        accepted: ClockAccepted | None,
-        judged: Container[type[Event]] = (),
+        self, writer: Writer, now_ms: int, accepted: ClockAccepted | None, judged: Container[type[Event]] = ()
     ) -> _Batch:
-        return _Batch(writer, self._known, actor, now_ms, accepted, self._further, judged)
+        return _Batch(writer, self._known, now_ms, accepted, self._further, judged)
 
     @contextmanager
     def _writing(self) -> Iterator[Writer]:
@@ -143,6 +195,38 @@ class Recorder:
             raise
 
 
+def _fault_of(game: Telling) -> MalformedError | None:
+    """What is wrong with who tells a game, or with moves that are to be kept and are not those of the game."""
+    try:
+        codec.seal_actor(game.actor)
+    except MalformedError as error:
+        return error
+    if game.movetext is None or not isinstance(game.event, GameRecorded):
+        return None
+    digest = sha256(game.movetext.encode()).hexdigest()
+    if digest == game.event.text:
+        return None
+    return MalformedError([f"the moves have the SHA-256 {digest}, not that of the game's text, {game.event.text}"])
+
+
+@attrs.define
+class _Entries:
+    """What a transaction is to append, and what became of each fact."""
+
+    first: int
+    kinds: list[str] = attrs.Factory(list)
+    keys: list[str] = attrs.Factory(list)
+    bodies: list[bytes] = attrs.Factory(list)
+    places: list[tuple[str, int, Event | None]] = attrs.Factory(list)
+    # by subject, the facts of the transaction so far
+    beside: dict[str, list[Event]] = attrs.Factory(dict)
+
+    @property
+    def next(self) -> int:
+        """The position of the next entry."""
+        return self.first + len(self.bodies)
+
+
 class _Batch:
     """One transaction's events, judged one after another as if each were already written."""
 
@@ -150,7 +234,6 @@ class _Batch:
         self,
         writer: Writer,
         keys: set[str],
-        actor: str,
         now_ms: int,
         accepted: ClockAccepted | None,
         further: Further,
@@ -158,7 +241,6 @@ class _Batch:
     ) -> None:
         self._writer = writer
         self._known = keys
-        self._actor = actor
         self._now_ms = now_ms
         self._further = further
         self._accepted = accepted  # the first event, judged already
@@ -167,19 +249,38 @@ class _Batch:
         # what is known of games that were told again, by their key
         self._games: dict[str, KnownGame] = {}
 
-    def append(self, events: Sequence[Event]) -> Recorded:
-        """Append what is new. Nearly always all is new: it is tried before the keys are looked up."""
+    def append(self, events: Sequence[Event], actors: Iterable[str]) -> Recorded:
+        """Append what is new. Nearly always all is new: it is tried before the keys are looked up.
+
+        Args:
+            events: the facts.
+            actors: who tells each of them.
+        """
+        actors = list(actors)
         with suppress(RejectedError, KeyTakenError):
             if all(type(event) is GameRecorded for event in events):
                 with collector_paused():
-                    return self._append_games(cast("Sequence[GameRecorded]", events))
-            return self._append(events, {})
+                    return self._append_games(cast("Sequence[GameRecorded]", events), actors)
+            return self._append(events, actors, {})
+        return self._append_found(events, actors)
+
+    def append_each(self, games: Sequence[Telling]) -> tuple[Recorded, dict[int, Refused]]:
+        """Append what is new of games and refused by nothing; and by place, why one was refused."""
+        events, actors = [game.event for game in games], [game.actor for game in games]
+        refused: dict[int, Refused] = {}
+        with suppress(RejectedError, MalformedError, KeyTakenError):
+            return self._append_games(cast("Sequence[GameRecorded]", events), actors), refused
+        return self._append_found(events, actors, refused), refused
+
+    def _append_found(
+        self, events: Sequence[Event], actors: Sequence[str], refused: dict[int, Refused] | None = None
+    ) -> Recorded:
         try:
-            return self._append(events, dict(self._writer.find([event.key for event in events])))
+            return self._append(events, actors, dict(self._writer.find([event.key for event in events])), refused)
         except KeyTakenError as error:
             raise rules.refuses_new_key(error) from error
 
-    def _append_games(self, games: Sequence[GameRecorded]) -> Recorded:
+    def _append_games(self, games: Sequence[GameRecorded], actors: Sequence[str]) -> Recorded:
         """Games whose keys are all new, which the journal says when it takes them."""
         players = {game.white for game in games} | {game.black for game in games}
         self._look_up({f"scheme:{pool}@start" for pool in {game.pool for game in games}})
@@ -188,8 +289,8 @@ class _Batch:
         first = self._writer.size + 1
         keys = [game.key for game in games]
         bodies = [
-            codec.body_of(position, self._stamp, self._actor, game)
-            for position, game in zip(count(first), games, strict=False)
+            codec.body_of(position, self._stamp, actor, game)
+            for position, actor, game in zip(count(first), actors, games, strict=False)
         ]
         leaves = self._writer.append(repeat(GameRecorded.KIND, len(games)), keys, bodies)
         receipts = map(Receipt, count(first), keys, leaves, repeat(False))  # noqa: FBT003  # nothing was a repeat
@@ -201,48 +302,58 @@ class _Batch:
         if missing:
             self._known.update(self._writer.find(sorted(missing)))
 
-    def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> Recorded:
+    def _append(
+        self,
+        events: Sequence[Event],
+        actors: Sequence[str],
+        stored: dict[str, Stored],
+        refused: dict[int, Refused] | None = None,
+    ) -> Recorded:
+        """Judge and append; what is refused ends it or, where it is asked for, is noted in *refused* by its place."""
         # An attempt that was given up may have learnt from supplements that were never written.
         self._games.clear()
         self._look_up(set(chain.from_iterable(map(rules.needed_keys, events))))
-        kinds: list[str] = []
-        keys: list[str] = []
-        bodies: list[bytes] = []
-        places: list[tuple[str, int, Event | None]] = []
-        beside: dict[str, list[Event]] = {}
-        first = self._writer.size + 1
-        for event in events:
-            key = event.key
-            before = stored.get(key)
-            if before is not None:
-                supplement = self._repeated(event, before)
-                if supplement is None:
-                    places.append((key, before.position, None))
-                    continue
-                event, key = supplement, supplement.key  # noqa: PLW2901
-            elif event is not self._accepted and type(event) not in self._judged:
-                rules.check_new(event, self._known, self._now_ms)
-                # What comes with an approval was judged by its gate, beside all else that its proposal lets stand.
-                if event.KIND != GameRecorded.KIND and not self._judged:
-                    self._further.judge(event, beside)
-                    past_reach.check(event, self._writer.find, self._now_ms)
-            position = first + len(bodies)
-            body = codec.body_of(position, self._stamp, self._actor, event)
-            kinds.append(event.KIND)
-            keys.append(key)
-            bodies.append(body)
-            # The leaf is not known yet: the receipts of this batch take it from what the journal hands back.
-            stored[key] = Stored(position, body, b"")
-            if event.KIND not in {GameRecorded.KIND, GameSupplemented.KIND}:  # nothing is asked to know a game
-                self._known.add(key)
-            places.append((key, position, event))
-            beside.setdefault(rules.subject_of(event), []).append(event)
-        leaves = self._writer.append(kinds, keys, bodies)
+        entries = _Entries(self._writer.size + 1)
+        for place, (event, actor) in enumerate(zip(events, actors, strict=True)):
+            try:
+                self._add(entries, event, actor, stored)
+            except (RejectedError, MalformedError) as error:
+                if refused is None:
+                    raise
+                refused[place] = error
+        first, leaves = entries.first, self._writer.append(entries.kinds, entries.keys, entries.bodies)
         receipts = [
             Receipt(position, key, leaves[position - first] if position >= first else stored[key].leaf, event is None)
-            for key, position, event in places
+            for key, position, event in entries.places
         ]
-        return Recorded(receipts, [event for _, _, event in places])
+        return Recorded(receipts, [event for _, _, event in entries.places])
+
+    def _add(self, entries: _Entries, event: Event, actor: str, stored: dict[str, Stored]) -> None:
+        """Judge one fact, and add the entry that it makes, if any; nothing is remembered of one that is refused."""
+        before = stored.get(event.key)
+        if before is not None:
+            supplement = self._repeated(event, before)
+            if supplement is None:
+                entries.places.append((event.key, before.position, None))
+                return
+            event = supplement
+        elif event is not self._accepted and type(event) not in self._judged:
+            rules.check_new(event, self._known, self._now_ms)
+            # What comes with an approval was judged by its gate, beside all else that its proposal lets stand.
+            if event.KIND != GameRecorded.KIND and not self._judged:
+                self._further.judge(event, entries.beside)
+                past_reach.check(event, self._writer.find, self._now_ms)
+        key, position = event.key, entries.next
+        body = codec.body_of(position, self._stamp, actor, event)
+        entries.kinds.append(event.KIND)
+        entries.keys.append(key)
+        entries.bodies.append(body)
+        # The leaf is not known yet: the receipts of this batch take it from what the journal hands back.
+        stored[key] = Stored(position, body, b"")
+        if event.KIND not in {GameRecorded.KIND, GameSupplemented.KIND}:  # nothing is asked to know a game
+            self._known.add(key)
+        entries.places.append((key, position, event))
+        entries.beside.setdefault(rules.subject_of(event), []).append(event)
 
     def _repeated(self, event: Event, before: Stored) -> GameSupplemented | None:
         """The supplement that tells what an event adds to the one that its key was recorded with, if anything.

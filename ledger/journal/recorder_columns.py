@@ -25,14 +25,14 @@ from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, SourceRound, shown
 from ledger.facts.words import Brings
-from ledger.journal import Journal, KeyTakenError, Writer, rules
+from ledger.journal import Journal, KeyTakenError, Writer, kept_texts, rules
 from ledger.journal.alike import Alike, AlikeGames
 from ledger.journal.erased_sides import ErasedSides
 from ledger.journal.made_keys import MOST, MadeKeys
 from ledger.journal.told_again import Difference, Standing, as_recorded, told_again
 from ledger.players.registering_columns import register
 from ledger.players.sealed_names import SealedNames
-from ledger.runtime.lazy import pl, zstandard
+from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import ahead, collector_paused
 
 if TYPE_CHECKING:
@@ -71,7 +71,6 @@ MAX_REASONS = 40  # reasons to leave games out that are named one by one
 SLICE = 8_192  # games that become Python objects at a time: memory is used again while it is still in the cache
 JUDGED = 2_048  # games that are judged one by one at a time: the event class and the rules read each instant once
 _NAME = re.compile(NAME_PATTERN, re.ASCII)
-_TEXT_LEVEL = 3  # zstd level at which movetext shrinks to a third in some 10 µs
 
 
 @attrs.frozen(kw_only=True)
@@ -505,7 +504,7 @@ class GameImport:
         self._pools.update(pools)
         self._taken.notes += self._notes_of(fresh)
         if "movetext" in fresh.columns:
-            writer.keep_texts(_frames(fresh["movetext"].drop_nulls().to_list()))
+            writer.keep_texts(kept_texts.frames(fresh["movetext"].drop_nulls().to_list()))
 
     def _append_supplements(
         self, writer: Writer, games: DataFrame, supplements: list[tuple[int, GameSupplemented]], stamp: str
@@ -519,13 +518,7 @@ class GameImport:
         self._taken.supplemented += len(writer.append(repeat(GameSupplemented.KIND), keys, bodies))
         told_texts = [row for row, event in supplements if event.text is not None]
         if told_texts:
-            writer.keep_texts(_frames(games["movetext"].gather(told_texts).to_list()))
-
-
-def _frames(texts: list[str]) -> list[tuple[bytes, bytes]]:
-    compressor = zstandard.ZstdCompressor(level=_TEXT_LEVEL)
-    raw = [text.encode() for text in texts]
-    return [(sha256(data).digest(), compressor.compress(data)) for data in raw]
+            writer.keep_texts(kept_texts.frames(games["movetext"].gather(told_texts).to_list()))
 
 
 def take_frames(

@@ -21,7 +21,7 @@ from ledger.facts.words import Receipt
 from ledger.journal import Journal, rules
 from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.issued_tokens import IssuedTokens
-from ledger.journal.recorder import Gate, Recorded, Recorder
+from ledger.journal.recorder import Gate, Recorded, Recorder, Refused, Telling
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.tokens import Tokens
 from ledger.players.people import People, Person
@@ -221,6 +221,12 @@ class OpenLedger:
             # which games are rated, and when they ended, only the views know
             self.level()
         return self._noted(self._recorder.append_many(batch, actor))
+
+    def record_each(self, games: Sequence[Telling]) -> list[Receipt | Refused]:
+        """Record games in one transaction, as ``Recorder.append_each`` says; for each where it stands, or why not."""
+        recorded, refused = self._recorder.append_each(games)
+        receipts = iter(self._noted(recorded))
+        return [refused[place] if place in refused else next(receipts) for place in range(len(games))]
 
     def record_judged(self, gate: Gate, actor: str) -> list[Receipt]:
         """Record facts that have a door of their own, as ``Recorder.append_judged`` says."""

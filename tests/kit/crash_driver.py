@@ -13,16 +13,19 @@ import os
 import signal
 import sys
 import time
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ledger.errors import LedgerError
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
+from ledger.journal.recorder import Telling
+from ledger.ledger import Ledger
 from ledger.ratings import building, views
 from ledger.runtime import sorted_runs, sqlite
 from tests.kit.clubs import open_ledger
-from tests.kit.games import source_games
+from tests.kit.games import game_recorded, source_games
 
 
 def die_at(statement: int) -> list[int]:
@@ -50,6 +53,28 @@ def say(line: str) -> None:
     """Tell whoever waits, at once."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
+
+
+MOVES = "1. e4 e5"
+
+
+def append_batches(ledger: Ledger, games: int, size: int) -> None:
+    """Record games by batches, a refused one in each, and say which batch was acknowledged."""
+    digest = sha256(MOVES.encode()).hexdigest()
+    numbers = [ledger.register(f"made:{name}", name) for name in ("Ann", "Bob")]
+    for first in range(0, games, size):
+        told = [
+            Telling(
+                game_recorded(f"g{n}", white=numbers[0], black=numbers[1], ended_at="2020", text=digest),
+                "eve",
+                None,
+                MOVES,
+            )
+            for n in range(first, first + size)
+        ]
+        told.insert(1, Telling(game_recorded("refused", white=99, ended_at="2020"), "eve"))
+        ledger.append_each(told)
+        say(f"acknowledged {first + size}")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -80,6 +105,8 @@ def run(arguments: argparse.Namespace) -> None:
                     ledger.register(f"made:p{arguments.seed}", f"Player {arguments.seed}")
                     ledger.import_games([frame])
                     ledger.catch_up(slowly)
+            elif step == "each":
+                append_batches(ledger, arguments.games, arguments.batch)
             elif step == "rename":
                 ledger.rename(1, "Renamed")
             elif step == "erase":

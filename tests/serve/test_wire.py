@@ -31,8 +31,8 @@ class Writer:
     async def connected(self, reading: asyncio.StreamReader, writing: asyncio.StreamWriter) -> None:
         self.streams.append(writing)
         writing.write(message({"views": 7}))
-        while (told := await next_message(reading)) is not None:
-            await self.answering(told, writing)
+        while (taken := await next_message(reading)) is not None:
+            await self.answering(taken[0], writing)
 
     def die(self) -> None:
         assert self.server is not None

@@ -1,4 +1,4 @@
-"""The processes of the server: a parent that starts one keeper and some readers, and starts again what dies.
+"""The processes of the server: a parent that starts one writer and some readers, and starts again what dies.
 
 The parent opens the socket and hands it on, so that a reader that is started again takes up the same address. One
 server answers for a ledger; commands go on beside it.
@@ -84,7 +84,7 @@ def serve(serving: Serving, stopped: Event) -> None:
             folder=folder,
             public_url=serving.public_url or (address if address.startswith("http") else None),
         )
-        children = [_Child("the keeper of the views", [f"{__package__}.keeper", str(serving.path)], ())]
+        children = [_Child("the process that records", [f"{__package__}.writer", handed.as_json()], ())]
         for number in range(1, serving.readers + 1):
             command = [f"{__package__}.reading", handed.as_json(), str(listening.fileno())]
             children.append(_Child(f"reader {number}", command, (listening.fileno(),)))

@@ -58,8 +58,8 @@ def message(value: Mapping[str, Any]) -> bytes:
     return len(body).to_bytes(_LENGTH, "big") + body
 
 
-async def next_message(stream: asyncio.StreamReader) -> dict[str, Any] | None:
-    """The next message; None where the other end has closed.
+async def next_message(stream: asyncio.StreamReader) -> tuple[dict[str, Any], int] | None:
+    """The next message and its bytes; None where the other end has closed.
 
     Raises:
         TooLongError: it says to be longer than ``LARGEST``.
@@ -75,7 +75,7 @@ async def next_message(stream: asyncio.StreamReader) -> dict[str, Any] | None:
         return None
     if not isinstance(value, dict):
         raise TypeError("a message is a JSON object")
-    return value
+    return value, size
 
 
 def problem_of(told: Mapping[str, Any]) -> Problem:
@@ -106,21 +106,21 @@ class WriterClient:
         self._numbers = count(1)
         self._connection: _Connection | None = None
         self._changed = asyncio.Event()  # replaced whenever it was set: who waits looks again
-        self._keeper: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
         self.views, self.head = 0, 0
 
     def start(self) -> None:
         """Connect, and stay so; to be called within the loop, as who asks does by itself."""
-        if self._keeper is None:
-            self._keeper = asyncio.create_task(self._keep())
+        if self._task is None:
+            self._task = asyncio.create_task(self._keep())
 
     async def close(self) -> None:
         """Let go."""
-        if self._keeper is not None:
-            self._keeper.cancel()
+        if self._task is not None:
+            self._task.cancel()
             with suppress(asyncio.CancelledError):
-                await self._keeper
-            self._keeper = None
+                await self._task
+            self._task = None
 
     async def ask(
         self,
@@ -219,7 +219,8 @@ class WriterClient:
 
     async def _take(self, reading: asyncio.StreamReader, connection: _Connection) -> None:
         """Take messages until the writer has closed."""
-        while (told := await next_message(reading)) is not None:
+        while (taken := await next_message(reading)) is not None:
+            told, _ = taken
             if "id" in told:
                 answer = connection.waiting.get(told["id"])
                 if answer is not None and not answer.done():

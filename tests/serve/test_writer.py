@@ -1,0 +1,208 @@
+"""The process that writes: what it acknowledges stands once, whoever asks, whatever dies, and however it is ended."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.errors import MalformedError
+from ledger.facts.words import Outcome
+from ledger.ledger import Ledger
+from tests.kit.checkpoints import give_key
+from tests.kit.clubs import NAME, new_club_of_two
+from tests.kit.games import game_recorded
+from tests.kit.writers import PATIENCE, asking, recorder, told, writer
+from tools.serve import waiting
+from tools.serve.verbs import Asking
+from tools.serve.waiting import Queue, Waiting
+from tools.serve.wire import RefusedError, WriterClient
+
+KILLS = int(os.environ.get("LEDGER_WRITER_KILLS", "4"))
+CLIENTS = 64
+
+
+@pytest.fixture(name="club")
+def _club(tmp_path: Path) -> Path:
+    with new_club_of_two(tmp_path):
+        pass
+    return tmp_path / NAME
+
+
+def keys(club: Path) -> list[str]:
+    with Ledger.open(club, read_only=True) as ledger:
+        return [json.loads(body)["key"] for block in ledger.journal.read() for body in block]
+
+
+def test_what_64_clients_are_told_was_recorded_stands_once(club: Path, tmp_path: Path) -> None:
+    token = recorder(club)
+
+    async def ask(client: WriterClient) -> list[Any]:
+        async def one(number: int) -> list[Any]:
+            sent = (f"c{number}-1", "shared", f"c{number}-2", f"c{number}-1")
+            return [await client.ask("game", told(key), token=token, patience=PATIENCE) for key in sent]
+
+        return [answer for answers in await asyncio.gather(*map(one, range(CLIENTS))) for answer in answers]
+
+    with writer(club, tmp_path / "w"):
+        answers = asking(tmp_path / "w", ask)
+    stands = keys(club)
+    assert sorted(stands) == sorted(set(stands))
+    for answer in answers:
+        assert stands[answer["position"] - 1] == answer["key"]
+    fresh = [answer for answer in answers if not answer["duplicate"]]
+    assert len(fresh) == 2 * CLIENTS + 1
+    with Ledger.open(club) as ledger:
+        assert {entry.actor for entry in ledger.entries(last=len(fresh))} == {"rita"}
+
+
+def test_a_refused_game_leaves_the_others_in_and_says_why(club: Path, tmp_path: Path) -> None:
+    token = recorder(club)
+    second = recorder(club, "rob")
+
+    async def ask(client: WriterClient) -> list[Any]:
+        return await asyncio.gather(
+            client.ask("game", told("a"), token=token),
+            client.ask("game", told("b", white=77), token=token),
+            client.ask(
+                "game", told("r1-b1", outcome=Outcome.DRAW, ended_at="2026-11-20", half_moves=None), token=token
+            ),
+            client.ask("game", {"facts": {"game": "c", "pool": 5}}, token=token),
+            client.ask("game", told("d"), token="rlt_no_token_of_ours"),
+            client.ask("gmae", told("e"), token=token),
+            client.ask("game", told("f"), token=second),
+            return_exceptions=True,
+        )
+
+    with writer(club, tmp_path / "w"):
+        good, stranger, conflict, malformed, unknown, verb, other = asking(tmp_path / "w", ask)
+    assert (good["key"], other["key"]) == ("game:a", "game:f")
+    refusals = [stranger, conflict, malformed, unknown, verb]
+    assert [error.problem.status for error in refusals] == [409, 409, 400, 401, 400]
+    assert [error.problem.rule for error in refusals[:2]] == ["unknown-player", "exists-with-different-outcome"]
+    (fault,) = conflict.problem.errors
+    assert (fault.pointer, fault.stored, fault.given) == ("/outcome", "white", "draw")
+    with Ledger.open(club) as ledger:
+        assert [row.rule for row in ledger.tokens.log()] == ["unknown-token"]
+
+
+def test_views_follow_what_is_recorded_here_and_beside_and_the_head_is_signed(club: Path, tmp_path: Path) -> None:
+    token = recorder(club)
+    give_key(club)
+
+    async def ask(client: WriterClient) -> None:
+        answer = await client.ask("game", told("a"), token=token)
+        assert await client.until_views(answer["position"], PATIENCE)
+        with Ledger.open(club) as beside:
+            position = beside.append(game_recorded("beside"), token=token).position
+        assert await client.until_views(position, PATIENCE)
+        for _ in range(1_200):
+            if client.head >= position:
+                return
+            await asyncio.sleep(0.05)
+        raise AssertionError
+
+    with writer(club, tmp_path / "w", checkpoint_every=1):
+        asking(tmp_path / "w", ask)
+    with Ledger.open(club) as ledger:
+        last = ledger.checkpoints.last()
+        assert last is not None
+        assert last.head == ledger.head()
+
+
+def test_what_was_accepted_before_sigterm_is_answered_and_nothing_new_is_taken(club: Path, tmp_path: Path) -> None:
+    token = recorder(club)
+    answers: list[Any] = []
+
+    with writer(club, tmp_path / "w") as process:
+
+        async def ask(client: WriterClient) -> None:
+            await client.ask("game", told("first"), token=token)
+            sent = [
+                asyncio.create_task(client.ask("game", told(f"g{n}"), token=token, patience=PATIENCE))
+                for n in range(500)
+            ]
+            await asyncio.sleep(0.02)
+            code, said = await asyncio.to_thread(process.end)
+            assert (code, said) == (0, "")
+            answers.extend(await asyncio.gather(*sent, return_exceptions=True))
+
+        asking(tmp_path / "w", ask)
+    good = [answer for answer in answers if not isinstance(answer, RefusedError)]
+    assert good
+    assert {answer["key"] for answer in good} <= set(keys(club))
+    for error in answers:
+        if isinstance(error, RefusedError):
+            assert error.problem.status == 503
+            assert "nothing of this was recorded" in error.problem.detail or "not known" in error.problem.detail
+    with Ledger.open(club) as ledger:
+        assert ledger.views.is_level()
+
+
+def test_kills_under_load_lose_no_acknowledged_game(club: Path, tmp_path: Path) -> None:
+    """The clients send again what they know nothing of; each game stands once."""
+    token = recorder(club)
+    acknowledged: dict[str, int] = {}
+    statuses: set[int] = set()
+
+    with writer(club, tmp_path / "w") as process:
+
+        async def ask(client: WriterClient) -> None:
+            stopped = asyncio.Event()
+
+            async def load(number: int) -> None:
+                count = 0
+                while not stopped.is_set():
+                    key, count = f"c{number}-{count}", count + 1
+                    while True:
+                        try:
+                            answer = await client.ask("game", told(key), token=token, patience=PATIENCE)
+                        except RefusedError as error:
+                            statuses.add(error.problem.status)
+                            await asyncio.sleep(0.01)
+                            continue
+                        acknowledged[answer["key"]] = answer["position"]
+                        break
+
+            loads = [asyncio.create_task(load(number)) for number in range(16)]
+            for _ in range(KILLS):
+                before = len(acknowledged)
+                while len(acknowledged) < before + 50:
+                    await asyncio.sleep(0.01)
+                await asyncio.sleep(random.random() * 0.05)
+                await asyncio.to_thread(process.end, signal.SIGKILL)
+                process.start()
+            stopped.set()
+            await asyncio.gather(*loads)
+
+        asking(tmp_path / "w", ask)
+    assert statuses == {503}
+    stands = keys(club)
+    assert len(set(stands)) == len(stands)
+    for key, position in acknowledged.items():
+        assert stands[position - 1] == key
+
+
+def test_what_waits_is_bounded_in_facts_and_bytes_and_games_go_together() -> None:
+    def one(verb: str = "game", size: int = 100) -> Waiting:
+        return Waiting(verb, Asking(None, None), {}, size, None)
+
+    queue = Queue()
+    assert all(queue.put(one()) for _ in range(waiting.MOST_FACTS))
+    assert not queue.put(one())
+    assert [len(queue.next()) for _ in range(2)] == [waiting.A_BATCH] * 2
+    assert queue.put(one(size=1))
+    queue = Queue()
+    assert queue.put(one(size=waiting.MOST_BYTES))
+    assert not queue.put(one(size=1))
+    queue.end()
+    assert not queue.put(one())
+    assert (len(queue.next()), queue.next()) == (1, [])
+    with pytest.raises(MalformedError):
+        queue.put(one("gmae"))

@@ -1,0 +1,96 @@
+"""What the writer does when it is asked: one row for each verb. Each is the library's own; no rule stands here.
+
+A verb takes the ledger, what proves who asks and the arguments, as the process that answers made them of a body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.errors import MalformedError
+from ledger.facts import codec
+from ledger.facts.events import GameRecorded
+from ledger.facts.words import Receipt
+from ledger.journal.recorder import Telling
+from ledger.ledger import Ledger
+from ledger.ratings.open_ledger import DEFAULT_ACTOR
+
+Args = Mapping[str, Any]
+GAME = "game"  # the verb of which many are done at once
+
+
+class Asking(NamedTuple):
+    """Who asks.
+
+    Attributes:
+        token: what proves it; None without.
+        by: the name that is told with it; None: whom the token names.
+    """
+
+    token: str | None
+    by: str | None
+
+    @property
+    def told(self) -> dict[str, str | None]:
+        """The same as the library's verbs of recording take it."""
+        return {"actor": self.by or DEFAULT_ACTOR, "token": self.token}
+
+
+def told_game(asking: Asking, args: Args) -> Telling:
+    """The game that is told, as ``Ledger.append_each`` takes it.
+
+    Raises:
+        MalformedError: it is none.
+    """
+    event = codec.structure_event(GameRecorded.KIND, args["facts"])
+    return Telling(event, asking.told["actor"] or DEFAULT_ACTOR, asking.token, args.get("movetext"))
+
+
+def receipt(recorded: Receipt) -> dict[str, Any]:
+    """A receipt as it is sent."""
+    return {
+        "position": recorded.position,
+        "key": recorded.key,
+        "leaf": recorded.leaf.hex(),
+        "duplicate": recorded.duplicate,
+        "note": recorded.note,
+    }
+
+
+@attrs.frozen
+class Verb:
+    """A verb: what does it, and how it waits.
+
+    Attributes:
+        do: does it in a ledger that records.
+        is_long: whether it takes long, and lets single facts through meanwhile.
+    """
+
+    do: Callable[[Ledger, Asking, Args], dict[str, Any]]
+    is_long: bool = False
+
+
+def game(ledger: Ledger, asking: Asking, args: Args) -> dict[str, Any]:
+    """Record one game; many at once take ``told_game``."""
+    (outcome,) = ledger.append_each([told_game(asking, args)])
+    if isinstance(outcome, Receipt):
+        return receipt(outcome)
+    raise outcome
+
+
+VERBS: Mapping[str, Verb] = {GAME: Verb(game)}
+
+
+def verb_of(name: object) -> Verb:
+    """The verb of that name.
+
+    Raises:
+        MalformedError: there is none.
+    """
+    try:
+        return VERBS[str(name)]
+    except KeyError:
+        raise MalformedError([f"no such verb: {name!r}"]) from None

@@ -1,0 +1,308 @@
+"""The process that writes: records what the others are sent, folds it into the views, and signs the head on time.
+
+Its loop takes messages from a socket. One thread records, with a ledger of its own: what waits is taken together in one
+durable transaction, and answered after the commit. Another thread brings the views level, as soon as something was
+recorded here and soon after commands recorded it beside, and signs. What stops either is told once, and tried again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ledger.errors import CheckpointWarning, LedgerError
+from ledger.facts.words import Receipt
+from ledger.journal.recorder import Telling
+from ledger.ledger import Ledger
+
+from .. import output
+from . import problems
+from .problems import Problem
+from .settings import Serving
+from .verbs import GAME, Asking, told_game, verb_of
+from .verbs import receipt as as_sent
+from .waiting import Outcome, Queue, Waiting, full
+from .wire import LARGEST, SOCKET, TooLongError, message, next_message
+
+GLANCE = 0.2  # seconds between two looks at the journal
+LATER = 5.0  # seconds until it is tried again to fold in, or to sign, what failed
+ENDS_WITHIN = 10.0  # seconds for what was accepted when the process is to end
+_REFUSES = "the ledger takes nothing at present, and nothing of this was recorded: send it again later"
+
+
+class Opened:
+    """The ledger that a thread has open, opened anew when another file is put in its place."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._ledger: Ledger | None = None
+        self._inode = 0
+
+    def ledger(self) -> Ledger:
+        """The ledger.
+
+        Raises:
+            LedgerError: it cannot be opened.
+            OSError: it is not there.
+        """
+        inode = self._path.stat().st_ino
+        if self._ledger is not None and inode != self._inode:
+            self.close()
+        if self._ledger is None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CheckpointWarning)  # the readers say so with each answer
+                self._ledger = Ledger.open(self._path)
+            self._inode = inode
+        return self._ledger
+
+    def close(self) -> None:
+        """Release it."""
+        if self._ledger is not None:
+            with suppress(LedgerError):
+                self._ledger.close()
+            self._ledger = None
+
+
+class Recording:
+    """The thread that records what waits."""
+
+    def __init__(self, path: Path, queue: Queue, done: Callable[[Sequence[tuple[Waiting, Outcome]]], None]) -> None:
+        """Say where, what waits, and who is told what came of it, after each transaction."""
+        self._opened, self._queue, self._done = Opened(path), queue, done
+        self.thread = threading.Thread(target=self._run, name="recording", daemon=True)
+
+    def _run(self) -> None:
+        while batch := self._queue.next():
+            self._take(batch)
+        self._opened.close()
+
+    def between(self, _: object = None) -> None:
+        """Record the single facts that wait; called by what takes long, between two of its transactions."""
+        if batch := self._queue.singles():
+            self._take(batch)
+
+    def _take(self, batch: Sequence[Waiting]) -> None:
+        try:
+            ledger = self._opened.ledger()
+            outcomes = self._games(ledger, batch) if batch[0].verb == GAME else [self._one(ledger, batch[0])]
+        except (LedgerError, OSError) as error:
+            output.error(f"nothing was recorded: {error}")
+            outcomes = [problems.problem(503, _REFUSES)] * len(batch)
+        except Exception as error:  # noqa: BLE001  # a fault of the program ends one answer, not the server
+            for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
+                output.remark(line)
+            self._opened.close()
+            outcomes = [problems.problem(500, "the program failed here; its log tells how")] * len(batch)
+        self._done([*zip(batch, outcomes, strict=True)])
+
+    def _one(self, ledger: Ledger, waiting: Waiting) -> Outcome:
+        try:
+            return verb_of(waiting.verb).do(ledger, waiting.asking, waiting.args)
+        except LedgerError as error:
+            return _told(error)
+
+    @staticmethod
+    def _games(ledger: Ledger, batch: Sequence[Waiting]) -> list[Outcome]:
+        """Games in one transaction."""
+        told: dict[int, Telling] = {}
+        answers: dict[int, Outcome] = {}
+        for place, waiting in enumerate(batch):
+            try:
+                told[place] = told_game(waiting.asking, waiting.args)
+            except LedgerError as error:
+                answers[place] = _told(error)
+        for place, outcome in zip(told, ledger.append_each([*told.values()]), strict=True):
+            answers[place] = as_sent(outcome) if isinstance(outcome, Receipt) else _told(outcome)
+        return [answers[place] for place in range(len(batch))]
+
+
+def _told(error: LedgerError) -> Problem:
+    """What the library refused, as it is sent; what is the ledger's own fault is told to its log."""
+    made = problems.of_error(error)
+    if made.status >= 500:
+        output.error(str(error))
+        made = problems.problem(503, _REFUSES)
+    return made
+
+
+class Folding:
+    """The thread that brings the views level, and signs."""
+
+    def __init__(self, path: Path, checkpoint_every: int, tell: Callable[[Mapping[str, int]], None]) -> None:
+        """Say where, how often it signs (seconds; 0: never), and who is told of positions and of signed heads."""
+        self._opened, self._every, self._tell = Opened(path), checkpoint_every, tell
+        self._woken, self._stopped = threading.Event(), False
+        self._failure = ""
+        self._signed, self._sign_at = 0, time.monotonic() + checkpoint_every
+        self.views = 0
+        self.thread = threading.Thread(target=self._run, name="folding", daemon=True)
+
+    def wake(self) -> None:
+        """Something was recorded."""
+        self._woken.set()
+
+    def stop(self) -> None:
+        """Bring the views level once more, sign, and end."""
+        self._stopped = True
+        self._woken.set()
+
+    def _run(self) -> None:
+        while True:
+            last = self._stopped
+            self._woken.clear()
+            pause = GLANCE
+            try:
+                self._fold(is_last=last)
+                self._failure = ""
+            except (LedgerError, OSError) as error:
+                if str(error) != self._failure:
+                    self._failure = str(error)
+                    output.error(f"the views are not brought level, or nothing is signed: {error}")
+                pause = LATER
+            if last:
+                break
+            self._woken.wait(pause)
+        self._opened.close()
+
+    def _fold(self, *, is_last: bool) -> None:
+        ledger = self._opened.ledger()
+        ledger.level()
+        position = ledger.views.position()
+        if position != self.views:
+            self.views = position
+            self._tell({"views": position})
+        if self._every and (is_last or time.monotonic() >= self._sign_at):
+            self._sign_at = time.monotonic() + self._every
+            self._sign(ledger)
+
+    def _sign(self, ledger: Ledger) -> None:
+        """Sign the head where it grew."""
+        if ledger.journal.size() <= self._signed or not ledger.checkpoints.key_file.exists():
+            return
+        made = ledger.checkpoints.make()
+        self._signed = made.head.size
+        self._tell({"head": self._signed})
+
+    @property
+    def state(self) -> dict[str, int]:
+        """What whoever connects is told first."""
+        return {"views": self.views, "head": self._signed}
+
+
+class Writer:
+    """The sockets, and the two threads."""
+
+    def __init__(self, serving: Serving) -> None:
+        assert serving.folder is not None
+        self._place = serving.folder / SOCKET
+        self._streams: set[asyncio.StreamWriter] = set()
+        self._unanswered = 0
+        self.queue = Queue()
+        self.folding = Folding(serving.path, serving.checkpoint_every, self._tell_soon)
+        self.recording = Recording(serving.path, self.queue, self._done)
+
+    async def run(self) -> None:
+        """Take messages until SIGTERM, or until the parent is gone."""
+        self._loop = asyncio.get_running_loop()
+        stopped = asyncio.Event()
+        self._loop.add_signal_handler(signal.SIGTERM, stopped.set)
+        self.folding.thread.start()
+        self.recording.thread.start()
+        self._place.unlink(missing_ok=True)  # left by one that was killed
+        server = await asyncio.start_unix_server(self._connected, str(self._place), limit=LARGEST)
+        parent = os.getppid()
+        while not stopped.is_set() and os.getppid() == parent:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stopped.wait(), 1.0)
+        await self._end(server)
+
+    async def _end(self, server: asyncio.Server) -> None:
+        """Take nothing new, answer what was accepted, fold it in."""
+        until = self._loop.time() + ENDS_WITHIN
+        self.queue.end()
+        while (self.recording.thread.is_alive() or self._unanswered) and self._loop.time() < until:
+            await asyncio.sleep(0.01)
+        self.folding.stop()
+        while self.folding.thread.is_alive() and self._loop.time() < until:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0)  # what was told last is written
+        server.close()
+        for stream in [*self._streams]:
+            with suppress(OSError, TimeoutError):
+                await asyncio.wait_for(stream.drain(), 0.5)
+            stream.close()
+        while self._streams and self._loop.time() < until + 1:  # each is let go by who reads from it
+            await asyncio.sleep(0.01)
+
+    async def _connected(self, reading: asyncio.StreamReader, writing: asyncio.StreamWriter) -> None:
+        self._streams.add(writing)
+        writing.write(message(self.folding.state))
+        try:
+            while (taken := await next_message(reading)) is not None:
+                self._take(*taken, writing)
+        except (TooLongError, TypeError, ValueError, KeyError) as error:
+            output.error(f"a process of the server said what cannot be: {error}")
+        finally:
+            self._streams.discard(writing)
+            writing.close()
+
+    def _take(self, told: Mapping[str, Any], size: int, writing: asyncio.StreamWriter) -> None:
+        number = told["id"]
+        asking = Asking(told.get("token"), told.get("by"))
+        try:
+            has_room = self.queue.put(Waiting(told["verb"], asking, told["args"], size, (writing, number)))
+        except LedgerError as error:
+            self._send(writing, number, _told(error))
+            return
+        if has_room:
+            self._unanswered += 1
+        else:
+            self._send(writing, number, full(self.queue))
+
+    def _done(self, outcomes: Sequence[tuple[Waiting, Outcome]]) -> None:
+        """Answer, and let it be folded in; called by the thread that records."""
+        self._loop.call_soon_threadsafe(self._answer, outcomes)
+        self.folding.wake()
+
+    def _answer(self, outcomes: Sequence[tuple[Waiting, Outcome]]) -> None:
+        self._unanswered -= len(outcomes)
+        for waiting, outcome in outcomes:
+            writing, number = waiting.sender
+            self._send(writing, number, outcome)
+
+    @staticmethod
+    def _send(writing: asyncio.StreamWriter, number: int, outcome: Outcome) -> None:
+        told = {"problem": attrs.asdict(outcome)} if isinstance(outcome, Problem) else {"ok": outcome}
+        if not writing.is_closing():
+            writing.write(message({"id": number, **told}))
+
+    def _tell_soon(self, told: Mapping[str, int]) -> None:
+        self._loop.call_soon_threadsafe(self._tell, told)
+
+    def _tell(self, told: Mapping[str, int]) -> None:
+        content = message(told)
+        for stream in self._streams:
+            stream.write(content)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write for the others, until SIGTERM; the argument is the settings as JSON."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
+    asyncio.run(Writer(Serving.of_json(arguments[0])).run())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
