@@ -33,6 +33,8 @@ SHIPPED = (
     "tools/commands/*.py",
     "tools/sample/*.py",
     "tools/serve/*.py",
+    "tools/serve/static/*",
+    "tools/serve/templates/*.html",
     "schemas/*.py",
     "schemas/*/*.json",
 )

@@ -9,7 +9,7 @@ import attrs
 
 from ledger import schemes
 from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import ERASED, names
+from ledger.answers.wording import ERASED, nameless, names
 from ledger.correcting.corrections import ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.events import GameRecorded, SchemeAdopted, TournamentClosed
@@ -105,8 +105,9 @@ def described(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
         for facts in (change.expects or {}, change.facts or {}):
             players |= {facts[name] for name in ("white", "black", "player") if isinstance(facts.get(name), int)}
     called = names(ledger, players) if players else {}
-    nameless = {number: {f"{ERASED} {number}", missing(number)} for number in called}  # these say the number already
-    shown = {number: name if name in nameless[number] else f"{name} ({number})" for number, name in called.items()}
+    # these say the number already
+    bare = {number: {f"{ERASED} {number}", missing(number), nameless(number)} for number in called}
+    shown = {number: name if name in bare[number] else f"{name} ({number})" for number, name in called.items()}
     return [_words(change, shown) for change in listed]
 
 

@@ -124,7 +124,7 @@ def _list_now(ledger: Ledger, pool: str, ms: int) -> RatingList:
 
 
 def differences(
-    ledger: Ledger, first: RatingList, second: RatingList, progress: Progress = silent
+    ledger: Ledger, first: RatingList, second: RatingList, progress: Progress = silent, *, why: bool = True
 ) -> list[ListDifference]:
     """What became of each player from one list to another, in the order of the second, who is gone at the end.
 
@@ -133,6 +133,7 @@ def differences(
         first: the list that is compared.
         second: the list that it is compared with; may be of another instant, and of what was known earlier.
         progress: told what is being done.
+        why: whether it is asked which entries moved whom, for which views of earlier entries are made.
 
     Returns:
         Who only changed places because others moved is unchanged.
@@ -140,12 +141,12 @@ def differences(
     changed = [
         player for player in {**second.rows, **first.rows} if not same(first.rows.get(player), second.rows.get(player))
     ]
-    why = _why(ledger, first, second, changed, progress)
+    steps_of = _why(ledger, first, second, changed, progress) if why else {}
     players = sorted(second.rows.values(), key=_in_order)
     gone = sorted((row for row in first.rows.values() if row.player not in second.rows), key=_in_order)
     called = names(ledger, {row.player for row in (*players, *gone)})
     return [
-        _difference(first.rows.get(row.player), second.rows.get(row.player), called[row.player], why)
+        _difference(first.rows.get(row.player), second.rows.get(row.player), called[row.player], steps_of)
         for row in (*players, *gone)
     ]
 

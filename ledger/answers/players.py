@@ -15,7 +15,7 @@ from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import OriginalNumbers, beside_now, original
 from ledger.answers.rankings import RankingPlace, place
 from ledger.answers.read_models import keeps, last_row
-from ledger.answers.wording import day, in_force_from, shown
+from ledger.answers.wording import day, identity_shown, in_force_from, shown
 from ledger.book.roster import Listed, Roster
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
@@ -97,7 +97,7 @@ class PlayerSummary:
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
-    identity: str | None = documented("the player's identity, such as lichess:ann; null once erased")
+    identity: str | None = documented("the player's identity, such as lichess:ann; null: erased, or not shown")
     joined: str = documented("the day on which the player joined, or of the first game where that is earlier")
     pool: str = documented("the pool")
     scheme: str = documented("the rating scheme now")
@@ -148,7 +148,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     return PlayerSummary(
         player=person.player,
         name=shown(person),
-        identity=person.identity,
+        identity=identity_shown(person.identity),
         joined=joined(ledger, person),
         pool=rated_by.name,
         scheme=now.era.scheme.name,

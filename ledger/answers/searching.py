@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 from ledger.answers.moments import of_one_moment
+from ledger.answers.wording import called_so, identity_shown
 from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 
@@ -31,6 +32,8 @@ def players_named(ledger: Ledger, part: str) -> list[NamedPlayer]:
         StorageError: the people file and the journal do not belong together.
     """
     return [
-        NamedPlayer(player=match.player, name=match.name, identity=match.identity)
+        NamedPlayer(
+            player=match.player, name=called_so(match.player, match.name), identity=identity_shown(match.identity)
+        )
         for match in ledger.people.search.find(part)
     ]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from enum import StrEnum
 from math import floor
 from typing import Literal
 
@@ -46,9 +49,60 @@ def in_force_from(rated_ms: int | None) -> str | None:
     return None if rated_ms is None or rated_ms == OPEN else day(rated_ms)
 
 
+class Naming(StrEnum):
+    """As what players are shown: by their names, by initials, or by their numbers alone."""
+
+    FULL = "full"
+    INITIALS = "initials"
+    NUMBERS = "numbers"
+
+
+# Answers are made of many others: what all of them say of a person goes through this one place, whoever asks.
+_naming = ContextVar("naming", default=Naming.FULL)
+
+
+@contextmanager
+def naming(rule: Naming) -> Iterator[None]:
+    """Show players so in every answer that is made within the block."""
+    before = _naming.set(rule)
+    try:
+        yield
+    finally:
+        _naming.reset(before)
+
+
+def naming_now() -> Naming:
+    """As what players are shown here."""
+    return _naming.get()
+
+
 def shown(person: Person) -> str:
     """What a person is called; an erased one keeps the number only."""
-    return person.name or f"{ERASED} {person.player}"
+    return called_so(person.player, person.name)
+
+
+def called_so(player: int, name: str | None) -> str:
+    """What a player of this name is called; None: it was erased."""
+    if name is None or not name:
+        return f"{ERASED} {player}"
+    match _naming.get():
+        case Naming.FULL:
+            return name
+        case Naming.INITIALS:
+            firsts = (next((char for char in word if char.isalnum()), "") for word in name.replace("-", " ").split())
+            return " ".join(f"{first}." for first in firsts if first) or nameless(player)
+        case Naming.NUMBERS:
+            return nameless(player)
+
+
+def nameless(player: int) -> str:
+    """What a player is called whose name is not shown."""
+    return f"Player {player}"
+
+
+def identity_shown(identity: str | None) -> str | None:
+    """An identity, which may have the name in it; None where names are not shown in full."""
+    return identity if _naming.get() is Naming.FULL else None
 
 
 def told_apart(called: Mapping[int, str]) -> dict[int, str]:

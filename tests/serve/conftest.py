@@ -16,6 +16,7 @@ from ledger.ledger import Ledger
 from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools import cli
 from tools.serve.readers import Reader, application
+from tools.serve.sites import Site
 
 
 @pytest.fixture(name="busy_base", scope="session")
@@ -44,7 +45,7 @@ def _served(busy_base: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(name="answering")
 def _answering(served: Path) -> Iterator[Reader]:
-    reader = Reader(served, SITE, threads=2)
+    reader = Reader(served, Site(public_url=SITE), threads=2)
     yield reader
     reader.close()
 

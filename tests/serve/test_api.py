@@ -228,7 +228,7 @@ def test_other_methods_are_refused_with_those_that_may_be(get: Get) -> None:
 def test_a_fault_of_the_program_shows_nothing_of_it(
     get: Get, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise RuntimeError("the inside")
 
     monkeypatch.setattr(Reader, "answer", fail)

@@ -16,8 +16,8 @@ from ledger.runtime.ledger_files import journal_file
 from ..serve.settings import SETTINGS, Setting, serving, word_of
 from . import DB, level
 
-_NEEDED = ("starlette", "uvicorn")
-EXTRA = "serve needs Starlette and uvicorn, which are not installed: pip install 'rating-ledger[server]'"
+_NEEDED = ("jinja2", "python_multipart", "starlette", "uvicorn")
+EXTRA = "serve needs Starlette, uvicorn, Jinja2 and python-multipart: pip install 'rating-ledger[server]'"
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:

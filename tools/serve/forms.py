@@ -25,7 +25,7 @@ class PlayerFacts:
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
-    identity: str | None = documented("the player's identity, such as lichess:ann; null once erased")
+    identity: str | None = documented("the player's identity, such as lichess:ann; null: erased, or not shown")
     pool: str = documented("the pool")
     summary: PlayerSummary | None = documented("results and ratings; null: no rated game there, nor a list's rating")
 

@@ -5,9 +5,11 @@ Each function takes a ledger, within one of its moments, and what was asked by n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.metadata import version
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import attrs
@@ -39,7 +41,7 @@ from ledger.answers.game_pgn import game_pgn
 from ledger.answers.graphs import html, json_form, pages, svg
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.read_models import last_row
-from ledger.answers.wording import names, shown
+from ledger.answers.wording import Naming, identity_shown, names, naming_now, shown
 from ledger.audit.receipts import receipt_of
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.ledger import Ledger
@@ -63,12 +65,28 @@ class Document(NamedTuple):
     media: str
 
 
+class Moved(NamedTuple):
+    """An answer that is elsewhere.
+
+    Attributes:
+        path: of the page within the site, with ``{}`` for each of the parts.
+        parts: what stands there.
+        for_good: whether it stays there.
+        asked: by name, what is asked of it.
+    """
+
+    path: str
+    parts: tuple[object, ...]
+    for_good: bool
+    asked: Mapping[str, object] = MappingProxyType({})
+
+
 def _most(asked: Asked) -> int:
     """How many rows are worked out: those of the page and one more, which tells whether there is a next page."""
     return int(asked["offset"] + asked["limit"] + 1)
 
 
-def _without_officers(form: type[Form], answer: attrs.AttrsInstance) -> Form:
+def without_officers(form: type[Form], answer: attrs.AttrsInstance) -> Form:
     """The fields of an answer that its public form has."""
     return form(**{field.name: getattr(answer, field.name) for field in attrs.fields(form)})
 
@@ -115,34 +133,56 @@ def some_players(ledger: Ledger, asked: Asked) -> list[searching.NamedPlayer]:
     if (asked["part"] is None) == (not wanted):
         raise MalformedError(["give part, or number and identity, which may be repeated"])
     if asked["part"] is not None:
+        if naming_now() is not Naming.FULL:
+            raise MalformedError(["part: players are not sought by a part of the name here; give number or identity"])
         return searching.players_named(ledger, asked["part"])
     if len(wanted) > MOST_PLAYERS:
         raise MalformedError([f"at most {MOST_PLAYERS} players at once, got {len(wanted)}"])
-    people = [ledger.player(word) for word in wanted]
+    people = [player_asked(ledger, word) for word in wanted]
     called = names(ledger, {person.player for person in people})
     return [
-        searching.NamedPlayer(player=person.player, name=called[person.player], identity=person.identity)
+        searching.NamedPlayer(
+            player=person.player, name=called[person.player], identity=identity_shown(person.identity)
+        )
         for person in people
     ]
 
 
 def player(ledger: Ledger, asked: Asked) -> forms.PlayerFacts:
     """One player in one pool."""
-    person, pool = ledger.player(asked["player"]), ledger.pool(asked["pool"])
-    summary = players.summary(ledger, person, pool.name, asked["at"]) if _is_rated(ledger, person, asked) else None
+    person, pool = player_asked(ledger, asked["player"]), ledger.pool(asked["pool"])
+    rated = is_rated(ledger, person, pool.name)
+    summary = players.summary(ledger, person, pool.name, asked["at"]) if rated else None
     return forms.PlayerFacts(
         player=person.player,
         name=names(ledger, {person.player})[person.player],
-        identity=person.identity,
+        identity=identity_shown(person.identity),
         pool=pool.name,
         summary=summary,
     )
 
 
-def _is_rated(ledger: Ledger, person: Person, asked: Asked) -> bool:
+def player_asked(ledger: Ledger, word: str | int) -> Person:
+    """The player that is meant by a number, an identity or a whole name.
+
+    Where names are not shown in full, nobody shall learn one by trying: players are not named by near ones there, and
+    where numbers alone are shown, they go by these alone.
+    """
+    rule = naming_now()
+    if rule is Naming.FULL or str(word).isdecimal():
+        return ledger.player(word)
+    hint = "players go by their numbers here"
+    if rule is Naming.INITIALS:
+        with suppress(UnknownNameError):
+            return ledger.player(word)
+        hint = "give the whole name of one player, or a number"
+    raise UnknownNameError("player", str(word), hint)
+
+
+def is_rated(ledger: Ledger, person: Person, pool: str | None) -> bool:
     """Whether the player has a rated game in the pool, or came with the rating of a list."""
     try:
-        last_row(ledger, person, ledger.pool(asked["pool"]))
+        last_row(ledger, person, ledger.pool(pool))
     except UnknownNameError:
         return False
     return True
@@ -153,8 +193,8 @@ def of_rated(ask: Callable[[Ledger, Person, Asked], list[Any]]) -> Callable[[Led
 
     def asking(ledger: Ledger, asked: Asked) -> list[Any]:
         ledger.pool(asked["pool"])  # an unknown pool is a fault, not an empty answer
-        person = ledger.player(asked["player"])
-        return ask(ledger, person, asked) if _is_rated(ledger, person, asked) else []
+        person = player_asked(ledger, asked["player"])
+        return ask(ledger, person, asked) if is_rated(ledger, person, asked["pool"]) else []
 
     asking.__doc__ = ask.__doc__
     return asking
@@ -194,23 +234,23 @@ def changes(ledger: Ledger, asked: Asked) -> rating_changes.RatingChanges:
     """What made the difference between a rating then and now."""
     if asked["since"] is None:
         raise MalformedError(["since: give a day, month or year"])
-    return rating_changes.changes(ledger, ledger.player(asked["player"]), asked["since"], asked["pool"])
+    return rating_changes.changes(ledger, player_asked(ledger, asked["player"]), asked["since"], asked["pool"])
 
 
 def prediction(ledger: Ledger, asked: Asked) -> predictions.Prediction:
     """What a win, a draw and a loss against an opponent would bring."""
     if asked["opponent"] is None:
         raise MalformedError(["opponent: give a name, an identity or a number"])
-    both = ledger.player(asked["player"]), ledger.player(asked["opponent"])
+    both = player_asked(ledger, asked["player"]), player_asked(ledger, asked["opponent"])
     return predictions.predict(ledger, *both, asked["pool"], asked["at"])
 
 
 def graph(ledger: Ledger, asked: Asked) -> Any:
     """The rating graph of a player: as data, or as a picture."""
-    person, rated_by = ledger.player(asked["player"]), ledger.pool(asked["pool"])
-    if not _is_rated(ledger, person, asked):
+    person, rated_by = player_asked(ledger, asked["player"]), ledger.pool(asked["pool"])
+    if not is_rated(ledger, person, asked["pool"]):
         raise UnknownNameError("rated game of", shown(person), f"pool {rated_by.name!r} has none, so there is no graph")
-    against = None if asked["against"] is None else ledger.player(asked["against"])
+    against = None if asked["against"] is None else player_asked(ledger, asked["against"])
     page = pages.page(
         ledger,
         person,
@@ -270,15 +310,15 @@ def table(ledger: Ledger, asked: Asked) -> Document:
 def lists(ledger: Ledger, asked: Asked) -> list[forms.PublicList]:
     """The lists that were published, the newest first."""
     pool = None if asked["pool"] is None else ledger.pool(asked["pool"]).name
-    return [_without_officers(forms.PublicList, row) for row in publications.lists(ledger, pool)[::-1]]
+    return [without_officers(forms.PublicList, row) for row in publications.lists(ledger, pool)[::-1]]
 
 
 def list_rows(ledger: Ledger, asked: Asked) -> list[publications.PublishedPlayerRow]:
     """A published list, with what the journal says now beside it."""
-    return publications.rows(ledger, ledger.publications.found(_listed(asked)))
+    return publications.rows(ledger, ledger.publications.found(list_name(asked)))
 
 
-def _listed(asked: Asked) -> str:
+def list_name(asked: Asked) -> str:
     """The name of a list; in an address its edition cannot stand behind a slash."""
     return asked["list"] if asked["edition"] is None else f"{asked['list']}/{asked['edition']}"
 
@@ -286,7 +326,8 @@ def _listed(asked: Asked) -> str:
 # -- corrections and games -----------------------------------------------------------------------------------------
 
 
-def _public(row: corrections.ProposalRow) -> forms.PublicCorrection:
+def public(row: corrections.ProposalRow) -> forms.PublicCorrection:
+    """A correction as strangers see it."""
     return forms.PublicCorrection(
         number=row.proposal,
         state=row.state,
@@ -301,14 +342,14 @@ def all_corrections(ledger: Ledger, asked: Asked) -> list[forms.PublicCorrection
     """Corrections, the newest first."""
     shown = ledger.corrections.proposals(open_only=asked["state"] == "open")
     newest = islice(sorted(shown, key=lambda each: -each.proposal.proposal), _most(asked))
-    return [_public(row) for row in corrections.proposal_rows(ledger, newest)]
+    return [public(row) for row in corrections.proposal_rows(ledger, newest)]
 
 
 def correction(ledger: Ledger, asked: Asked) -> forms.PublicCorrection:
     """One correction, with all its changes."""
     if not asked["number"].isdecimal():
         raise UnknownNameError("correction", asked["number"], "corrections have numbers")
-    return _public(corrections.proposal(ledger, int(asked["number"])))
+    return public(corrections.proposal(ledger, int(asked["number"])))
 
 
 def games_of_day(ledger: Ledger, asked: Asked) -> list[recorded_games.RecordedGame]:
@@ -326,7 +367,11 @@ def game(ledger: Ledger, asked: Asked) -> recorded_games.RecordedGame:
 
 def explained(ledger: Ledger, asked: Asked) -> forms.ExplainedSides:
     """Why a game changed both ratings."""
-    stands = recorded_games.recorded_game(ledger, asked["game"])
+    return sides_explained(ledger, recorded_games.recorded_game(ledger, asked["game"]))
+
+
+def sides_explained(ledger: Ledger, stands: recorded_games.RecordedGame) -> forms.ExplainedSides:
+    """The same of a game that is at hand."""
     if stands.reason is not None:
         return forms.ExplainedSides(game=stands.game, reason=stands.reason, white=None, black=None)
     white, black = (
@@ -338,7 +383,7 @@ def explained(ledger: Ledger, asked: Asked) -> forms.ExplainedSides:
 
 def game_log(ledger: Ledger, asked: Asked) -> list[forms.PublicLogEntry]:
     """What the journal says about a game."""
-    return [_without_officers(forms.PublicLogEntry, row) for row in game_logs.game_log(ledger, asked["game"])]
+    return [without_officers(forms.PublicLogEntry, row) for row in game_logs.game_log(ledger, asked["game"])]
 
 
 def pgn(ledger: Ledger, asked: Asked) -> Document:

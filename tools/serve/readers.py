@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,36 +32,56 @@ from starlette.responses import Response
 from starlette.routing import Route as Address
 
 from ledger.answers.rows import as_row, as_rows
+from ledger.answers.wording import naming
 from ledger.errors import CheckpointWarning, LedgerError
 from ledger.ledger import Ledger, utc_now
 from ledger.runtime.nearest import did_you_mean
 
 from .. import output
-from . import log, openapi, problems
+from . import encodings, log, openapi, pages, problems, safety
 from .forms import LedgerFacts
 from .parameters import asked as read_parameters
 from .problems import Problem, RefusedError
-from .questions import PROGRAM, Document
+from .questions import PROGRAM, Document, Moved
+from .rendering import Around, Renderer
 from .routes import PREFIX, ROUTES, ROWS_MEDIA, Cost, Route
+from .safety import Guard
+from .sites import Site
 
 THREADS = 4
 KEPT_BYTES = 32 * 1024 * 1024  # of answers that are kept
 PATIENCE = 10.0  # seconds for which a scan waits for another one
-_SAFE = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-    "Cache-Control": "no-cache",  # ask each time: an unchanged answer costs nothing
-}
+HTML = "text/html; charset=utf-8"
+EVERY_ROUTE = (*ROUTES, *pages.ROUTES)
 
 
 class Answer(NamedTuple):
-    """An answer: its bytes, media type, tag and position, and where the next page is; None: who asks has the bytes."""
+    """An answer.
+
+    Attributes:
+        body: its bytes; None: who asks has them.
+        media: its media type.
+        tag: its entity tag.
+        position: how many entries of the journal it follows from.
+        following: where the next page is; None: there is none, or there are no pages.
+        packed: the bytes as gzip, once somebody took them so.
+        status: the status; 200, or of an answer that is elsewhere.
+        location: where that is.
+    """
 
     body: bytes | None
     media: str
     tag: str
     position: int
     following: str | None
+    packed: bytes | None = None
+    status: int = 200
+    location: str | None = None
+
+    @property
+    def size(self) -> int:
+        """How many bytes it takes."""
+        return len(self.body or b"") + len(self.packed or b"")
 
 
 class Kept:
@@ -82,17 +103,17 @@ class Kept:
 
     def put(self, target: str, answer: Answer) -> None:
         """Keep an answer in the place of an earlier one."""
-        size = len(answer.body or b"")
+        size = answer.size
         if size > self._room // 8:
             return
         with self._lock:
             before = self._answers.pop(target, None)
-            self._used -= 0 if before is None else len(before.body or b"")
+            self._used -= 0 if before is None else before.size
             self._answers[target] = answer
             self._used += size
             while self._used > self._room:
                 _, gone = self._answers.popitem(last=False)
-                self._used -= len(gone.body or b"")
+                self._used -= gone.size
 
 
 @attrs.define
@@ -107,19 +128,16 @@ class _Open:
 class Reader:
     """What a reading process holds: threads, each with the ledger open; answers that are kept."""
 
-    def __init__(self, path: str | Path, public_url: str = "", threads: int = THREADS, shown: str = "hashes") -> None:
-        """Say which ledger.
-
-        Args:
-            path: the ledger.
-            public_url: what stands before the addresses in links.
-            threads: that answer at the same time.
-            shown: what of the log strangers may read: off, hashes or entries.
-        """
-        self.path, self.public_url, self.shown = Path(path), public_url.rstrip("/"), shown
+    def __init__(
+        self, path: str | Path, site: Site | None = None, threads: int = THREADS, shown: str = "hashes"
+    ) -> None:
+        """Say which ledger it is, of which site, and what of its log strangers may read: off, hashes or entries."""
+        self.path, self.site, self.shown = Path(path), site or Site(), shown
+        self.renderer = Renderer(self.site)
         self.executor = ThreadPoolExecutor(threads, thread_name_prefix="reader")
         self.kept = Kept()
         self.scanning = asyncio.Semaphore(1)
+        self.alarm: str | None = None  # as the last thread that opened the ledger saw it
         self._own = threading.local()
 
     def open(self) -> _Open:
@@ -135,27 +153,40 @@ class Reader:
             warnings.simplefilter("always", CheckpointWarning)
             ledger = Ledger.open(self.path, follow=False)
         alarm = next((str(each.message) for each in alarms if issubclass(each.category, CheckpointWarning)), None)
+        self.alarm = alarm
         opened = _Open(ledger, inode, alarm)
         self._own.open = opened
         return opened
 
-    def answer(self, route: Route, asked: Mapping[str, Any], target: str, tags: Sequence[str]) -> Answer:
+    def answer(
+        self, route: Route, asked: Mapping[str, Any], target: str, tags: Sequence[str], *, pack: bool = False
+    ) -> Answer:
         """The answer to what was asked, without its bytes where whoever asks has them, by one of their *tags*.
+
+        Args:
+            route: what is asked.
+            asked: the values of its parameters.
+            target: what tells the question from others.
+            tags: of the answers that whoever asks has.
+            pack: whether the bytes are wanted as gzip, too.
 
         Raises:
             LedgerError: the library refuses.
         """
         held = self.open()
-        with held.ledger.moment() as position:
-            tag = _tag(held, position, target, utc_now() if route.of_today else None)
+        with held.ledger.moment() as position, naming(self.site.names):
+            tag = self._tag(held, position, target, utc_now() if route.of_today else None)
             if tag in tags or "*" in tags:
                 return Answer(None, "", tag, position, None)
-            if (answer := self.kept.get(target, tag)) is not None:
+            if (answer := self.kept.get(target, tag)) is not None and not (pack and _unpacked(answer)):
                 return answer
-            value = route.ask(held.ledger, asked)
-        if isinstance(value, LedgerFacts):
-            value = attrs.evolve(value, alarm=held.alarm)
-        answer = self._made(route, asked, value, tag, position)
+            value = None if answer is not None else route.ask(held.ledger, asked)
+        if answer is None:
+            if isinstance(value, LedgerFacts):
+                value = attrs.evolve(value, alarm=held.alarm)
+            answer = self._made(route, asked, value, Around(position=position, alarm=held.alarm, path=target), tag)
+        if pack and answer.body is not None and encodings.worth_it(answer.media, len(answer.body)):
+            answer = answer._replace(packed=encodings.packed(answer.body))
         self.kept.put(target, answer)
         return answer
 
@@ -166,14 +197,27 @@ class Reader:
             LedgerError: the library refuses.
         """
         held = self.open()
-        tag = _tag(held, 0, target, None)
+        tag = self._tag(held, 0, target, None)
         if (answer := self.kept.get(target, tag)) is None:
             document = make(held.ledger)
             answer = Answer(document.content, document.media, tag, 0, None)
             self.kept.put(target, answer)
         return answer
 
-    def _made(self, route: Route, asked: Mapping[str, Any], value: Any, tag: str, position: int) -> Answer:
+    def _tag(self, held: _Open, position: int, target: str, now: datetime | None) -> str:
+        """What is another one where the answer may be: by file, alarm, program, site, address, position, and day."""
+        day = "" if now is None else f"-{now.astimezone(UTC):%Y%m%d}"
+        origin = f"{PROGRAM} {held.inode} {held.alarm} {self.site} {target}"
+        return f'"{position}-{sha256(origin.encode()).hexdigest()[:16]}{day}"'
+
+    def _made(self, route: Route, asked: Mapping[str, Any], value: Any, around: Around, tag: str) -> Answer:
+        position = around.position
+        if isinstance(value, Moved):
+            status = 301 if value.for_good else 302
+            elsewhere = self.site.to(value.path, *value.parts, **value.asked)
+            return Answer(b"", HTML, tag, position, None, status=status, location=elsewhere)
+        if route.template is not None:
+            return Answer(self.renderer.page(route.template, value, around), HTML, tag, position, None)
         if isinstance(value, Document):
             return Answer(value.content, value.media, tag, position, None)
         if not route.rows:
@@ -201,7 +245,7 @@ class Reader:
             if asked[name] != parameter.default
             for word in (asked[name] if parameter.many else [asked[name]])
         ]
-        return f"{self.public_url}{PREFIX}{path}?{urlencode(words)}"
+        return f"{self.site.public_url}{PREFIX}{path}?{urlencode(words)}"
 
     def close(self) -> None:
         """Let the threads end."""
@@ -209,42 +253,56 @@ class Reader:
 
 
 def application(reader: Reader) -> Starlette:
-    """The application: every address of the table, its documentation, and problems for all else."""
-    described = orjson.dumps(openapi.document(reader.public_url))
-    paths = [route.address for route in (*ROUTES, *log.shown(reader.shown))]
+    """The application: every address of the tables, its documentation, and problems for all else."""
+    site = reader.site
+    described = orjson.dumps(openapi.document(site.public_url))
+    paths = [route.address for route in (*EVERY_ROUTE, *log.shown(reader.shown))]
 
     async def documentation(_: Request) -> Response:
-        return Response(described, media_type="application/json", headers=_SAFE)
+        headers = safety.headers(Guard.DATA, index=site.index)
+        return Response(described, media_type="application/json", headers=headers)
+
+    async def static(request: Request) -> Response:
+        file = reader.renderer.files.get(request.path_params["name"])
+        if file is None:
+            return await unknown(request)
+        headers = {**safety.headers(Guard.STATIC, index=site.index), "Content-Type": file.media}
+        if not encodings.takes_gzip(request.headers.get("accept-encoding", "")):
+            return Response(file.body, headers=headers)
+        return Response(file.packed, headers={**headers, "Content-Encoding": "gzip"})
+
+    async def robots(_: Request) -> Response:
+        return Response(pages.robots(site), media_type="text/plain", headers=safety.headers(Guard.DATA, index=False))
 
     async def unknown(request: Request) -> Response:
         hint = did_you_mean(request.url.path, paths)
-        return _refused(
-            problems.problem(404, f"nothing is at {request.url.path}; {hint}{PREFIX}/openapi.json tells all")
-        )
+        where = f"{PREFIX}/openapi.json tells all" if _is_for_programs(request) else "the start page leads to all"
+        return _refused(reader, request, problems.problem(404, f"nothing is at {request.url.path}; {hint}{where}"))
 
-    async def refused(_: Request, error: Exception) -> Response:
+    async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         made = problems.problem(error.status_code, error.detail)
         headers = dict(error.headers or {})
         if "Allow" in headers:
             headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
-        return _refused(made, headers)
+        return _refused(reader, request, made, headers)
 
-    async def without_answer(_: Request, error: Exception) -> Response:
+    async def without_answer(request: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError)
-        return _refused(error.reason)
+        return _refused(reader, request, error.reason)
 
-    async def failed(_: Request, error: Exception) -> Response:
+    async def failed(request: Request, error: Exception) -> Response:
         for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
             output.remark(line)
-        return _refused(problems.problem(500, "the program failed here; its log tells how"))
+        return _refused(reader, request, problems.problem(500, "the program failed here; its log tells how"))
 
-    addresses = [Address(route.address, _endpoint(reader, route), methods=["GET"]) for route in ROUTES]
     return Starlette(
         routes=[
-            *addresses,
-            *log.addresses(reader, _SAFE),
+            *(Address(route.address, _endpoint(reader, route), methods=["GET"]) for route in EVERY_ROUTE),
+            *log.addresses(reader, safety.headers(Guard.DATA, index=False)),
             Address(f"{PREFIX}/openapi.json", documentation, methods=["GET"]),
+            Address("/static/{name}", static, methods=["GET"]),
+            Address("/robots.txt", robots, methods=["GET"]),
             Address("/{path:path}", unknown),
         ],
         middleware=[
@@ -259,57 +317,85 @@ def application(reader: Reader) -> Starlette:
     )
 
 
-def _endpoint(reader: Reader, route: Route) -> Any:
+def _endpoint(reader: Reader, route: Route) -> Callable[[Request], Any]:
     async def endpoint(request: Request) -> Response:
-        asked, wrong = read_parameters(route.every_parameter, request.query_params.multi_items())
+        words = request.query_params.multi_items()
+        if route.template is not None:
+            words = [(name, word) for name, word in words if word]  # a form sends the fields that stayed empty, too
+        asked, wrong = read_parameters(route.every_parameter, words)
         if wrong:
-            return _refused(problems.of_parameters(wrong))
+            return _refused(reader, request, problems.of_parameters(wrong))
         asked |= request.path_params
         if route.rows and asked["format"] is None:
             asked["format"] = _accepted(request.headers.get("accept", ""))
         target = f"{request.url.path}?{urlencode(sorted((name, str(word)) for name, word in asked.items()))}"
-        tags = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
+        tags = encodings.tags(request.headers.get("if-none-match", ""))
+        pack = encodings.takes_gzip(request.headers.get("accept-encoding", ""))
         try:
-            answer = await _worked_out(reader, route, asked, target, tags)
+            answer = await _worked_out(reader, route, partial(reader.answer, route, asked, target, tags, pack=pack))
         except TimeoutError:
-            return _refused(problems.problem(503, "others ask for much at present; ask again later"))
+            made = problems.problem(503, "others ask for much at present; ask again later")
+            return _refused(reader, request, made)
         except LedgerError as error:
-            return _refused(problems.told(error))
+            return _refused(reader, request, problems.told(error))
+        headers = safety.headers(route.guard, index=reader.site.index)
         if answer.body is None:
-            return Response(status_code=304, headers={"ETag": answer.tag, **_SAFE})
-        more = {"ETag": answer.tag, "Ledger-Position": str(answer.position), **_SAFE}
-        if answer.following is not None:
-            more["Link"] = f'<{answer.following}>; rel="next"'
-        if answer.media.startswith("text/html"):
-            del more["Content-Security-Policy"]  # the page brings one that lets its own script run
-        return Response(answer.body, headers={**more, "Content-Type": answer.media})
+            return Response(status_code=304, headers={**headers, "ETag": _tag_sent(request, answer)})
+        return _sent(route, answer, headers, pack=pack)
 
     return endpoint
 
 
-async def _worked_out(
-    reader: Reader, route: Route, asked: Mapping[str, Any], target: str, tags: Sequence[str]
-) -> Answer:
+def _tag_sent(request: Request, answer: Answer) -> str:
+    """The tag of the answer that whoever asks has: packed, or as it is."""
+    packed = encodings.tag_of_packed(answer.tag)
+    return packed if packed in request.headers.get("if-none-match", "") else answer.tag
+
+
+def _sent(route: Route, answer: Answer, headers: Mapping[str, str], *, pack: bool) -> Response:
+    more = {"ETag": answer.tag, "Ledger-Position": str(answer.position), "Content-Type": answer.media, **headers}
+    more["Vary"] = "Accept, Accept-Encoding" if route.rows else "Accept-Encoding"
+    if answer.location is not None:
+        more["Location"] = answer.location
+    if answer.following is not None:
+        more["Link"] = f'<{answer.following}>; rel="next"'
+    if answer.media.startswith("text/html") and route.template is None:
+        del more["Content-Security-Policy"]  # the page brings one that lets its own script run
+    if not pack or answer.packed is None:
+        return Response(answer.body, answer.status, more)
+    packed = {"Content-Encoding": "gzip", "ETag": encodings.tag_of_packed(answer.tag)}
+    return Response(answer.packed, answer.status, {**more, **packed})
+
+
+async def _worked_out(reader: Reader, route: Route, work: Callable[[], Answer]) -> Answer:
     loop = asyncio.get_running_loop()
     if route.cost is Cost.INDEX:
-        return await loop.run_in_executor(reader.executor, reader.answer, route, asked, target, tags)
+        return await loop.run_in_executor(reader.executor, work)
     await asyncio.wait_for(reader.scanning.acquire(), PATIENCE)
     try:
-        return await loop.run_in_executor(reader.executor, reader.answer, route, asked, target, tags)
+        return await loop.run_in_executor(reader.executor, work)
     finally:
         reader.scanning.release()
 
 
-def _refused(made: Problem, more: Mapping[str, str] | None = None) -> Response:
-    headers = {**_SAFE, **problems.headers(made.status), **(more or {}), "Content-Type": problems.MEDIA}
-    return Response(made.body(), made.status, headers)
+def _is_for_programs(request: Request) -> bool:
+    """Whether what is asked is no page: an address for programs, or a question that takes no page."""
+    return request.url.path.startswith("/api/") or "text/html" not in request.headers.get("accept", "")
 
 
-def _tag(held: _Open, position: int, target: str, now: datetime | None) -> str:
-    """What is another one where the answer may be: by file, alarm, program, address, position, and the day."""
-    day = "" if now is None else f"-{now.astimezone(UTC):%Y%m%d}"
-    origin = sha256(f"{PROGRAM} {held.inode} {held.alarm} {target}".encode()).hexdigest()[:16]
-    return f'"{position}-{origin}{day}"'
+def _refused(reader: Reader, request: Request, made: Problem, more: Mapping[str, str] | None = None) -> Response:
+    """Why there is no answer: problem details for programs, a page with the same words for browsers."""
+    guard = Guard.DATA if _is_for_programs(request) else Guard.PAGE
+    headers = {**safety.headers(guard, index=False), **problems.headers(made.status), **(more or {}), "Vary": "Accept"}
+    if guard is Guard.DATA:
+        return Response(made.body(), made.status, {**headers, "Content-Type": problems.MEDIA})
+    around = Around(position=0, alarm=reader.alarm, path="")
+    return Response(reader.renderer.page("problem.html", made, around), made.status, {**headers, "Content-Type": HTML})
+
+
+def _unpacked(answer: Answer) -> bool:
+    """Whether an answer that is worth packing was not packed yet."""
+    return answer.packed is None and encodings.worth_it(answer.media, len(answer.body or b""))
 
 
 def _accepted(header: str) -> str:

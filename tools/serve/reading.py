@@ -11,6 +11,7 @@ import uvicorn
 
 from .readers import Reader, application
 from .settings import Serving
+from .sites import Site
 
 ENDS_WITHIN = 10  # seconds for what is being answered when the process is to end
 
@@ -19,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     """Answer on a socket; the arguments are the settings as JSON, and the number of the open socket."""
     serving = Serving.of_json(arguments[0])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
-    reader = Reader(serving.path, serving.public_url or "", shown=serving.log)
+    reader = Reader(serving.path, Site.of(serving), shown=serving.log)
     config = uvicorn.Config(
         application(reader),
         lifespan="off",

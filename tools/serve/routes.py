@@ -34,6 +34,7 @@ from ledger.ledger import Ledger
 
 from . import forms, questions
 from .parameters import Asked, Parameter, choice, instant, text, whole
+from .safety import Guard
 
 PREFIX = "/api/v1"
 PAGE = 100  # rows of a page, where nothing else is asked
@@ -61,6 +62,8 @@ class Route:
         of_today: whether it depends on what day it is, too.
         media: of answers that are documents, what they may be.
         prefix: what stands before the path.
+        template: of a page, the template that shows the answer; None: it is for programs.
+        guard: what browsers may do with it.
     """
 
     path: str
@@ -72,6 +75,8 @@ class Route:
     of_today: bool = False
     media: tuple[str, ...] = ("application/json",)
     prefix: str = PREFIX
+    template: str | None = None
+    guard: Guard = Guard.DATA
 
     @property
     def doc(self) -> str:

@@ -43,6 +43,7 @@ def page(
     by: Order = "game",
     against: Person | None = None,
     boards: bool = False,
+    most_beside: int = MOST_BESIDE,
 ) -> Page:
     """A page of a player's rating graph.
 
@@ -55,6 +56,7 @@ def page(
         by: whether bars stand side by side or where their days lie.
         against: another player, whose games of the same days stand beside; asks for *by* date.
         boards: whether the final position of each game is worked out from the moves that are kept.
+        most_beside: how many games of the other player, who may play far more often; the latest ones.
 
     Raises:
         UnknownNameError: a player has neither a rated game in the pool nor the rating of a list, or no such page.
@@ -86,7 +88,7 @@ def page(
         older=older if first > 1 else None,
         is_newest=until == games,
         player=bars,
-        against=None if against is None else read.beside(against, bars, is_newest=until == games),
+        against=None if against is None else read.beside(against, bars, most_beside, is_newest=until == games),
     )
 
 
@@ -240,7 +242,7 @@ class _Reader(NamedTuple):
         except (UnknownNameError, MalformedError):
             return None
 
-    def beside(self, person: Person, bars: PlayerBars, *, is_newest: bool) -> PlayerBars:
+    def beside(self, person: Person, bars: PlayerBars, most: int, *, is_newest: bool) -> PlayerBars:
         """Another player's games between the first and the last moment of a page; up to now on the newest one."""
         newest = last_row(self.ledger, person, self.pool)
         games = 0 if newest is None else int(newest["n"])
@@ -249,6 +251,6 @@ class _Reader(NamedTuple):
         arguments = (self.pool.pool, person.player, *span)
         rows = queries.dictionaries(self.ledger.views.connection, queries.GAMES_BETWEEN, arguments)
         numbers = [int(row["n"]) for row in rows]
-        kept = numbers[:MOST_BESIDE]
+        kept = numbers[:most]
         first, until = (kept[-1], kept[0]) if kept else (1, 0)
         return self.player_bars(person, first, until, games, len(numbers) - len(kept))

@@ -6,9 +6,10 @@ facts in ``data-`` attributes. All text is escaped here; colours and patterns ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from math import isfinite
+from typing import NamedTuple
 
 from ledger.answers.graphs import wording
 from ledger.answers.graphs.bars import Bar, Page, PlayerBars
@@ -43,7 +44,9 @@ def draw(page: Page, look: Look = PLAIN, link: Link = address) -> str:
     return sheet + drawing(page, look, link, f"<defs>{patterns(look)}</defs>")
 
 
-def drawing(page: Page, look: Look, link: Link, definitions: str, mark: str = "rg") -> str:
+def drawing(
+    page: Page, look: Look, link: Link, definitions: str, mark: str = "rg", *, data: Collection[str] | None = None
+) -> str:
     """The same as a part of a larger document.
 
     Args:
@@ -52,8 +55,10 @@ def drawing(page: Page, look: Look, link: Link, definitions: str, mark: str = "r
         link: where a bar leads; None for nowhere.
         definitions: style and patterns, where they do not stand elsewhere in the document.
         mark: what its own marks begin with; no other drawing of the document has the same.
+        data: which facts stand in ``data-`` attributes; None: all.
     """
     layout = lay_out(page, opponents=look.opponents)
+    drawn = _Drawn(look, link, EVERY_FACT if data is None else frozenset(data))
     height = _BASE + BELOW
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="rg" width="{_n(layout.width)}" height="{_n(height)}" '
@@ -67,9 +72,9 @@ def drawing(page: Page, look: Look, link: Link, definitions: str, mark: str = "r
         *_axes(page, layout),
         '<g role="list">',
         *_now(page, layout, look),
-        *_bars(page, layout, link, look),
+        *_bars(page, layout, drawn),
         "</g>",
-        *_beside(page, layout, link),
+        *_beside(page, layout, drawn),
         *_spots_on_top(page, layout, opponents=look.opponents),
         *_seams(page, layout),
         *_legend(page, layout, look),
@@ -150,9 +155,17 @@ def _rect(kind: str, middle: float, y: float, width: float, fill: str) -> str:
     )
 
 
-def _bars(page: Page, layout: GraphLayout, link: Link, look: Look) -> list[str]:
+class _Drawn(NamedTuple):
+    """How games are drawn: the look, where they lead, which facts they carry beside their words."""
+
+    look: Look
+    link: Link
+    data: frozenset[str]
+
+
+def _bars(page: Page, layout: GraphLayout, drawn: _Drawn) -> list[str]:
     parts = [
-        _bar(bar, page.player, x, layout, link, look, with_spot=look.opponents and page.by == "game")
+        _bar(bar, page.player, x, layout, drawn, with_spot=drawn.look.opponents and page.by == "game")
         for bar, x in zip(page.player.bars, layout.places, strict=True)
     ]
     # of games that overlap the newest lies on top
@@ -183,12 +196,14 @@ def _spot(bar: Bar, x: float, layout: GraphLayout, *further: str) -> str:
     return f'<rect class="spot" x="{_n(x - _SPOT / 2)}" y="{_n(y)}" width="5" height="5"><title>{title}</title></rect>'
 
 
-def _bar(
-    bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, link: Link, look: Look, *, with_spot: bool
-) -> str:
+def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Drawn, *, with_spot: bool) -> str:
     y, kind, fill = _BASE - 6.0, "bar none", "none"
     if bar.rating is not None and isfinite(bar.rating):
-        y, kind, fill = layout.scale.y(bar.rating), f"bar fill-{wording.kind(bar)}", fill_of(wording.kind(bar), look)
+        y, kind, fill = (
+            layout.scale.y(bar.rating),
+            f"bar fill-{wording.kind(bar)}",
+            fill_of(wording.kind(bar), how.look),
+        )
         kind += " provisional" if bar.provisional else ""
     drawn = [_rect("hit", x, TOP, layout.bar, "transparent")]
     if bar.provisional:
@@ -201,17 +216,17 @@ def _bar(
         drawn.append(f'<path class="open" d="M{_n(x)} {_n(TOP - 9)}l3.5 4-3.5 4-3.5-4z"/>')
     if with_spot and _has_spot(bar):
         drawn.append(_spot(bar, x, layout))
-    return _symbol(bar, player, "".join(drawn), link)
+    return _symbol(bar, player, "".join(drawn), how)
 
 
-def _symbol(bar: Bar, player: PlayerBars, drawn: str, link: Link) -> str:
+def _symbol(bar: Bar, player: PlayerBars, drawn: str, how: _Drawn) -> str:
     """What stands for a game: a link where the bar leads somewhere, with label, title and the facts of the game."""
     title = "\n".join(map(in_markup, wording.details(bar, player)))
     label = in_markup(wording.short(bar))
-    href = link(player, bar)
+    href = how.link(player, bar)
     way, end = ('<g tabindex="0" role="img"', "g") if href is None else (f'<a href="{in_markup(href)}"', "a")
     named = f'{way} aria-label="{label}"><title>{title}</title>{drawn}</{end}>'
-    return f'<g role="listitem" {data_of(bar, player)}>{named}</g>'
+    return f'<g role="listitem" {data_of(bar, player, how.data)}>{named}</g>'
 
 
 _DATA: tuple[tuple[str, Callable[[Bar], object]], ...] = (
@@ -232,17 +247,22 @@ _DATA: tuple[tuple[str, Callable[[Bar], object]], ...] = (
 )
 
 
-def data_of(bar: Bar, player: PlayerBars) -> str:
-    """A bar's facts as ``data-`` attributes; numbers unrounded, what is unknown left out."""
-    attributes = [f'data-player="{in_markup(player.name)}" data-bar="{wording.anchor(player, bar)}"']
+EVERY_FACT = frozenset({"player", *(name for name, _ in _DATA)})
+
+
+def data_of(bar: Bar, player: PlayerBars, asked: frozenset[str]) -> str:
+    """Facts of a bar as ``data-`` attributes; numbers unrounded, what is unknown left out."""
+    attributes = [f'data-bar="{wording.anchor(player, bar)}"']
+    if "player" in asked:
+        attributes.insert(0, f'data-player="{in_markup(player.name)}"')
     for name, value_of in _DATA:
-        value = value_of(bar)
+        value = value_of(bar) if name in asked else None
         if value is not None:
             attributes.append(f'data-{name}="{in_markup(value) if isinstance(value, str) else repr(value)}"')
     return " ".join(attributes)
 
 
-def _beside(page: Page, layout: GraphLayout, link: Link) -> list[str]:
+def _beside(page: Page, layout: GraphLayout, drawn: _Drawn) -> list[str]:
     """The second player: a line from game to game, with a mark at each."""
     if page.against is None:
         return []
@@ -254,7 +274,7 @@ def _beside(page: Page, layout: GraphLayout, link: Link) -> list[str]:
     if not spots:
         return []
     line = "L".join(f"{_n(x)} {_n(y)}" for _, x, y in spots)
-    mark = partial(_symbol, player=page.against, link=link)
+    mark = partial(_symbol, player=page.against, how=drawn)
     return [
         f'<path class="line" d="M{line}" fill="none" stroke="#009E73" aria-hidden="true"/>',
         f'<g role="list" aria-label="{in_markup(page.against.name)}">',

@@ -1,0 +1,40 @@
+"""Answers made smaller for the way: what a request takes, and what is worth it."""
+
+from __future__ import annotations
+
+import gzip
+
+SMALLEST = 1_000  # bytes: below, it would save less than a packet
+LEVEL = 5
+MARK = "-gz"  # what the tag of a packed answer ends with: the two are not the same bytes
+_PACKED_ALREADY = ("image/png", "application/gzip", "application/octet-stream")
+
+
+def takes_gzip(accepted: str) -> bool:
+    """Whether a header Accept-Encoding takes gzip."""
+    for part in accepted.lower().split(","):
+        coding, _, quality = part.partition(";")
+        if coding.strip() in {"gzip", "*"}:
+            return quality.replace(" ", "") not in {"q=0", "q=0.0", "q=0.00", "q=0.000"}
+    return False
+
+
+def worth_it(media: str, size: int) -> bool:
+    """Whether an answer of so many bytes is packed."""
+    return size >= SMALLEST and media not in _PACKED_ALREADY
+
+
+def packed(body: bytes) -> bytes:
+    """The bytes as gzip; the same each time."""
+    return gzip.compress(body, LEVEL, mtime=0)
+
+
+def tag_of_packed(tag: str) -> str:
+    """The entity tag of the packed answer."""
+    return f'{tag[:-1]}{MARK}"'
+
+
+def tags(header: str) -> list[str]:
+    """The entity tags that a header If-None-Match names, as of answers that are not packed."""
+    words = (word.strip().removeprefix("W/") for word in header.split(","))
+    return [f'{word[: -len(MARK) - 1]}"' if word.endswith(f'{MARK}"') else word for word in words]

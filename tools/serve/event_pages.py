@@ -1,0 +1,135 @@
+"""Pages about tournaments, upsets, published lists and what changed between two, and corrections."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ledger.answers import corrections as answers
+from ledger.answers import differences, upsets
+from ledger.answers.crosstables import crosstable
+from ledger.answers.crosstables.crosstable import TableChoice
+from ledger.answers.crosstables.layout import laid_out
+from ledger.errors import UnknownNameError
+from ledger.ledger import Ledger
+
+from . import page_forms as forms
+from . import questions
+from .forms import PublicCorrection, PublicList
+from .paging import asked_rows, paged, pool_names, up_to
+from .parameters import Asked
+
+UNCHANGED = differences.UNCHANGED
+
+
+def tournaments(ledger: Ledger, asked: Asked) -> forms.TournamentsPage:
+    """The tournaments of a pool, the latest first."""
+    rows, paging = asked_rows(questions.tournaments, ledger, asked)
+    return forms.TournamentsPage(
+        pools=pool_names(ledger),
+        pool=ledger.pool(asked["pool"]).name,
+        part=asked["part"],
+        since=asked["since"],
+        until=asked["until"],
+        rows=rows,
+        paging=paging,
+    )
+
+
+def table(ledger: Ledger, asked: Asked) -> forms.CrosstablePage:
+    """The cross-table of a tournament."""
+    page = crosstable.crosstable(ledger, asked["tournament"], asked["pool"], TableChoice(edition=asked["edition"]))
+    first, *_ = pool_names(ledger)
+    view = next((standing for standing in page.standings if standing.player == asked["player"]), None)
+    if asked["player"] is not None and view is None:
+        raise UnknownNameError("player", str(asked["player"]), "the table shows who played", where="in this tournament")
+    return forms.CrosstablePage(
+        table=page,
+        layout=laid_out(page),
+        asked_pool=None if page.pool == first else page.pool,
+        edition=asked["edition"],
+        view=view,
+    )
+
+
+def largest_upsets(ledger: Ledger, asked: Asked) -> forms.UpsetsPage:
+    """Wins against much higher ratings, the largest first."""
+    every = upsets.upsets(ledger, asked["pool"], since=asked["since"], until=asked["until"], limit=up_to(asked))
+    rows, paging = paged(asked, every)
+    return forms.UpsetsPage(
+        pools=pool_names(ledger),
+        pool=ledger.pool(asked["pool"]).name,
+        since=asked["since"],
+        until=asked["until"],
+        rows=rows,
+        paging=paging,
+    )
+
+
+# -- lists ---------------------------------------------------------------------------------------------------------
+
+
+def lists(ledger: Ledger, asked: Asked) -> forms.ListsPage:
+    """The lists that were published, the newest first."""
+    rows, paging = paged(asked, questions.lists(ledger, {"pool": None}))
+    return forms.ListsPage(lists=rows, paging=paging)
+
+
+def one_list(ledger: Ledger, asked: Asked) -> forms.ListPage:
+    """A published list, with what the journal says now beside it."""
+    shown, others = _lists_of_pool(ledger, asked)
+    every = questions.list_rows(ledger, asked)
+    rows, paging = paged(asked, every)
+    revised = sum(row.revised for row in every)
+    return forms.ListPage(shown=shown, others=others, rows=rows, revised=revised, paging=paging)
+
+
+def _lists_of_pool(ledger: Ledger, asked: Asked) -> tuple[PublicList, list[PublicList]]:
+    """A list, and the others of its pool, the newest first."""
+    publication = ledger.publications.found(questions.list_name(asked))
+    every = questions.lists(ledger, {"pool": publication.event.pool})
+    (shown,) = [row for row in every if row.list == publication.name]
+    return shown, [row for row in every if row is not shown]
+
+
+def list_changes(ledger: Ledger, asked: Asked) -> forms.ListChangesPage:
+    """What became of the players from an earlier list to this one, or from this one to now.
+
+    Which entries moved whom is not asked here: that builds views of earlier entries, which takes long. Corrections
+    that were decided between the two are listed.
+    """
+    shown, others = _lists_of_pool(ledger, asked)
+    earlier = [row for row in others if (row.as_of, row.edition) < (shown.as_of, shown.edition)]
+    since = asked["since"] or (earlier[0].list if earlier else differences.NOW)
+    pair = (shown.list, differences.NOW) if since == differences.NOW else (since, shown.list)
+    first, second = differences.two_lists(ledger, *pair)
+    moved = differences.differences(ledger, first, second, why=False)
+    rows, paging = paged(asked, [row for row in moved if row.change != UNCHANGED])
+    return forms.ListChangesPage(
+        since=since,
+        shown=shown,
+        other=next((row for row in others if row.list == first.name), None),
+        counts=Counter(row.change for row in moved),
+        rows=rows,
+        corrections=_decided_between(ledger, first.head, second.head),
+        paging=paging,
+    )
+
+
+def _decided_between(ledger: Ledger, first: int, second: int) -> list[PublicCorrection]:
+    """The corrections that took effect after one entry of the journal and up to another."""
+    low, high = sorted((first, second))
+    between = (
+        each
+        for each in ledger.corrections.proposals()
+        if each.proposal.decided_position is not None and low < each.proposal.decided_position <= high
+    )
+    return [questions.public(row) for row in answers.proposal_rows(ledger, between)][::-1]
+
+
+# -- corrections ---------------------------------------------------------------------------------------------------
+
+
+def corrections(ledger: Ledger, asked: Asked) -> forms.CorrectionsPage:
+    """Corrections, the newest first."""
+    rows, paging = asked_rows(questions.all_corrections, ledger, asked)
+    return forms.CorrectionsPage(state=asked["state"], rows=rows, paging=paging)

@@ -1,0 +1,68 @@
+"""Pages about one game: as it stands, its last position, why it changed both ratings, what was said of it, proof."""
+
+from __future__ import annotations
+
+from ledger.answers import boards, corrections, game_logs, recorded_games
+from ledger.answers.graphs import mini_boards
+from ledger.audit.receipts import receipt_of
+from ledger.errors import MalformedError, StorageError, UnknownNameError
+from ledger.imports.reading import address_of
+from ledger.ledger import Ledger
+
+from . import page_forms as forms
+from . import questions
+from .forms import PublicLogEntry
+from .parameters import Asked
+from .questions import Document, Moved
+
+SIDE = 360  # pixels of a board
+SVG = "image/svg+xml"
+_NO_MOVES = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 360 360" width="360" height="360" role="img" '
+    'aria-label="No moves are kept"><path fill="#EDE6D6" d="M0 0h360v360H0z"/><text x="180" y="184" fill="#4A4A4A" '
+    'font-family="sans-serif" font-size="22" text-anchor="middle">no moves are kept</text></svg>\n'
+)
+
+
+def game(ledger: Ledger, asked: Asked) -> forms.GamePage | Moved:
+    """A game, and all that is said of it."""
+    stands = recorded_games.recorded_game(ledger, asked["game"])
+    if asked["game"] != stands.game:
+        return Moved("/games/{}", (stands.game,), for_good=False)
+    number = f"#{stands.entry}"
+    concerning = list(ledger.game_log.proposals(number))
+    shown = ledger.corrections.proposals(numbers=concerning) if concerning else ()
+    return forms.GamePage(
+        game=stands,
+        address=address_of(stands.game),
+        board=_board(ledger, stands.game),
+        explained=questions.sides_explained(ledger, stands),
+        log=[questions.without_officers(PublicLogEntry, row) for row in game_logs.game_log(ledger, number)],
+        proposals=[questions.public(row) for row in corrections.proposal_rows(ledger, shown)],
+        receipt=_receipt(ledger, number),
+    )
+
+
+def _board(ledger: Ledger, key: str) -> forms.BoardShown | None:
+    try:
+        board = boards.final_board(ledger, f"game:{key}")
+    except (UnknownNameError, MalformedError):
+        return None
+    return forms.BoardShown(position=board.position, moves=board.moves)
+
+
+def _receipt(ledger: Ledger, game: str) -> str | None:
+    try:
+        return receipt_of(ledger, game)
+    except StorageError:  # no checkpoint, or an older one
+        return None
+
+
+def picture(ledger: Ledger, asked: Asked) -> Document:
+    """The position that a game ended in, as a picture; where no moves are kept it says so."""
+    stands = recorded_games.recorded_game(ledger, asked["game"])
+    board = _board(ledger, stands.game)
+    if board is None:
+        return Document(_NO_MOVES.encode(), SVG)
+    drawn = mini_boards.document(board.position, "Final position", side=SIDE, flipped=asked["flipped"] == "yes")
+    return Document(drawn.encode(), SVG)

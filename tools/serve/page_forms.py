@@ -1,0 +1,339 @@
+"""What a page shows: answers of the library, gathered. A class for each page; no rule, nothing written or formatted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from ledger.answers.crosstables.layout import TableLayout
+from ledger.answers.crosstables.listing import TournamentRow
+from ledger.answers.crosstables.page import Crosstable, Standing
+from ledger.answers.differences import ListDifference
+from ledger.answers.graphs.bars import Page
+from ledger.answers.highest import Achievement
+from ledger.answers.opponents import ColourNumbers, OpponentBatch, ResultsAgainst, StrengthNumbers
+from ledger.answers.player_games import PlayerGame
+from ledger.answers.players import PlayerSummary
+from ledger.answers.pools import EraRow, PoolRow
+from ledger.answers.predictions import Prediction
+from ledger.answers.publications import PublishedPlayerRow
+from ledger.answers.rankings import RankingRow
+from ledger.answers.rating_changes import RatingChanges
+from ledger.answers.recorded_games import RecordedGame
+from ledger.answers.searching import NamedPlayer
+from ledger.answers.streaks import Streak
+from ledger.answers.time_losses import TimeLossWindow
+from ledger.answers.upsets import Upset
+from ledger.board.position import Position
+
+from . import forms
+
+
+@attrs.frozen(kw_only=True)
+class Paging:
+    """Which rows of many are shown.
+
+    Attributes:
+        page: the page, from 1.
+        size: rows of a page.
+        more: whether there are rows after them.
+    """
+
+    page: int
+    size: int
+    more: bool
+
+
+# -- the site -----------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class PoolShown:
+    """A pool, and who leads it."""
+
+    pool: PoolRow
+    leaders: list[RankingRow]
+
+
+@attrs.frozen(kw_only=True)
+class StartPage:
+    """What is new, and where to look."""
+
+    pools: list[PoolShown]
+    lists: list[forms.PublicList]
+    corrections: list[forms.PublicCorrection]
+
+
+@attrs.frozen(kw_only=True)
+class SearchPage:
+    """Who was found; *hint* is what to do where nobody could be sought."""
+
+    q: str | None
+    players: list[NamedPlayer]
+    paging: Paging
+    hint: str | None
+
+
+@attrs.frozen(kw_only=True)
+class RankingPage:
+    """A page of the ranking of a pool, and what was asked."""
+
+    pools: list[str]
+    pool: str
+    at: str | None
+    active: int | None
+    min_games: int
+    rows: list[RankingRow]
+    paging: Paging
+
+
+@attrs.frozen(kw_only=True)
+class SettingShown:
+    """A setting of a scheme, as a pool has it."""
+
+    name: str
+    value: Any
+    is_chosen: bool
+    unit: str
+    meaning: str
+    source: str
+
+
+@attrs.frozen(kw_only=True)
+class EraShown:
+    """A scheme that rates a pool from some day on, with all its settings."""
+
+    era: EraRow
+    facts: forms.SchemeFacts | None
+    settings: list[SettingShown]
+
+
+@attrs.frozen(kw_only=True)
+class SchemesPage:
+    """What rates the pools, and what else could."""
+
+    eras: list[EraShown]
+    others: list[forms.SchemeFacts]
+
+
+@attrs.frozen(kw_only=True)
+class CheckPage:
+    """What a stranger needs to recompute what stands here; None of what there is not."""
+
+    checkpoint: str | None
+    size: int | None
+    root: str | None
+    position: int
+
+
+@attrs.frozen(kw_only=True)
+class ApiAddress:
+    """An address for programs."""
+
+    path: str
+    doc: str
+    cost: str
+    parameters: list[tuple[str, str]]
+
+
+@attrs.frozen(kw_only=True)
+class ApiPage:
+    """The addresses for programs."""
+
+    addresses: list[ApiAddress]
+    prefix: str
+
+
+# -- players -------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class PlayerHead:
+    """What stands on top of every page about a player: who it is, and in which pools there is something to see."""
+
+    player: int
+    name: str
+    identity: str | None
+    pool: str
+    pools: list[str]
+    first_pool: str
+    is_rated: bool
+
+    @property
+    def asked_pool(self) -> str | None:
+        """The pool as links name it: only where it is not the one that is shown by itself."""
+        return None if self.pool == self.first_pool else self.pool
+
+
+@attrs.frozen(kw_only=True)
+class PlayerPage:
+    """A player: then and now, and the rating graph."""
+
+    head: PlayerHead
+    summary: PlayerSummary | None
+    graph: Page | None
+    at: str | None
+    last: int | None
+    against: str | None
+    opponents: bool
+    mono: bool
+
+
+@attrs.frozen(kw_only=True)
+class GamesPage:
+    """A page of a player's games."""
+
+    head: PlayerHead
+    everything: bool
+    games: list[PlayerGame]
+    paging: Paging
+
+
+@attrs.frozen(kw_only=True)
+class StatisticsPage:
+    """What a player's games came to."""
+
+    head: PlayerHead
+    at: str | None
+    batches: list[OpponentBatch]
+    paging: Paging
+    colours: list[ColourNumbers]
+    strengths: list[StrengthNumbers]
+    achievements: list[Achievement]
+    streaks: list[Streak]
+    time_losses: list[TimeLossWindow]
+    upsets: list[Upset]
+
+
+@attrs.frozen(kw_only=True)
+class ChangesPage:
+    """What made a rating another one since a day; *parts* are how many are shown."""
+
+    head: PlayerHead
+    since: str | None
+    changes: RatingChanges | None
+    paging: Paging
+
+
+@attrs.frozen(kw_only=True)
+class PredictionPage:
+    """What a game against an opponent would bring, and how the two have played."""
+
+    head: PlayerHead
+    at: str | None
+    asked: str | None
+    opponent: int | None
+    prediction: Prediction | None
+    met: ResultsAgainst | None
+
+
+# -- games, tournaments, lists, corrections -------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class BoardShown:
+    """The position that a game ended in, and the moves to it."""
+
+    position: Position
+    moves: list[str]
+
+
+@attrs.frozen(kw_only=True)
+class GamePage:
+    """A game, and all that is said of it.
+
+    Attributes:
+        game: as it stands.
+        address: on its server, where its key is that of one.
+        board: the last position and the moves; None: none were told, or they cannot be played.
+        explained: why it changed both ratings.
+        log: what the journal says about it.
+        proposals: the corrections that concern it.
+        receipt: what proves that it was recorded; None: no checkpoint covers it yet.
+    """
+
+    game: RecordedGame
+    address: str | None
+    board: BoardShown | None
+    explained: forms.ExplainedSides
+    log: list[forms.PublicLogEntry]
+    proposals: list[forms.PublicCorrection]
+    receipt: str | None
+
+
+@attrs.frozen(kw_only=True)
+class TournamentsPage:
+    """A page of the tournaments of a pool."""
+
+    pools: list[str]
+    pool: str
+    part: str | None
+    since: str | None
+    until: str | None
+    rows: list[TournamentRow]
+    paging: Paging
+
+
+@attrs.frozen(kw_only=True)
+class CrosstablePage:
+    """A cross-table."""
+
+    table: Crosstable
+    layout: TableLayout
+    asked_pool: str | None
+    edition: str | None
+    view: Standing | None
+
+
+@attrs.frozen(kw_only=True)
+class UpsetsPage:
+    """The largest upsets of a pool."""
+
+    pools: list[str]
+    pool: str
+    since: str | None
+    until: str | None
+    rows: list[Upset]
+    paging: Paging
+
+
+@attrs.frozen(kw_only=True)
+class ListsPage:
+    """The published lists."""
+
+    lists: list[forms.PublicList]
+    paging: Paging
+
+
+@attrs.frozen(kw_only=True)
+class ListPage:
+    """A published list, and the others of its pool to compare it with."""
+
+    shown: forms.PublicList
+    others: list[forms.PublicList]
+    rows: list[PublishedPlayerRow]
+    revised: int
+    paging: Paging
+
+
+@attrs.frozen(kw_only=True)
+class ListChangesPage:
+    """What became of the players from one list to another; who stayed the same is only counted."""
+
+    since: str
+    shown: forms.PublicList
+    other: forms.PublicList | None
+    counts: dict[str, int]
+    rows: list[ListDifference]
+    corrections: list[forms.PublicCorrection]
+    paging: Paging
+
+
+@attrs.frozen(kw_only=True)
+class CorrectionsPage:
+    """A page of the corrections."""
+
+    state: str
+    rows: list[forms.PublicCorrection]
+    paging: Paging

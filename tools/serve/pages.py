@@ -1,0 +1,102 @@
+"""The pages that players know: a table as data, as ``routes`` is for programs. What each gathers is in ``…_pages``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ledger.ledger import Ledger
+
+from . import event_pages, game_pages, player_pages, questions, site_pages
+from .paging import AT, PAGE, POOL
+from .parameters import Asked, Parameter, choice, instant, text, whole
+from .routes import SINCE, UNTIL, Cost, Route
+from .safety import Guard
+from .sites import Site
+
+_HTML = ("text/html; charset=utf-8",)
+_YES = ("yes", "no")
+_BY = choice("by", "bars side by side, or on their days", ("game", "date"), "game")
+_LAST = whole("last", "so many of the last games, a multiple of 50", None, 50, 200)
+_OPPONENTS = choice("opponents", "the opponents' ratings as small squares on top", _YES, "no")
+_MONO = choice("mono", "in black and white: results told apart by pattern alone", _YES, "no")
+_EDITION = whole("edition", "edition of the list; the last one by default", None, 1)
+_PLAYER = "/players/{player}"
+
+
+def _page(path: str, ask: Callable[[Ledger, Asked], Any], template: str, *parameters: Parameter, **more: Any) -> Route:
+    settings = {"guard": Guard.PAGE, "media": _HTML, **more}
+    return Route(path=path, ask=ask, form=None, template=template, parameters=parameters, prefix="", **settings)
+
+
+ROUTES: tuple[Route, ...] = (
+    _page("/", site_pages.start, "start.html", cost=Cost.SCAN, of_today=True),
+    _page("/search", site_pages.search, "search.html", text("q", "a name, a part of one, or a number"), PAGE),
+    _page(
+        "/ranking", site_pages.ranking, "ranking.html", POOL, AT, PAGE,
+        whole("min_games", "leave out who has fewer rated games", 1),
+        whole("active", "leave out who has not played in so many days", None, 1, 100_000),
+        of_today=True,
+    ),
+    _page(
+        _PLAYER, player_pages.player, "player.html", POOL, AT, _BY, _LAST, _OPPONENTS, _MONO,
+        whole("page", "a page of 50 games, 1 the newest; by default the last 100 games", None, 1),
+        text("against", "a second player, beside the first on their days: name, identity or number"),
+        of_today=True,
+    ),
+    _page(
+        f"{_PLAYER}/games", player_pages.games, "games.html", POOL, PAGE,
+        choice("everything", "games that do not count, too", _YES, "no"), of_today=True,
+    ),
+    _page(
+        f"{_PLAYER}/statistics", player_pages.statistics, "statistics.html", POOL, AT, PAGE,
+        cost=Cost.SCAN, of_today=True,
+    ),
+    _page(
+        f"{_PLAYER}/changes", player_pages.changes, "changes.html", POOL, PAGE,
+        instant("since", "the day, month or year since whose end"), cost=Cost.SCAN, of_today=True,
+    ),
+    _page(
+        f"{_PLAYER}/prediction", player_pages.prediction, "prediction.html", POOL, AT,
+        text("opponent", "whom they would play: name, identity or number"), of_today=True,
+    ),
+    _page(
+        "/embed/players/{player}", player_pages.embedded, "embedded.html", POOL, _BY, _LAST, _OPPONENTS, _MONO,
+        of_today=True, guard=Guard.EMBEDDED,
+    ),
+    _page("/games/{game:path}", game_pages.game, "game.html"),
+    Route(
+        path="/boards/{game:path}", ask=game_pages.picture, form=None, prefix="", media=(game_pages.SVG,),
+        parameters=(choice("flipped", "Black below", _YES, "no"),),
+    ),
+    _page(
+        "/tournaments", event_pages.tournaments, "tournaments.html", POOL, SINCE, UNTIL, PAGE,
+        text("part", "a part of the name"), cost=Cost.SCAN,
+    ),
+    _page(
+        "/tournaments/{tournament}", event_pages.table, "crosstable.html", POOL,
+        text("edition", "a year, month or day of it"),
+        whole("player", "number of a player whose games are listed", None, 1), cost=Cost.SCAN,
+    ),
+    _page("/upsets", event_pages.largest_upsets, "upsets.html", POOL, SINCE, UNTIL, PAGE, cost=Cost.SCAN),
+    _page("/lists", event_pages.lists, "lists.html", PAGE),
+    _page("/lists/{list}", event_pages.one_list, "list.html", _EDITION, PAGE, cost=Cost.SCAN),
+    _page(
+        "/lists/{list}/changes", event_pages.list_changes, "list_changes.html", _EDITION, PAGE,
+        text("since", "another list of the pool, or now; the one before by default"), cost=Cost.SCAN,
+    ),
+    _page(
+        "/corrections", event_pages.corrections, "corrections.html", PAGE,
+        choice("state", "open ones alone, or all", ("open", "all"), "all"), cost=Cost.SCAN,
+    ),
+    _page("/corrections/{number}", questions.correction, "correction.html"),
+    _page("/schemes", site_pages.all_schemes, "schemes.html"),
+    _page("/check", site_pages.check, "check.html"),
+    _page("/api", site_pages.programs, "api.html"),
+)  # fmt: skip
+
+
+def robots(site: Site) -> str:
+    """What search machines may visit."""
+    rule = "Allow: /" if site.index else "Disallow: /"
+    return f"User-agent: *\n{rule}\n"

@@ -1,0 +1,50 @@
+"""Rows of pages, and what every page is asked with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from ledger.ledger import Ledger
+
+from .page_forms import Paging
+from .parameters import Asked, instant, text, whole
+
+Row = TypeVar("Row")
+ROWS = 100  # of a page
+LAST_PAGE = 10_000
+POOL = text("pool", "name of the pool; the ledger's first one by default")
+AT = instant("at", "as it stood at the end of that day, month or year; by default now")
+PAGE = whole("page", f"a page of {ROWS} rows, from 1", 1, 1, LAST_PAGE)
+
+
+def up_to(asked: Asked, size: int = ROWS) -> int:
+    """How many rows are worked out for a page: those up to its end, and one that tells whether there are more."""
+    return int(asked["page"] * size + 1)
+
+
+def paged(asked: Asked, rows: Sequence[Row], size: int = ROWS) -> tuple[list[Row], Paging]:
+    """The rows of the page that is asked for, of those up to its end and one more."""
+    before = (asked["page"] - 1) * size
+    paging = Paging(page=asked["page"], size=size, more=len(rows) > before + size)
+    return list(rows[before : before + size]), paging
+
+
+def asked_rows(
+    ask: Callable[[Ledger, Asked], list[Row]], ledger: Ledger, asked: Asked, **more: Any
+) -> tuple[list[Row], Paging]:
+    """A page of rows that programs can ask for as well.
+
+    Args:
+        ask: the question of the API.
+        ledger: whom it is put to.
+        asked: what the page was asked with.
+        more: what the question takes beside *asked*.
+    """
+    rows = ask(ledger, {**asked, "offset": 0, "limit": up_to(asked) - 1, **more})
+    return paged(asked, rows)
+
+
+def pool_names(ledger: Ledger) -> list[str]:
+    """All pools by name, the first one first."""
+    return [pool.name for pool in ledger.pools()]

@@ -1,0 +1,188 @@
+"""Pages about one player: then and now with the graph, games, statistics, why the rating changed, predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeAlias, TypeVar
+
+from ledger.answers import (
+    highest,
+    opponents,
+    player_games,
+    players,
+    predictions,
+    rating_changes,
+    streaks,
+    time_losses,
+    upsets,
+)
+from ledger.answers.graphs import pages as graph_pages
+from ledger.answers.wording import identity_shown, names
+from ledger.errors import UnknownNameError
+from ledger.ledger import Ledger
+from ledger.players.people import Person
+
+from . import page_forms as forms
+from . import questions
+from .paging import paged, up_to
+from .parameters import Asked
+from .questions import Moved
+
+Shown = TypeVar("Shown")
+Ask: TypeAlias = Callable[[Ledger, Asked], Shown | Moved]
+BATCHES = 40  # of 50 games, on a page
+UPSETS = 20
+MOST_BESIDE = 200  # games of a second player in a graph
+
+
+def of_player(path: str) -> Callable[[Callable[[Ledger, Person, forms.PlayerHead, Asked], Shown]], Ask[Shown]]:
+    """A page about a player: asked for under another number or by a word, it is elsewhere.
+
+    Args:
+        path: of the page, with ``{}`` for the number.
+    """
+
+    def made(ask: Callable[[Ledger, Person, forms.PlayerHead, Asked], Shown]) -> Ask[Shown]:
+        @wraps(ask)
+        def asking(ledger: Ledger, asked: Asked) -> Shown | Moved:
+            word = asked["player"]
+            person = questions.player_asked(ledger, word)
+            if word != str(person.player):
+                # A merge may be taken apart and a name be another one's tomorrow, but browsers ask again: see ETag.
+                rest = {name: value for name, value in asked.items() if name != "player" and _is_told(name, value)}
+                return Moved(path, (person.player,), word.isdecimal(), rest)
+            return ask(ledger, person, _head(ledger, person, asked["pool"]), asked)
+
+        return asking
+
+    return made
+
+
+def _is_told(name: str, value: object) -> bool:
+    defaults: dict[str, object] = {"page": None, "by": "game", "opponents": "no", "mono": "no", "everything": "no"}
+    return value not in (None, defaults.get(name)) and not (name == "page" and value == 1)
+
+
+def _head(ledger: Ledger, person: Person, pool: str | None) -> forms.PlayerHead:
+    rated_in = [each.name for each in ledger.pools() if questions.is_rated(ledger, person, each.name)]
+    name = ledger.pool(pool).name if pool is not None or not rated_in else rated_in[0]
+    return forms.PlayerHead(
+        player=person.player,
+        name=names(ledger, {person.player})[person.player],
+        identity=identity_shown(person.identity),
+        pool=name,
+        pools=rated_in,
+        first_pool=rated_in[0] if rated_in else name,
+        is_rated=name in rated_in,
+    )
+
+
+@of_player("/players/{}")
+def player(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.PlayerPage:
+    """A player, then and now, with the rating graph."""
+    summary = players.summary(ledger, person, head.pool, asked["at"]) if head.is_rated else None
+    return forms.PlayerPage(
+        head=head,
+        summary=summary,
+        graph=_graph(ledger, person, head, asked) if head.is_rated else None,
+        at=asked["at"],
+        last=asked["last"],
+        against=asked["against"],
+        opponents=asked["opponents"] == "yes",
+        mono=asked["mono"] == "yes",
+    )
+
+
+def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> Any:
+    against = None if asked["against"] is None else questions.player_asked(ledger, asked["against"])
+    return graph_pages.page(
+        ledger,
+        person,
+        head.pool,
+        number=asked["page"],
+        last=None if asked["page"] is not None else asked["last"],
+        by="date" if against is not None else asked["by"],
+        against=against,
+        most_beside=MOST_BESIDE,
+    )
+
+
+@of_player("/embed/players/{}")
+def embedded(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.PlayerPage:
+    """A player's rating and graph, to stand in a page of somebody else."""
+    return forms.PlayerPage(
+        head=head,
+        summary=players.summary(ledger, person, head.pool) if head.is_rated else None,
+        graph=_graph(ledger, person, head, {**asked, "page": None, "against": None}) if head.is_rated else None,
+        at=None,
+        last=asked["last"],
+        against=None,
+        opponents=asked["opponents"] == "yes",
+        mono=asked["mono"] == "yes",
+    )
+
+
+@of_player("/players/{}/games")
+def games(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.GamesPage:
+    """A player's games, newest first."""
+    everything = asked["everything"] == "yes"
+    rows: list[player_games.PlayerGame] = []
+    if head.is_rated or everything:
+        try:
+            rows = player_games.games(ledger, person, head.pool, last=up_to(asked), everything=everything)
+        except UnknownNameError:  # no game at all
+            rows = []
+    shown, paging = paged(asked, rows)
+    return forms.GamesPage(head=head, everything=everything, games=shown, paging=paging)
+
+
+@of_player("/players/{}/statistics")
+def statistics(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.StatisticsPage:
+    """What a player's games came to: by batches of 50, colour and strength, the best, streaks, time losses, upsets."""
+    at, where = asked["at"], (ledger, person, head.pool)
+
+    def rows(ask: Callable[[], list[Any]]) -> list[Any]:
+        return ask() if head.is_rated else []
+
+    batches, paging = paged(asked, rows(lambda: opponents.batches(*where, at=at)), BATCHES)
+    return forms.StatisticsPage(
+        head=head,
+        at=at,
+        batches=batches,
+        paging=paging,
+        colours=rows(lambda: opponents.by_colour(*where, at=at)),
+        strengths=rows(lambda: opponents.by_strength(*where, at=at)),
+        achievements=rows(lambda: highest.achievements(*where, at)),
+        streaks=rows(lambda: streaks.streaks(*where, at)),
+        time_losses=rows(lambda: time_losses.windows(*where, at)),
+        upsets=rows(lambda: upsets.upsets(ledger, head.pool, person=person, until=at, limit=UPSETS)),
+    )
+
+
+@of_player("/players/{}/changes")
+def changes(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.ChangesPage:
+    """Why a player's rating is not what it was on a day."""
+    made = None
+    if asked["since"] is not None and head.is_rated:
+        made = rating_changes.changes(ledger, person, asked["since"], head.pool)
+    _, paging = paged(asked, [] if made is None else made.parts)
+    return forms.ChangesPage(head=head, since=asked["since"], changes=made, paging=paging)
+
+
+@of_player("/players/{}/prediction")
+def prediction(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.PredictionPage:
+    """What a win, a draw and a loss against an opponent would bring."""
+    told, met, opponent = None, None, None
+    if asked["opponent"] is not None:
+        other = questions.player_asked(ledger, asked["opponent"])
+        opponent = other.player
+        told = predictions.predict(ledger, person, other, head.pool, asked["at"])
+        if head.is_rated:
+            try:
+                met = opponents.against(ledger, person, other, head.pool)
+            except UnknownNameError:  # they have never met
+                met = None
+    return forms.PredictionPage(
+        head=head, at=asked["at"], asked=asked["opponent"], opponent=opponent, prediction=told, met=met
+    )

@@ -1,0 +1,215 @@
+"""Pages drawn: templates filled with answers, every text in them made harmless and escaped in this one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from math import isnan
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import attrs
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from ledger.answers.graphs import looks, mini_boards, svg, wording
+from ledger.answers.graphs.bars import Bar, Page, PlayerBars
+from ledger.answers.graphs.looks import Look
+from ledger.answers.wording import average
+from ledger.board.position import Position
+from ledger.runtime.visible import in_markup, visible
+
+from . import encodings
+from .questions import PROGRAM
+from .sites import Site
+
+_FOLDER = Path(__file__).parent
+_TEMPLATES, _STATIC = _FOLDER / "templates", _FOLDER / "static"
+_DATA = ("colour",)  # of a bar, what its title does not tell the script
+_MEDIA = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+
+
+class StaticFile(NamedTuple):
+    """A file that is the same for everybody: its bytes, as they are and packed, its media type and which one it is."""
+
+    body: bytes
+    packed: bytes
+    media: str
+    mark: str
+
+
+@attrs.frozen(kw_only=True)
+class Around:
+    """What a page says beside its own answer.
+
+    Attributes:
+        position: how many entries of the journal it follows from.
+        alarm: why the journal must not be trusted as it stands; None: nothing is seen.
+        path: the address of the page within the site, with what was asked.
+    """
+
+    position: int
+    alarm: str | None
+    path: str
+
+
+class Renderer:
+    """Draws the pages of a site."""
+
+    def __init__(self, site: Site) -> None:
+        """Make all templates ready."""
+        self.site = site
+        self.files = static_files()
+        self._environment = Environment(
+            loader=FileSystemLoader(_TEMPLATES),
+            autoescape=True,
+            auto_reload=False,
+            cache_size=-1,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            finalize=_harmless,
+        )
+        self._environment.globals |= {
+            "site": site,
+            "to": site.to,
+            "file": self.file,
+            "program": PROGRAM,
+            "graph": self.graph,
+            "board_words": board_words,
+            "tip": tip,
+        }
+        self._environment.filters |= FILTERS
+        self._templates = {
+            name: self._environment.get_template(name) for name in self._environment.list_templates(extensions=["html"])
+        }
+
+    def page(self, template: str, answer: Any, around: Around) -> bytes:
+        """A page.
+
+        Args:
+            template: name of the file.
+            answer: what it shows, as ``page`` in the template.
+            around: what stands beside it.
+        """
+        return self._templates[template].render(page=answer, around=around).encode("utf-8", "backslashreplace")
+
+    def file(self, name: str) -> str:
+        """The address of a static file, by which browsers know whether they have it."""
+        return self.site.to("/static/{}", name, v=self.files[name].mark)
+
+    def graph(self, page: Page, *, opponents: bool, mono: bool) -> Markup:
+        """A rating graph whose bars lead to their games; its look comes from the style sheet."""
+        look = Look(opponents=opponents, mono=mono)
+
+        def link(_: PlayerBars, bar: Bar) -> str:
+            return self.site.to("/games/{}", bar.game)
+
+        definitions = f"<defs>{looks.patterns(look)}</defs>"
+        return Markup(svg.drawing(page, look, link, definitions, data=_DATA))  # noqa: S704  # escaped
+
+
+def static_files() -> Mapping[str, StaticFile]:
+    """The files that pages load, by name."""
+    files = {}
+    for path in sorted(_STATIC.iterdir()):
+        body = path.read_bytes()
+        if path.name == "style.css":
+            body += _style_of_graphs().encode()
+        mark = sha256(body).hexdigest()[:12]
+        files[path.name] = StaticFile(body, encodings.packed(body), _MEDIA[path.suffix], mark)
+    return files
+
+
+def _style_of_graphs() -> str:
+    """The look of rating graphs, in colours and, within what is marked as ``mono``, in black and white."""
+    return looks.style(Look()) + looks.style(Look(mono=True)).replace(".rg ", ".mono .rg ")
+
+
+# -- words ---------------------------------------------------------------------------------------------------------
+
+
+def _harmless(value: object) -> object:
+    """What a template writes: of text nothing that hides or moves, whoever it comes from; markup of ours as it is."""
+    return visible(value) if type(value) is str else value
+
+
+def points(rating: float | None) -> str:
+    """A rating to the nearest point; a dash where there is none."""
+    return "–" if rating is None else wording.points(rating)
+
+
+def signed(change: float | None, places: int = 1) -> str:
+    """A change with its sign, as people write it."""
+    if change is None or isnan(change):
+        return "–"
+    text = f"{abs(change):,.{places}f}"
+    sign = "" if not float(text.replace(",", "")) else "+" if change > 0 else "−"
+    return f"{sign}{text}"
+
+
+def number(value: float | None, places: int = 0) -> str:
+    """A number, its thousands parted; a dash where there is none."""
+    return "–" if value is None or isnan(value) else f"{value:,.{places}f}"
+
+
+def exact(value: float) -> str:
+    """A number with all that matters of it."""
+    return f"{value:,.6f}".rstrip("0").rstrip(".") if abs(value) < 1e15 else f"{value:g}"
+
+
+def score(value: float) -> str:
+    """Game points with halves."""
+    whole, half = int(value), "½" if value % 1 else ""
+    return f"{whole or ''}{half}" if half else f"{whole}"
+
+
+def words(text: str) -> str:
+    """A word of ours as people write it: hyphens are blanks."""
+    return text.replace("-", " ")
+
+
+def instant(text: str | None) -> Markup | str:
+    """An instant as precisely as it is known, in UTC; a script may add what time it was for the reader."""
+    if text is None:
+        return "–"
+    day, _, clock = text.partition("T")
+    if not clock:
+        return text
+    known = clock.removesuffix("Z")[:5]
+    return Markup('<time datetime="{}">{} {} UTC</time>').format(text, day, known)
+
+
+def lines(text: str) -> Markup:
+    """A text of several lines, as it is told in a block that keeps them."""
+    return Markup("\n".join(in_markup(line) for line in text.rstrip("\n").split("\n")))  # noqa: S704  # escaped
+
+
+def tip(told: Sequence[str]) -> Markup:
+    """What a mouse-over says, line by line, as an attribute; nothing where there is nothing to say."""
+    # In an attribute a line feed must be written so for the mouse-over to have several lines.
+    return Markup(f' title="{"&#10;".join(map(in_markup, told))}"' if told else "")  # noqa: S704  # escaped
+
+
+def list_name(name: str) -> str:
+    """The name of a published list without its edition, which an address names apart."""
+    return name.partition("/")[0]
+
+
+def board_words(position: Position) -> str:
+    """A position for who cannot see it."""
+    return f"Final position. {mini_boards.in_words(position)}"
+
+
+FILTERS: Mapping[str, Callable[..., Any]] = {
+    "points": points,
+    "signed": signed,
+    "number": number,
+    "exact": exact,
+    "score": score,
+    "words": words,
+    "instant": instant,
+    "lines": lines,
+    "list_name": list_name,
+    "average": average,
+}

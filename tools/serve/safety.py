@@ -1,0 +1,66 @@
+"""What every answer says to browsers: what a page may load and run, who may frame it, what may be kept, by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+_OWN = "'self'"
+
+
+class Guard(Enum):
+    """What kind of answer it is, by what browsers may do with it."""
+
+    DATA = "data"
+    PAGE = "page"
+    EMBEDDED = "embedded"
+    STATIC = "static"
+
+
+def _policy(*, frames: str) -> str:
+    rules = {
+        "default-src": "'none'",
+        "style-src": _OWN,
+        "script-src": _OWN,
+        "img-src": f"{_OWN} data:",
+        "form-action": _OWN,
+        "base-uri": "'none'",
+        "frame-ancestors": frames,
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+_COMMON = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-cache",  # ask each time: an unchanged answer costs nothing
+}
+_HEADERS: Mapping[Guard, Mapping[str, str]] = {
+    Guard.DATA: {
+        **_COMMON,
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    },
+    Guard.PAGE: {
+        **_COMMON,
+        "Content-Security-Policy": _policy(frames="'none'"),
+        "X-Frame-Options": "DENY",
+        "Cross-Origin-Opener-Policy": "same-origin",
+    },
+    Guard.EMBEDDED: {**_COMMON, "Content-Security-Policy": _policy(frames="*")},
+    Guard.STATIC: {
+        **_COMMON,
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        "Cache-Control": "public, max-age=31536000, immutable",  # its address says which one it is
+        "Vary": "Accept-Encoding",
+    },
+}
+
+
+def headers(guard: Guard, *, index: bool) -> dict[str, str]:
+    """The headers of an answer.
+
+    Args:
+        guard: what kind of answer it is.
+        index: whether search machines may keep it.
+    """
+    return {**_HEADERS[guard], **({} if index else {"X-Robots-Tag": "noindex"})}

@@ -1,0 +1,141 @@
+"""Pages about the site as a whole: start, search, ranking, schemes, how to check us, the addresses for programs."""
+
+from __future__ import annotations
+
+import attrs
+
+from ledger import schemes
+from ledger.answers import pools, rankings, searching
+from ledger.answers.wording import Naming, naming_now
+from ledger.errors import MalformedError, StorageError, UnknownNameError
+from ledger.ledger import Ledger
+
+from . import page_forms as forms
+from . import questions, routes
+from .forms import SchemeFacts
+from .paging import paged, pool_names, up_to
+from .parameters import Asked
+from .questions import Moved
+
+LEADERS, NEWS = 10, 6  # rows on the start page
+
+
+def start(ledger: Ledger, _: Asked) -> forms.StartPage:
+    """What is new, and where to look."""
+    shown = []
+    for pool in pools.pools(ledger):
+        choice = rankings.RankingChoice(pool=pool.pool, limit=LEADERS)
+        leaders = rankings.ranking_in_full(ledger, choice, details=False) if pool.rated_games else []
+        shown.append(forms.PoolShown(pool=pool, leaders=leaders))
+    newest = {"state": "all", "offset": 0, "limit": NEWS - 1}
+    return forms.StartPage(
+        pools=shown,
+        lists=questions.lists(ledger, {"pool": None})[:NEWS],
+        corrections=questions.all_corrections(ledger, newest),
+    )
+
+
+def search(ledger: Ledger, asked: Asked) -> forms.SearchPage | Moved:
+    """Players by a part of the name; a number, or the key of a game, leads there."""
+    word = (asked["q"] or "").strip()
+    players: list[searching.NamedPlayer] = []
+    hint = None
+    if word:
+        if (there := _meant(ledger, word)) is not None:
+            return there
+        try:
+            if naming_now() is Naming.FULL:
+                players = searching.players_named(ledger, word)
+            else:
+                person = questions.player_asked(ledger, word)
+                return Moved("/players/{}", (person.player,), for_good=False)
+        except (MalformedError, UnknownNameError) as error:
+            hint = str(error)
+    rows, paging = paged(asked, players)
+    return forms.SearchPage(q=word or None, players=rows, paging=paging, hint=hint)
+
+
+def _meant(ledger: Ledger, word: str) -> Moved | None:
+    """Where a number of a player, or the key of a game, leads."""
+    try:
+        if word.isdecimal():
+            return Moved("/players/{}", (ledger.player(word).player,), for_good=False)
+        if ":" in word or word.startswith("#"):
+            return Moved("/games/{}", (questions.game(ledger, {"game": word}).game,), for_good=False)
+    except UnknownNameError:
+        pass
+    return None
+
+
+def ranking(ledger: Ledger, asked: Asked) -> forms.RankingPage:
+    """The ranking of a pool, now or on a day."""
+    choice = rankings.RankingChoice(
+        pool=asked["pool"],
+        limit=up_to(asked),
+        min_games=asked["min_games"],
+        at=asked["at"],
+        active_days=asked["active"],
+    )
+    rows, paging = paged(asked, rankings.ranking_in_full(ledger, choice, details=True))
+    return forms.RankingPage(
+        pools=pool_names(ledger),
+        pool=ledger.pool(asked["pool"]).name,
+        at=asked["at"],
+        active=asked["active"],
+        min_games=asked["min_games"],
+        rows=rows,
+        paging=paging,
+    )
+
+
+def all_schemes(ledger: Ledger, _: Asked) -> forms.SchemesPage:
+    """Which scheme rates each pool from when on, with every setting and who published it."""
+    facts = {each.scheme: each for each in questions.all_schemes(ledger, {})}
+    eras = [_era(era, facts.get(era.scheme)) for era in pools.eras(ledger)]
+    in_use = {shown.era.scheme for shown in eras}
+    return forms.SchemesPage(eras=eras, others=[each for name, each in facts.items() if name not in in_use])
+
+
+def _era(era: pools.EraRow, facts: SchemeFacts | None) -> forms.EraShown:
+    settings = []
+    if facts is not None:
+        settings = [
+            forms.SettingShown(
+                name=field.name,
+                value=era.settings.get(field.name, field.default),
+                is_chosen=field.name in era.settings,
+                unit=field.metadata["unit"],
+                meaning=field.metadata["doc"],
+                source=field.metadata["source"],
+            )
+            for field in attrs.fields(schemes.named(era.scheme).settings)
+        ]
+    return forms.EraShown(era=era, facts=facts, settings=settings)
+
+
+def check(ledger: Ledger, _: Asked) -> forms.CheckPage:
+    """How a stranger recomputes what stands here: the last checkpoint, the key, receipts, the whole log."""
+    try:
+        last = ledger.checkpoints.last()
+    except StorageError:
+        last = None
+    return forms.CheckPage(
+        checkpoint=None if last is None else last.note,
+        size=None if last is None else last.head.size,
+        root=None if last is None else last.head.root.hex(),
+        position=ledger.views.position(),
+    )
+
+
+def programs(_: Ledger, __: Asked) -> forms.ApiPage:
+    """Every address for programs, with its parameters."""
+    addresses = [
+        forms.ApiAddress(
+            path=f"{route.prefix}{route.path}",
+            doc=route.doc,
+            cost=route.cost.value,
+            parameters=[(parameter.name, parameter.doc) for parameter in route.every_parameter],
+        )
+        for route in routes.ROUTES
+    ]
+    return forms.ApiPage(addresses=addresses, prefix=routes.PREFIX)

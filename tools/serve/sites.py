@@ -1,0 +1,100 @@
+"""What the site is to who visits it: where its addresses lead, whom to tell of a mistake, as what players are shown.
+
+Every link within the site is made by ``Site.to``, from the address that the owner named, never from what a request
+says of itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+import attrs
+
+from ledger.answers.wording import Naming
+
+_PLAIN = ":@,~"  # stay as they are in a part of a path
+_UPWARD = ("", ".", "..")  # no browser keeps them as parts of a path
+
+
+def _without_slash(url: str | None) -> str:
+    return (url or "").rstrip("/")
+
+
+@attrs.frozen(kw_only=True)
+class Site:
+    """What is told of the site.
+
+    Attributes:
+        public_url: what stands before all addresses, without a slash at its end; empty: nobody named it.
+        contact: an address of mail or of a page, for whoever sees a mistake; None: there is none.
+        names: as what players are shown to strangers.
+        index: whether search machines may keep the pages.
+        log: what of the journal's log the world may read: ``off``, ``hashes`` or ``entries``.
+        verifier: the line by which others verify its checkpoints; None: there is no key.
+    """
+
+    public_url: str = attrs.field(default="", converter=_without_slash)
+    contact: str | None = None
+    names: Naming = attrs.field(default=Naming.FULL, converter=Naming)
+    index: bool = False
+    log: str = "off"
+    verifier: str | None = None
+
+    @classmethod
+    def of(cls, serving: Any, verifier: str | None = None) -> Site:
+        """The site that settings describe."""
+        return cls(
+            log=serving.log,
+            verifier=verifier,
+            public_url=serving.public_url,
+            contact=serving.contact,
+            names=serving.names,
+            index=serving.index == "yes",
+        )
+
+    @property
+    def prefix(self) -> str:
+        """The path before all addresses, without a slash at its end."""
+        return urlsplit(self.public_url).path
+
+    @property
+    def name(self) -> str:
+        """What the site is called: its address as people say it."""
+        parts = urlsplit(self.public_url)
+        return f"{parts.netloc}{parts.path}"
+
+    def to(self, path: str, *parts: object, **asked: object) -> str:
+        """The address of a page of the site, for a link within it.
+
+        Args:
+            path: the path, with ``{}`` for each of the parts.
+            parts: what stands there; whatever is in them, they are one part each.
+            asked: by name, what stands behind the question mark; what is None or empty is left out.
+        """
+        words = [quote(str(part), safe=_PLAIN) for part in parts]
+        return f"{self.prefix}{path.format(*words)}{self.asking(asked)}"
+
+    @staticmethod
+    def asking(asked: dict[str, object]) -> str:
+        """What stands from the question mark on; empty where nothing is asked."""
+        words = [(name.rstrip("_"), str(value)) for name, value in asked.items() if value not in (None, "", False)]
+        return f"?{urlencode(words)}" if words else ""
+
+    def whole(self, path: str) -> str:
+        """A whole address, for who reads it elsewhere; *path* is as ``to`` makes it."""
+        return f"{self.public_url.removesuffix(self.prefix)}{path}"
+
+    def tournament(self, name: str, **asked: object) -> str:
+        """The address of a tournament; one whose name no path can have goes by the list of tournaments."""
+        if any(part in _UPWARD for part in name.split("/")):
+            return self.to("/tournaments", part=name)
+        return self.to("/tournaments/{}", name, **asked)
+
+    def report(self, about: str) -> str | None:
+        """Where to tell of a mistake: an address of mail with its subject, or of a page; None: nowhere."""
+        if self.contact is None:
+            return None
+        if urlsplit(self.contact).scheme in {"http", "https"}:
+            return self.contact
+        return f"mailto:{quote(self.contact.removeprefix('mailto:'), safe='@+')}?subject={quote(about, safe='')}"
