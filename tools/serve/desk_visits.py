@@ -1,0 +1,565 @@
+"""How requests at the desk are taken: who is signed in, where a form comes from, what was typed, what is shown again.
+
+In this order: a form of another site is refused, then who is not signed in, then a form without its token; only then
+is anything read of it. Nothing is done for a request that only looks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl, quote, urlencode
+
+import attrs
+from markupsafe import Markup
+from python_multipart.exceptions import MultipartParseError
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route as Address
+from starlette.types import Message, Receive
+
+from ledger.errors import LedgerError, MalformedError
+from ledger.journal.sessions import Session
+from ledger.ledger import Ledger, utc_now
+
+from . import problems, safety
+from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Deed, Leads, Page, Typed
+from .parameters import Parameter, choice
+from .parameters import asked as read_parameters
+from .problems import Problem
+from .problems import RefusedError as WithoutAnswer
+from .rendering import Around
+from .routes import Cost
+from .safety import Guard
+from .sessions import (
+    FORM_TOKEN,
+    ONCE,
+    SESSION,
+    SLOWLY,
+    VISIT,
+    Cookies,
+    Failures,
+    Forms,
+    new_once,
+    new_visit,
+    origin_fault,
+    sign_in_fault,
+)
+from .wire import RefusedError, WriterClient
+
+if TYPE_CHECKING:
+    from .readers import Reader
+
+SIGN_IN, SIGN_OUT = f"{PREFIX}/sign-in", f"{PREFIX}/sign-out"
+MOST_FIELDS, LONGEST_FIELD = 200, 64 * 1024  # of a form; characters
+MOST_BYTES = 512 * 1024  # of a form without a file
+BESIDE_FILE = 64 * 1024  # bytes of a form with a file, beside the file
+FRESH = 10.0  # seconds for which a page waits for what its reader has just recorded
+LONG = 600.0  # seconds for an answer of the writer
+KEPT = "kept."  # begins the names of fields that wait for their form until somebody has signed in
+KEPT_FOR = "kept_for"  # the form that they are of
+_NEXT = "next"
+HTML = "text/html; charset=utf-8"
+_DONE = choice(DONE, "what was done", tuple(SAID))
+
+
+class Asks(NamedTuple):
+    """Who asks: the word of the session, and the session."""
+
+    word: str
+    session: Session
+
+
+@attrs.frozen(kw_only=True)
+class Desk:
+    """What a page of the desk says beside its answer; ``page.desk`` in the templates.
+
+    Attributes:
+        session: of whoever looks; None: nobody is signed in.
+        forms: makes what forms bring along.
+        here: the path of the page behind the prefix.
+        typed: what was typed, where a form is shown again.
+        problem: why it was refused; None: it was not.
+        said: what was done, or what is to be known; None: nothing.
+    """
+
+    session: Session | None
+    forms: Forms
+    here: str
+    typed: Typed = attrs.Factory(dict)
+    problem: Problem | None = None
+    said: str | None = None
+
+    def hidden(self, path: str) -> Markup:
+        """What every form has: its token, and what tells it from the same one sent anew.
+
+        Args:
+            path: where the form is sent, behind the prefix.
+        """
+        field = Markup('<input type="hidden" name="{}" value="{}">')
+        return field.format(FORM_TOKEN, self.forms.token(f"{PREFIX}{path}")) + field.format(ONCE, new_once())
+
+    def value(self, name: str, otherwise: str = "") -> str:
+        """What stands in a field: what was typed, where something was."""
+        return self.typed.get(name, otherwise)
+
+    def may(self, role: str) -> bool:
+        """Whether who looks holds a role; the library asks again when something is done."""
+        return self.session is not None and role in self.session.roles
+
+    @property
+    def faults(self) -> list[str]:
+        """Why it was refused, one by one."""
+        if self.problem is None:
+            return []
+        faults = [fault.detail for fault in self.problem.errors]
+        return faults or self.problem.detail.split("\n")
+
+
+@attrs.frozen(kw_only=True)
+class Shown:
+    """A page of the desk: what it shows, what its form was answered, and what stands around."""
+
+    shown: Any
+    tried: Any
+    desk: Desk
+
+
+class Visits:
+    """Takes the requests at the desk of one process that answers."""
+
+    def __init__(self, reader: Reader, client: WriterClient, folder: Path, largest_upload: int) -> None:
+        """Say what answers.
+
+        Args:
+            reader: what reads the ledger and draws pages.
+            client: leads to the writer.
+            folder: where uploaded files wait.
+            largest_upload: bytes of a file.
+        """
+        self._reader, self._client, self._folder = reader, client, folder
+        self._largest = largest_upload
+        self._site = reader.site
+        self._cookies = Cookies(public_url=self._site.public_url)
+        self._failures, self._slowly = Failures(), asyncio.Semaphore(1)
+        self._pages = {page.path: page for page in PAGES}
+
+    def addresses(self) -> list[Address]:
+        """Every address of the desk."""
+        made = [Address(f"{PREFIX}{page.path}", self._looking(page), methods=["GET"]) for page in PAGES]
+        made += [Address(f"{PREFIX}{deed.path}", self._doing(deed), methods=["POST"]) for deed in DEEDS]
+        return [
+            *made,
+            Address(SIGN_IN, self._sign_in_page, methods=["GET"]),
+            Address(SIGN_IN, self._sign_in, methods=["POST"]),
+            Address(SIGN_OUT, self._sign_out, methods=["POST"]),
+        ]
+
+    # -- who asks ----------------------------------------------------------------------------------------------------
+
+    async def _asks(self, request: Request) -> Asks | None:
+        """Who is signed in; None: nobody."""
+        word = self._cookies.read(request, SESSION)
+        if word is None:
+            return None
+        session = await self._in_ledger(lambda ledger: ledger.tokens.session(word))
+        if session is None:
+            return None
+        if session.is_to_be_noted(int(utc_now().timestamp() * 1000)):
+            with suppress(RefusedError):
+                await self._client.ask("session-used", {}, token=word)
+        return Asks(word, session)
+
+    async def _in_ledger(self, work: Callable[[Ledger], Any], cost: Cost = Cost.INDEX) -> Any:
+        def worked() -> Any:
+            return work(self._reader.open().ledger)
+
+        loop = asyncio.get_running_loop()
+        if cost is Cost.INDEX:
+            return await loop.run_in_executor(self._reader.executor, worked)
+        async with self._reader.scanning:
+            return await loop.run_in_executor(self._reader.executor, worked)
+
+    @staticmethod
+    def _where(request: Request) -> str:
+        """Where a request comes from, as far as that is to be believed."""
+        return request.client.host if request.client is not None and request.client.host else "a socket"
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    def _looking(self, page: Page) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            asks = await self._asks(request)
+            if asks is None:
+                return self._to_sign_in(request)
+            asked, wrong = read_parameters(_parameters(page), _words(request.query_params.multi_items()))
+            if wrong:
+                return self._refused(request, problems.of_parameters(wrong))
+            said = SAID.get(asked.pop(DONE) or "")
+            return await self._page(request, page, asks, {**asked, **request.path_params}, said=said)
+
+        return endpoint
+
+    async def _page(
+        self,
+        request: Request,
+        page: Page,
+        asks: Asks,
+        asked: Mapping[str, Any],
+        *,
+        typed: Typed | None = None,
+        problem: Problem | None = None,
+        said: str | None = None,
+        status: int = 200,
+    ) -> Response:
+        """A page, with a form filled and refused where it is shown again."""
+        asked = {**asked, **({"number": _number(asked["number"])} if "number" in asked else {})}
+        try:
+            shown, position, alarm = await self._in_ledger(
+                lambda ledger: self._gathered(ledger, page, asked), page.cost
+            )
+            tried = None if page.tried is None else await self._client.ask(
+                page.tried, asked, token=asks.word, patience=LONG
+            )  # fmt: skip
+        except LedgerError as error:
+            return self._refused(request, problem or problems.told(error))
+        except RefusedError as error:
+            return self._refused(request, problem or error.problem)
+        here = page.path.format(**asked)
+        desk = Desk(
+            session=asks.session,
+            forms=Forms(word=asks.word),
+            here=here,
+            typed=typed or {},
+            problem=problem,
+            said=said,
+        )
+        around = Around(position=position, alarm=alarm, path=request.url.path)
+        return self._drawn(page.template, Shown(shown=shown, tried=tried, desk=desk), around, status)
+
+    def _gathered(self, ledger: Ledger, page: Page, asked: Mapping[str, Any]) -> tuple[Any, int, str | None]:
+        with ledger.moment() as position:
+            return page.gather(ledger, asked), position, self._reader.alarm
+
+    def _drawn(self, template: str, shown: Any, around: Around, status: int) -> Response:
+        headers = {**safety.headers(Guard.DESK, index=False), "Content-Type": HTML, "Vary": "Cookie"}
+        return Response(self._reader.renderer.page(template, shown, around), status, headers)
+
+    def _refused(self, request: Request, made: Problem) -> Response:
+        """Why there is no page."""
+        around = Around(position=0, alarm=self._reader.alarm, path=request.url.path)
+        answer = self._drawn("problem.html", made, around, made.status)
+        answer.headers.update(
+            {name: word for name, word in problems.headers(made.status).items() if made.status != 401}
+        )
+        return answer
+
+    # -- doing -------------------------------------------------------------------------------------------------------
+
+    def _doing(self, deed: Deed) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            if (fault := origin_fault(self._site.public_url, request.headers)) is not None:
+                return self._refused(request, problems.problem(403, fault))
+            asks = await self._asks(request)
+            if asks is None:
+                return await self._kept_until_signed_in(request, deed)
+            path = {name: str(word) for name, word in request.path_params.items()}
+            try:
+                typed = await self._typed(request, deed, asks)
+            except WithoutAnswer as error:
+                return self._refused(request, error.reason)
+            try:
+                if not Forms(word=asks.word).takes(f"{PREFIX}{deed.path.format(**path)}", typed.get(FORM_TOKEN)):
+                    message = "this form was not made for this session: open its page anew, and send it from there"
+                    return self._refused(request, problems.problem(403, message))
+                return await self._done(request, deed, asks, path, {ONCE: "", **typed})
+            finally:
+                if "file" in typed:
+                    Path(typed["file"]).unlink(missing_ok=True)
+
+        return endpoint
+
+    async def _done(self, request: Request, deed: Deed, asks: Asks, path: Mapping[str, str], typed: Typed) -> Response:
+        page = self._pages[deed.page]
+        try:
+            ask = deed.ask(path, typed)
+            answer = await self._client.ask(ask.verb, ask.args, token=asks.word, patience=LONG)
+        except MalformedError as error:
+            return await self._again(request, page, asks, path, typed, problems.of_error(error))
+        except RefusedError as error:
+            return await self._again(request, page, asks, path, typed, error.problem)
+        if position := answer.get("position"):
+            await self._client.until_views(int(position), FRESH)
+        leads = deed.leads({**typed, **path}, answer)
+        if leads is None:
+            return await self._again(request, page, asks, path, typed, None)
+        return self._elsewhere(leads)
+
+    async def _again(
+        self,
+        request: Request,
+        page: Page,
+        asks: Asks,
+        path: Mapping[str, str],
+        typed: Typed,
+        problem: Problem | None,
+    ) -> Response:
+        """The page of a form with what was typed, and why it was refused."""
+        if problem is not None and problem.rule == "session-over":  # it ended meanwhile
+            return self._sign_in_form(request, typed=typed, kept_for=request.url.path, status=401)
+        status = 200 if problem is None else problem.status
+        return await self._page(
+            request, page, asks, {**_asked_of(page, typed), **path}, typed=typed, problem=problem, status=status
+        )
+
+    def _elsewhere(self, leads: Leads) -> Response:
+        asked = {**leads.asked, **({DONE: leads.said} if leads.said else {})}
+        return self._moved(f"{PREFIX}{leads.path}{self._site.asking(asked)}")
+
+    def _moved(self, path: str) -> Response:
+        answer = RedirectResponse(f"{self._site.prefix}{path}", 303)
+        answer.headers.update(safety.headers(Guard.DESK, index=False))
+        return answer
+
+    # -- what is typed -----------------------------------------------------------------------------------------------
+
+    async def _typed(self, request: Request, deed: Deed | None, asks: Asks | None) -> dict[str, str]:
+        """What was typed, by name; of a file the path where it waits.
+
+        Raises:
+            WithoutAnswer: it is too much, or cannot be read.
+        """
+        takes_file = deed is not None and deed.file is not None and asks is not None
+        most = self._largest + BESIDE_FILE if takes_file else MOST_BYTES
+        bounded = Request(request.scope, _at_most(request.receive, most))
+        if int(request.headers.get("content-length") or 0) > most:
+            raise WithoutAnswer(_too_much(most))
+        try:
+            form = await bounded.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=LONGEST_FIELD)
+        except (MultiPartException, MultipartParseError, HTTPException, ValueError) as error:
+            message = getattr(error, "detail", None) or getattr(error, "message", None) or str(error)
+            raise WithoutAnswer(problems.problem(400, f"this form cannot be read: {message}")) from None
+        typed: dict[str, str] = {}
+        try:
+            for name, value in form.multi_items():
+                if isinstance(value, str):
+                    typed[name] = value[:LONGEST_FIELD]
+                elif takes_file and deed is not None and name == deed.file and value.filename:
+                    typed["file"] = str(await self._spooled(value))
+                    typed["filename"] = Path(value.filename.replace("\\", "/")).name[:200]
+        finally:
+            await form.close()
+        return typed
+
+    async def _spooled(self, file: UploadFile) -> Path:
+        """Where an uploaded file waits, in the folder that nobody else may enter."""
+        place = self._folder / f"upload-{new_once()}"
+
+        def copied() -> None:
+            with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
+                file.file.seek(0)
+                shutil.copyfileobj(file.file, target, 1 << 20)
+
+        await asyncio.get_running_loop().run_in_executor(None, copied)
+        return place
+
+    # -- signing in and out ------------------------------------------------------------------------------------------
+
+    def _to_sign_in(self, request: Request) -> Response:
+        path = request.url.path.removeprefix(PREFIX)
+        asked = f"{path}?{request.url.query}" if request.url.query else path
+        return self._moved(f"{SIGN_IN}?{urlencode({_NEXT: asked})}" if asked else SIGN_IN)
+
+    async def _kept_until_signed_in(self, request: Request, deed: Deed) -> Response:
+        """Signing in first, with what was typed kept; a file is not."""
+        try:
+            typed = await self._typed(request, None, None)
+        except WithoutAnswer:
+            typed = {}
+        return self._sign_in_form(request, typed=typed, kept_for=request.url.path, status=401)
+
+    async def _sign_in_page(self, request: Request) -> Response:
+        if await self._asks(request) is not None:
+            return self._moved(f"{PREFIX}{self._next(request.query_params.get(_NEXT))}")
+        return self._sign_in_form(request, next_=request.query_params.get(_NEXT))
+
+    def _sign_in_form(
+        self,
+        request: Request,
+        *,
+        next_: str | None = None,
+        typed: Typed | None = None,
+        kept_for: str | None = None,
+        problem: Problem | None = None,
+        status: int = 200,
+    ) -> Response:
+        visit = self._cookies.read(request, VISIT) or new_visit()
+        fault = sign_in_fault(self._site.public_url, None if request.client is None else request.client.host or None)
+        left_out = {FORM_TOKEN, ONCE, "token", "file"}
+        kept = {name: word for name, word in (typed or {}).items() if name not in left_out}
+        shown = {
+            "next": self._next(next_),
+            "kept": {f"{KEPT}{name}": word for name, word in kept.items()},
+            "kept_for": kept_for,
+            "fault": fault,
+        }
+        desk = Desk(session=None, forms=Forms(word=visit), here="/sign-in", problem=problem)
+        around = Around(position=0, alarm=self._reader.alarm, path=SIGN_IN)
+        if fault is not None:
+            status = 403
+        answer = self._drawn("desk/sign_in.html", Shown(shown=shown, tried=None, desk=desk), around, status)
+        self._cookies.put(answer, VISIT, visit)
+        return answer
+
+    def _next(self, asked: str | None) -> str:
+        """The page of the desk that is asked for next, behind the prefix, with what is asked of it; else the first."""
+        path, _, query = (asked or "").partition("?")
+        if _of_path(path) is None:
+            return ""
+        words = urlencode(parse_qsl(query)[:MOST_FIELDS])
+        return f"{quote(path)}?{words}" if words else quote(path)
+
+    async def _sign_in(self, request: Request) -> Response:
+        where = self._where(request)
+        fault = origin_fault(self._site.public_url, request.headers) or sign_in_fault(
+            self._site.public_url, None if request.client is None else request.client.host or None
+        )
+        if fault is not None:
+            return self._refused(request, problems.problem(403, fault))
+        try:
+            typed = await self._typed(request, None, None)
+        except WithoutAnswer as error:
+            return self._refused(request, error.reason)
+        visit = self._cookies.read(request, VISIT)
+        if visit is None or not Forms(word=visit).takes(SIGN_IN, typed.get(FORM_TOKEN)):
+            message = "open the page to sign in anew, and send it from there; cookies must be allowed for this site"
+            return self._refused(request, problems.problem(403, message))
+        kept = {name.removeprefix(KEPT): word for name, word in typed.items() if name.startswith(KEPT)}
+        again = {"next_": typed.get(_NEXT), "typed": kept, "kept_for": typed.get(KEPT_FOR)}
+        if wait := self._failures.wait(where):
+            message = f"too many wrong tokens came from there: wait {wait:.0f} seconds, then try again"
+            answer = self._sign_in_form(request, problem=problems.problem(429, message), status=429, **again)
+            answer.headers["Retry-After"] = str(int(wait) + 1)
+            return answer
+        if self._failures.are_many:
+            async with self._slowly:
+                await asyncio.sleep(SLOWLY)
+        try:
+            told = await self._client.ask("sign-in", {"where": where}, token=typed.get("token", "").strip())
+        except RefusedError as error:
+            if error.problem.status == 401:
+                self._failures.note(where)
+            return self._sign_in_form(request, problem=error.problem, status=error.problem.status, **again)
+        self._failures.forget(where)
+        word = str(told.pop("word"))
+        session = Session(**{**told, "roles": frozenset(told["roles"])})
+        answer = await self._after_signing_in(request, Asks(word, session), again)
+        self._cookies.put(answer, SESSION, word)
+        self._cookies.take_away(answer, VISIT)
+        return answer
+
+    async def _after_signing_in(self, request: Request, asks: Asks, again: Mapping[str, Any]) -> Response:
+        """The page that was asked for; or the form that waited, filled, and not sent."""
+        deed = _deed_of(str(again["kept_for"] or "").removeprefix(PREFIX))
+        if deed is None:
+            return self._moved(f"{PREFIX}{self._next(again['next_'])}")
+        page, path = self._pages[deed[0].page], deed[1]
+        said = "You are signed in again. Nothing was sent yet: look through what you typed, and send it."
+        if deed[0].file is not None:
+            said += " The file must be chosen again."
+        typed: Typed = again["typed"]
+        return await self._page(request, page, asks, {**_asked_of(page, typed), **path}, typed=typed, said=said)
+
+    async def _sign_out(self, request: Request) -> Response:
+        if (fault := origin_fault(self._site.public_url, request.headers)) is not None:
+            return self._refused(request, problems.problem(403, fault))
+        asks = await self._asks(request)
+        if asks is not None:
+            try:
+                typed = await self._typed(request, None, None)
+            except WithoutAnswer as error:
+                return self._refused(request, error.reason)
+            if not Forms(word=asks.word).takes(SIGN_OUT, typed.get(FORM_TOKEN)):
+                return self._refused(request, problems.problem(403, "sign out from a page of the desk"))
+            try:
+                await self._client.ask("sign-out", {"where": self._where(request)}, token=asks.word)
+            except RefusedError as error:
+                return self._refused(request, error.problem)
+        answer = self._moved(SIGN_IN)
+        self._cookies.take_away(answer, SESSION)
+        answer.headers["Clear-Site-Data"] = '"cache"'
+        return answer
+
+
+# -- words and paths -----------------------------------------------------------------------------------------------
+
+
+def _parameters(page: Page) -> tuple[Parameter, ...]:
+    return (*page.parameters, _DONE)
+
+
+def _words(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """What stands behind the question mark; a form sends the fields that stayed empty, too."""
+    return [(name, word) for name, word in words if word]
+
+
+def _asked_of(page: Page, typed: Typed) -> dict[str, Any]:
+    """What a page is asked with where its form is shown again: of what was typed, what it takes and understands."""
+    words = [(parameter.name, typed[parameter.name]) for parameter in page.parameters if typed.get(parameter.name)]
+    asked, _ = read_parameters(page.parameters, words)
+    return asked
+
+
+def _number(word: Any) -> int:
+    text = str(word)
+    if not (text.isascii() and text.isdecimal() and len(text) < 16):
+        raise HTTPException(404, f"no proposal {text[:50]!r}: expected its number")
+    return int(text)
+
+
+def _matcher(path: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path))
+
+
+_PAGES = [(_matcher(page.path), page) for page in PAGES]
+_DEEDS = [(_matcher(deed.path), deed) for deed in DEEDS]
+
+
+def _of_path(path: str) -> Page | None:
+    return next((page for matcher, page in _PAGES if matcher.fullmatch(path)), None)
+
+
+def _deed_of(path: str) -> tuple[Deed, dict[str, str]] | None:
+    """The form of a path behind the prefix, and the words of that path."""
+    for matcher, deed in _DEEDS:
+        if path and (match := matcher.fullmatch(path)):
+            return deed, match.groupdict()
+    return None
+
+
+def _too_much(most: int) -> Problem:
+    return problems.problem(413, f"this is more than the {most:,} bytes that are taken here")
+
+
+def _at_most(receive: Receive, most: int) -> Receive:
+    """The same bytes, as long as they are not too many."""
+    taken = 0
+
+    async def bounded() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > most:
+            raise WithoutAnswer(_too_much(most))
+        return message
+
+    return bounded
