@@ -238,13 +238,13 @@ class Ledger(OpenLedger):
         refused: dict[int, Refused] = {}
         known: dict[tuple[str | None, str], str] = {}  # a name is proven once; what is refused is noted each time
         for place, game in enumerate(games):
-            told = (game.token, game.actor)
+            shown = (game.token, game.actor)
             try:
-                known[told] = known.get(told) or self.recorder_named(*told)
+                known[shown] = known.get(shown) or self.recorder_named(*shown)
             except RejectedError as error:
                 refused[place] = error
                 continue
-            named[place] = game._replace(actor=known[told])
+            named[place] = game._replace(actor=known[shown])
         outcomes: dict[int, Receipt | Refused] = {**refused}
         if named:
             outcomes |= zip(named, self.record_each([*named.values()]), strict=True)

@@ -53,8 +53,10 @@ def bodies(ledger: Ledger) -> list[bytes]:
     return [bytes(body) for block in ledger.journal.read() for body in block]
 
 
-@pytest.fixture(name="base", scope="module", params=["no tokens", "tokens"])
-def _base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+@pytest.fixture(name="corrected_base", scope="module", params=["no tokens", "tokens"])
+def _corrected_base(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, dict[str, str]]:
     """A club of two with corrected games, and the tokens by which facts are told there."""
     folder, tokens = tmp_path_factory.mktemp("base"), {}
     with new_club_of_two(folder) as club:
@@ -117,9 +119,9 @@ ACTORS = ("eve", "rita", "ada", "", "a\0b")
 @given(data=st.data())
 @settings(max_examples=30, deadline=None)
 def test_whatever_is_told_in_whatever_order_stands_as_if_told_one_by_one(
-    base: tuple[Path, dict[str, str]], data: st.DataObject
+    corrected_base: tuple[Path, dict[str, str]], data: st.DataObject
 ) -> None:
-    folder, tokens = base
+    folder, tokens = corrected_base
     known_tokens = [None, *tokens.values(), "rlt_unknown"] if tokens else [None]
     drawn = data.draw(
         st.lists(st.tuples(facts(), st.sampled_from(ACTORS), st.sampled_from(known_tokens)), min_size=1, max_size=12)

@@ -29,16 +29,16 @@ largest-upload = 16
 """
 
 
-@pytest.fixture(name="club")
-def _club(tmp_path: Path) -> Path:
+@pytest.fixture(name="coming_club")
+def _coming_club(tmp_path: Path) -> Path:
     return tmp_path / "club.db"
 
 
-def test_every_setting_stands_in_the_file_and_the_command_line_wins(club: Path) -> None:
-    club.with_suffix(".toml").write_text(f'key = "safe.key"\n{WORDS}', "utf-8")
-    told = serving(club, {"readers": 5, "log": "off", "names": None})
+def test_every_setting_stands_in_the_file_and_the_command_line_wins(coming_club: Path) -> None:
+    coming_club.with_suffix(".toml").write_text(f'key = "safe.key"\n{WORDS}', "utf-8")
+    told = serving(coming_club, {"readers": 5, "log": "off", "names": None})
     assert told == Serving(
-        path=club,
+        path=coming_club,
         listen="unix:/run/club.sock",
         public_url="https://ratings.example.org/club",
         readers=5,
@@ -53,15 +53,15 @@ def test_every_setting_stands_in_the_file_and_the_command_line_wins(club: Path) 
         largest_upload=16,
     )
     assert Serving.of_json(told.as_json()) == told
-    assert CheckpointFiles(club).key_file == club.with_name("safe.key")
+    assert CheckpointFiles(coming_club).key_file == coming_club.with_name("safe.key")
 
 
-def test_without_a_file_the_defaults_hold(club: Path) -> None:
-    assert serving(club, {}) == Serving(path=club)
+def test_without_a_file_the_defaults_hold(coming_club: Path) -> None:
+    assert serving(coming_club, {}) == Serving(path=coming_club)
     assert {word for option in serve.params for word in option.opts} >= {f"--{word_of(name)}" for name in SETTINGS}
 
 
-def test_all_that_is_wrong_in_the_file_is_told_with_its_line(club: Path) -> None:
+def test_all_that_is_wrong_in_the_file_is_told_with_its_line(coming_club: Path) -> None:
     words = """key = "safe.key"
 [serve]
 listen = "here"
@@ -75,10 +75,10 @@ behind-proxy = "proxy.example"
 public-url = "ftp://example.org"
 names.first = 1
 """
-    place = club.with_suffix(".toml")
+    place = coming_club.with_suffix(".toml")
     place.write_text(words, "utf-8")
     with pytest.raises(MalformedError) as refused:
-        serving(club, {"readers": 2})
+        serving(coming_club, {"readers": 2})
     assert list(refused.value.problems) == [
         f"{place}:3: [serve] listen: give ADDRESS:PORT or unix:PATH, got 'here'",
         f"{place}:4: [serve] readers: expected a whole number from 1 to 64, got 0",
@@ -95,14 +95,14 @@ names.first = 1
     ]
 
 
-def test_a_word_in_the_place_of_the_table_stops_every_command(club: Path, run: Run) -> None:
-    assert run("init", club).code == 0
-    club.with_suffix(".toml").write_text('serve = "yes"\n', "utf-8")
-    done = run("pools", club)
+def test_a_word_in_the_place_of_the_table_stops_every_command(coming_club: Path, run: Run) -> None:
+    assert run("init", coming_club).code == 0
+    coming_club.with_suffix(".toml").write_text('serve = "yes"\n', "utf-8")
+    done = run("pools", coming_club)
     assert "serve must be a table: write [serve] above its settings" in done.err
-    club.with_suffix(".toml").write_text("[serve]\nreaders = 0\n", "utf-8")
-    assert run("pools", club).err == ""
-    done = run("serve", club)
+    coming_club.with_suffix(".toml").write_text("[serve]\nreaders = 0\n", "utf-8")
+    assert run("pools", coming_club).err == ""
+    done = run("serve", coming_club)
     assert (done.code, "club.toml:2: [serve] readers: expected a whole number" in done.err) == (1, True)
 
 
@@ -115,7 +115,7 @@ def test_a_word_in_the_place_of_the_table_stops_every_command(club: Path, run: R
     ],
 )
 def test_what_is_wrong_on_the_command_line_is_wrong_usage(
-    club: Path, run: Run, words: tuple[str, str], says: str
+    coming_club: Path, run: Run, words: tuple[str, str], says: str
 ) -> None:
-    done = run("serve", club, *words)
+    done = run("serve", coming_club, *words)
     assert (done.code, says in done.err) == (2, True), done.err

@@ -28,8 +28,8 @@ KILLS = int(os.environ.get("LEDGER_WRITER_KILLS", "4"))
 CLIENTS = 64
 
 
-@pytest.fixture(name="club")
-def _club(tmp_path: Path) -> Path:
+@pytest.fixture(name="written_club")
+def _written_club(tmp_path: Path) -> Path:
     with new_club_of_two(tmp_path):
         pass
     return tmp_path / NAME
@@ -40,8 +40,8 @@ def keys(club: Path) -> list[str]:
         return [json.loads(body)["key"] for block in ledger.journal.read() for body in block]
 
 
-def test_what_64_clients_are_told_was_recorded_stands_once(club: Path, tmp_path: Path) -> None:
-    token = recorder(club)
+def test_what_64_clients_are_told_was_recorded_stands_once(written_club: Path, tmp_path: Path) -> None:
+    token = recorder(written_club)
 
     async def ask(client: WriterClient) -> list[Any]:
         async def one(number: int) -> list[Any]:
@@ -50,21 +50,21 @@ def test_what_64_clients_are_told_was_recorded_stands_once(club: Path, tmp_path:
 
         return [answer for answers in await asyncio.gather(*map(one, range(CLIENTS))) for answer in answers]
 
-    with writer(club, tmp_path / "w"):
+    with writer(written_club, tmp_path / "w"):
         answers = asking(tmp_path / "w", ask)
-    stands = keys(club)
+    stands = keys(written_club)
     assert sorted(stands) == sorted(set(stands))
     for answer in answers:
         assert stands[answer["position"] - 1] == answer["key"]
     fresh = [answer for answer in answers if not answer["duplicate"]]
     assert len(fresh) == 2 * CLIENTS + 1
-    with Ledger.open(club) as ledger:
+    with Ledger.open(written_club) as ledger:
         assert {entry.actor for entry in ledger.entries(last=len(fresh))} == {"rita"}
 
 
-def test_a_refused_game_leaves_the_others_in_and_says_why(club: Path, tmp_path: Path) -> None:
-    token = recorder(club)
-    second = recorder(club, "rob")
+def test_a_refused_game_leaves_the_others_in_and_says_why(written_club: Path, tmp_path: Path) -> None:
+    token = recorder(written_club)
+    second = recorder(written_club, "rob")
 
     async def ask(client: WriterClient) -> list[Any]:
         return await asyncio.gather(
@@ -80,7 +80,7 @@ def test_a_refused_game_leaves_the_others_in_and_says_why(club: Path, tmp_path: 
             return_exceptions=True,
         )
 
-    with writer(club, tmp_path / "w"):
+    with writer(written_club, tmp_path / "w"):
         good, stranger, conflict, malformed, unknown, verb, other = asking(tmp_path / "w", ask)
     assert (good["key"], other["key"]) == ("game:a", "game:f")
     refusals = [stranger, conflict, malformed, unknown, verb]
@@ -88,18 +88,20 @@ def test_a_refused_game_leaves_the_others_in_and_says_why(club: Path, tmp_path: 
     assert [error.problem.rule for error in refusals[:2]] == ["unknown-player", "exists-with-different-outcome"]
     (fault,) = conflict.problem.errors
     assert (fault.pointer, fault.stored, fault.given) == ("/outcome", "white", "draw")
-    with Ledger.open(club) as ledger:
+    with Ledger.open(written_club) as ledger:
         assert [row.rule for row in ledger.tokens.log()] == ["unknown-token"]
 
 
-def test_views_follow_what_is_recorded_here_and_beside_and_the_head_is_signed(club: Path, tmp_path: Path) -> None:
-    token = recorder(club)
-    give_key(club)
+def test_views_follow_what_is_recorded_here_and_beside_and_the_head_is_signed(
+    written_club: Path, tmp_path: Path
+) -> None:
+    token = recorder(written_club)
+    give_key(written_club)
 
     async def ask(client: WriterClient) -> None:
         answer = await client.ask("game", told("a"), token=token)
         assert await client.until_views(answer["position"], PATIENCE)
-        with Ledger.open(club) as beside:
+        with Ledger.open(written_club) as beside:
             position = beside.append(game_recorded("beside"), token=token).position
         assert await client.until_views(position, PATIENCE)
         for _ in range(1_200):
@@ -108,19 +110,21 @@ def test_views_follow_what_is_recorded_here_and_beside_and_the_head_is_signed(cl
             await asyncio.sleep(0.05)
         raise AssertionError
 
-    with writer(club, tmp_path / "w", checkpoint_every=1):
+    with writer(written_club, tmp_path / "w", checkpoint_every=1):
         asking(tmp_path / "w", ask)
-    with Ledger.open(club) as ledger:
+    with Ledger.open(written_club) as ledger:
         last = ledger.checkpoints.last()
         assert last is not None
         assert last.head == ledger.head()
 
 
-def test_what_was_accepted_before_sigterm_is_answered_and_nothing_new_is_taken(club: Path, tmp_path: Path) -> None:
-    token = recorder(club)
+def test_what_was_accepted_before_sigterm_is_answered_and_nothing_new_is_taken(
+    written_club: Path, tmp_path: Path
+) -> None:
+    token = recorder(written_club)
     answers: list[Any] = []
 
-    with writer(club, tmp_path / "w") as process:
+    with writer(written_club, tmp_path / "w") as process:
 
         async def ask(client: WriterClient) -> None:
             await client.ask("game", told("first"), token=token)
@@ -136,22 +140,22 @@ def test_what_was_accepted_before_sigterm_is_answered_and_nothing_new_is_taken(c
         asking(tmp_path / "w", ask)
     good = [answer for answer in answers if not isinstance(answer, RefusedError)]
     assert good
-    assert {answer["key"] for answer in good} <= set(keys(club))
+    assert {answer["key"] for answer in good} <= set(keys(written_club))
     for error in answers:
         if isinstance(error, RefusedError):
             assert error.problem.status == 503
             assert "nothing of this was recorded" in error.problem.detail or "not known" in error.problem.detail
-    with Ledger.open(club) as ledger:
+    with Ledger.open(written_club) as ledger:
         assert ledger.views.is_level()
 
 
-def test_kills_under_load_lose_no_acknowledged_game(club: Path, tmp_path: Path) -> None:
+def test_kills_under_load_lose_no_acknowledged_game(written_club: Path, tmp_path: Path) -> None:
     """The clients send again what they know nothing of; each game stands once."""
-    token = recorder(club)
+    token = recorder(written_club)
     acknowledged: dict[str, int] = {}
     statuses: set[int] = set()
 
-    with writer(club, tmp_path / "w") as process:
+    with writer(written_club, tmp_path / "w") as process:
 
         async def ask(client: WriterClient) -> None:
             stopped = asyncio.Event()
@@ -183,7 +187,7 @@ def test_kills_under_load_lose_no_acknowledged_game(club: Path, tmp_path: Path) 
 
         asking(tmp_path / "w", ask)
     assert statuses == {503}
-    stands = keys(club)
+    stands = keys(written_club)
     assert len(set(stands)) == len(stands)
     for key, position in acknowledged.items():
         assert stands[position - 1] == key

@@ -180,9 +180,9 @@ class Serving:
     @classmethod
     def of_json(cls, text: str) -> Serving:
         """What ``as_json`` made."""
-        told = json.loads(text)
-        folder = told.pop("folder")
-        return cls(path=Path(told.pop("path")), folder=None if folder is None else Path(folder), **told)
+        table = json.loads(text)
+        folder = table.pop("folder")
+        return cls(path=Path(table.pop("path")), folder=None if folder is None else Path(folder), **table)
 
 
 SETTINGS: Mapping[str, tuple[Setting, Any]] = {
@@ -209,21 +209,21 @@ def serving(path: Path, options: Mapping[str, Any]) -> Serving:
         StorageError: the file cannot be read.
     """
     files = CheckpointFiles(path)
-    told = files.of_the_server()
-    values, faults = _read(told)
+    table = files.of_the_server()
+    values, faults = _read(table)
     if faults:
-        lines = _lines(files.settings_file, told)
+        lines = _lines(files.settings_file, table)
         name = files.settings_file
         raise MalformedError([f"{name}:{lines.get(word, 0)}: [{SERVE}] {word}: {fault}" for word, fault in faults])
     return Serving(path=path, **{**values, **{name: value for name, value in options.items() if value is not None}})
 
 
-def _read(told: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+def _read(table: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """The values by name, and what is wrong by word."""
     names = {word_of(name): name for name in SETTINGS}
     values: dict[str, Any] = {}
     faults: list[tuple[str, str]] = []
-    for word, given in told.items():
+    for word, given in table.items():
         if word not in names:
             faults.append((word, f"no such setting; {did_you_mean(word, names)}expected one of {', '.join(names)}"))
             continue

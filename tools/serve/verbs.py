@@ -34,7 +34,7 @@ class Asking(NamedTuple):
     by: str | None
 
     @property
-    def told(self) -> dict[str, str | None]:
+    def named(self) -> dict[str, str | None]:
         """The same as the library's verbs of recording take it."""
         return {"actor": self.by or DEFAULT_ACTOR, "token": self.token}
 
@@ -46,7 +46,7 @@ def told_game(asking: Asking, args: Args) -> Telling:
         MalformedError: it is none.
     """
     event = codec.structure_event(GameRecorded.KIND, args["facts"])
-    return Telling(event, asking.told["actor"] or DEFAULT_ACTOR, asking.token, args.get("movetext"))
+    return Telling(event, asking.named["actor"] or DEFAULT_ACTOR, asking.token, args.get("movetext"))
 
 
 def receipt(recorded: Receipt) -> dict[str, Any]:

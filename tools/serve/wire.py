@@ -78,9 +78,9 @@ async def next_message(stream: asyncio.StreamReader) -> tuple[dict[str, Any], in
     return value, size
 
 
-def problem_of(told: Mapping[str, Any]) -> Problem:
+def problem_of(content: Mapping[str, Any]) -> Problem:
     """A problem as it came over the wire."""
-    return Problem(**{**told, "errors": [Fault(**fault) for fault in told["errors"]]})
+    return Problem(**{**content, "errors": [Fault(**fault) for fault in content["errors"]]})
 
 
 @attrs.define
@@ -99,10 +99,10 @@ class WriterClient:
         head: how many entries were signed, as it told last; 0 before it told any.
     """
 
-    def __init__(self, folder: Path, *, told: Callable[[Mapping[str, Any]], None] | None = None) -> None:
-        """Say in which folder the writer listens, and who is *told* of what it tells by itself."""
+    def __init__(self, folder: Path, *, tell: Callable[[Mapping[str, Any]], None] | None = None) -> None:
+        """Say in which folder the writer listens, and what is called with what it says by itself."""
         self._path = str(folder / SOCKET)
-        self._told = told
+        self._tell = tell
         self._numbers = count(1)
         self._connection: _Connection | None = None
         self._changed = asyncio.Event()  # replaced whenever it was set: who waits looks again
@@ -152,21 +152,21 @@ class WriterClient:
             raise RefusedError(problems.problem(503, "more is being recorded than can be; ask again later"))
         number = next(self._numbers)
         try:
-            content = message({"id": number, "verb": verb, "token": token, "by": by, "args": args, **more})
+            frame = message({"id": number, "verb": verb, "token": token, "by": by, "args": args, **more})
         except TooLongError as error:
             raise RefusedError(problems.problem(413, str(error))) from None
         answer = asyncio.get_running_loop().create_future()
         connection.waiting[number] = answer
         try:
-            connection.stream.write(content)
-            told = await asyncio.wait_for(answer, max(0.0, until - asyncio.get_running_loop().time()))
+            connection.stream.write(frame)
+            content = await asyncio.wait_for(answer, max(0.0, until - asyncio.get_running_loop().time()))
         except (TimeoutError, ConnectionError):
             raise RefusedError(problems.problem(503, _NOT_KNOWN)) from None
         finally:
             connection.waiting.pop(number, None)
-        if "problem" in told:
-            raise RefusedError(problem_of(told["problem"]))
-        return dict(told["ok"])
+        if "problem" in content:
+            raise RefusedError(problem_of(content["problem"]))
+        return dict(content["ok"])
 
     async def until_views(self, position: int, patience: float) -> bool:
         """Wait until the views are at a position; False where they are not after so many seconds."""
@@ -220,14 +220,14 @@ class WriterClient:
     async def _take(self, reading: asyncio.StreamReader, connection: _Connection) -> None:
         """Take messages until the writer has closed."""
         while (taken := await next_message(reading)) is not None:
-            told, _ = taken
-            if "id" in told:
-                answer = connection.waiting.get(told["id"])
+            content, _ = taken
+            if "id" in content:
+                answer = connection.waiting.get(content["id"])
                 if answer is not None and not answer.done():
-                    answer.set_result(told)
+                    answer.set_result(content)
                 continue
-            self.views = told.get("views", self.views)
-            self.head = told.get("head", self.head)
+            self.views = content.get("views", self.views)
+            self.head = content.get("head", self.head)
             self._tell_change()
-            if self._told is not None:
-                self._told(told)
+            if self._tell is not None:
+                self._tell(content)

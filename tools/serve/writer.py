@@ -111,24 +111,24 @@ class Recording:
         try:
             return verb_of(waiting.verb).do(ledger, waiting.asking, waiting.args)
         except LedgerError as error:
-            return _told(error)
+            return _problem(error)
 
     @staticmethod
     def _games(ledger: Ledger, batch: Sequence[Waiting]) -> list[Outcome]:
         """Games in one transaction."""
-        told: dict[int, Telling] = {}
+        games: dict[int, Telling] = {}
         answers: dict[int, Outcome] = {}
         for place, waiting in enumerate(batch):
             try:
-                told[place] = told_game(waiting.asking, waiting.args)
+                games[place] = told_game(waiting.asking, waiting.args)
             except LedgerError as error:
-                answers[place] = _told(error)
-        for place, outcome in zip(told, ledger.append_each([*told.values()]), strict=True):
-            answers[place] = as_sent(outcome) if isinstance(outcome, Receipt) else _told(outcome)
+                answers[place] = _problem(error)
+        for place, outcome in zip(games, ledger.append_each([*games.values()]), strict=True):
+            answers[place] = as_sent(outcome) if isinstance(outcome, Receipt) else _problem(outcome)
         return [answers[place] for place in range(len(batch))]
 
 
-def _told(error: LedgerError) -> Problem:
+def _problem(error: LedgerError) -> Problem:
     """What the library refused, as it is sent; what is the ledger's own fault is told to its log."""
     made = problems.of_error(error)
     if made.status >= 500:
@@ -258,13 +258,13 @@ class Writer:
             self._streams.discard(writing)
             writing.close()
 
-    def _take(self, told: Mapping[str, Any], size: int, writing: asyncio.StreamWriter) -> None:
-        number = told["id"]
-        asking = Asking(told.get("token"), told.get("by"))
+    def _take(self, content: Mapping[str, Any], size: int, writing: asyncio.StreamWriter) -> None:
+        number = content["id"]
+        asking = Asking(content.get("token"), content.get("by"))
         try:
-            has_room = self.queue.put(Waiting(told["verb"], asking, told["args"], size, (writing, number)))
+            has_room = self.queue.put(Waiting(content["verb"], asking, content["args"], size, (writing, number)))
         except LedgerError as error:
-            self._send(writing, number, _told(error))
+            self._send(writing, number, _problem(error))
             return
         if has_room:
             self._unanswered += 1
@@ -284,17 +284,17 @@ class Writer:
 
     @staticmethod
     def _send(writing: asyncio.StreamWriter, number: int, outcome: Outcome) -> None:
-        told = {"problem": attrs.asdict(outcome)} if isinstance(outcome, Problem) else {"ok": outcome}
+        content = {"problem": attrs.asdict(outcome)} if isinstance(outcome, Problem) else {"ok": outcome}
         if not writing.is_closing():
-            writing.write(message({"id": number, **told}))
+            writing.write(message({"id": number, **content}))
 
-    def _tell_soon(self, told: Mapping[str, int]) -> None:
-        self._loop.call_soon_threadsafe(self._tell, told)
+    def _tell_soon(self, content: Mapping[str, int]) -> None:
+        self._loop.call_soon_threadsafe(self._tell, content)
 
-    def _tell(self, told: Mapping[str, int]) -> None:
-        content = message(told)
+    def _tell(self, content: Mapping[str, int]) -> None:
+        frame = message(content)
         for stream in self._streams:
-            stream.write(content)
+            stream.write(frame)
 
 
 def main(arguments: Sequence[str]) -> int:
