@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 import attrs
 
+from ledger.answers import impacts
+from ledger.answers.rows import as_row, as_rows
 from ledger.answers.wording import names
 from ledger.correcting.batches import at_lines, read_batch
 from ledger.correcting.corrections import Proposed
@@ -32,6 +34,7 @@ Answer = dict[str, Any]
 MOST_KEPT = 1_000  # answers
 MOST_FAULTS = 200  # of a file that are told
 MOST_COMPLAINTS = 500
+MOST_MOVES = 200  # of a preview that are shown
 
 
 class Asks(Protocol):
@@ -118,6 +121,18 @@ def propose_batch(ledger: Ledger, asks: Asks, args: Args) -> Answer:
 
 def _proposed(proposed: Proposed) -> Answer:
     return {"proposal": proposed.proposal, "position": proposed.receipts[-1].position}
+
+
+def preview(ledger: Ledger, _: Asks, args: Args) -> Answer:
+    """What the approval of a proposal would move; nothing is recorded."""
+    answer = impacts.in_full(ledger, ledger.preview(args["number"]))
+    moves = answer.moves[:MOST_MOVES]
+    return {
+        **as_row(answer.summary),
+        "moves": as_rows(moves),
+        "left_out": len(answer.moves) - len(moves),
+        "lists": as_rows(answer.lists),
+    }
 
 
 def decide(ledger: Ledger, asks: Asks, args: Args) -> Answer:
@@ -230,6 +245,7 @@ DEEDS: Mapping[str, Deed] = {
     "session-used": note_use,
     "desk-propose": propose,
     "desk-propose-batch": propose_batch,
+    "desk-preview": preview,
     "desk-decide": decide,
     "desk-player": add_player,
     "desk-rename": rename_player,

@@ -271,7 +271,7 @@ class Visits:
                 return self._refused(request, problems.problem(403, fault))
             asks = await self._asks(request)
             if asks is None:
-                return await self._kept_until_signed_in(request, deed)
+                return await self._kept_until_signed_in(request)
             path = {name: str(word) for name, word in request.path_params.items()}
             try:
                 typed = await self._typed(request, deed, asks)
@@ -379,7 +379,7 @@ class Visits:
         asked = f"{path}?{request.url.query}" if request.url.query else path
         return self._moved(f"{SIGN_IN}?{urlencode({_NEXT: asked})}" if asked else SIGN_IN)
 
-    async def _kept_until_signed_in(self, request: Request, deed: Deed) -> Response:
+    async def _kept_until_signed_in(self, request: Request) -> Response:
         """Signing in first, with what was typed kept; a file is not."""
         try:
             typed = await self._typed(request, None, None)

@@ -39,6 +39,7 @@ from ledger.runtime.nearest import did_you_mean
 
 from .. import output
 from . import encodings, log, openapi, pages, problems, safety
+from .desk_visits import Visits
 from .forms import LedgerFacts
 from .parameters import asked as read_parameters
 from .problems import Problem, RefusedError
@@ -252,8 +253,8 @@ class Reader:
         self.executor.shutdown(wait=False, cancel_futures=True)
 
 
-def application(reader: Reader) -> Starlette:
-    """The application: every address of the tables, its documentation, and problems for all else."""
+def application(reader: Reader, desk: Visits | None = None) -> Starlette:
+    """The application: every address of the tables, its documentation, the desk, and problems for all else."""
     site = reader.site
     described = orjson.dumps(openapi.document(site.public_url))
     paths = [route.address for route in (*EVERY_ROUTE, *log.shown(reader.shown))]
@@ -299,6 +300,7 @@ def application(reader: Reader) -> Starlette:
     return Starlette(
         routes=[
             *(Address(route.address, _endpoint(reader, route), methods=["GET"]) for route in EVERY_ROUTE),
+            *([] if desk is None else desk.addresses()),
             *log.addresses(reader, safety.headers(Guard.DATA, index=False)),
             Address(f"{PREFIX}/openapi.json", documentation, methods=["GET"]),
             Address("/static/{name}", static, methods=["GET"]),

@@ -5,13 +5,16 @@ from __future__ import annotations
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import Sequence
 
 import uvicorn
 
+from .desk_visits import Visits
 from .readers import Reader, application
 from .settings import Serving
 from .sites import Site
+from .wire import WriterClient
 
 ENDS_WITHIN = 10  # seconds for what is being answered when the process is to end
 
@@ -22,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
     reader = Reader(serving.path, Site.of(serving), shown=serving.log)
     config = uvicorn.Config(
-        application(reader),
+        application(reader, _desk(reader, serving)),
         lifespan="off",
         log_level="warning",
         access_log=False,
@@ -36,6 +39,14 @@ def main(arguments: Sequence[str]) -> int:
         uvicorn.Server(config).run(sockets=[listening])
     reader.close()
     return 0
+
+
+def _desk(reader: Reader, serving: Serving) -> Visits | None:
+    """The desk, where there is somebody who writes."""
+    if serving.folder is None:
+        return None
+    tempfile.tempdir = str(serving.folder)  # what is uploaded waits where nobody else may look
+    return Visits(reader, WriterClient(serving.folder), serving.folder, serving.largest_upload << 20)
 
 
 def _trusted(behind_proxy: str | None) -> str:

@@ -18,6 +18,8 @@ from ledger.journal.recorder import Telling
 from ledger.ledger import Ledger
 from ledger.ratings.open_ledger import DEFAULT_ACTOR
 
+from . import desk_verbs
+
 Args = Mapping[str, Any]
 GAME = "game"  # the verb of which many are done at once
 
@@ -81,7 +83,7 @@ def game(ledger: Ledger, asking: Asking, args: Args) -> dict[str, Any]:
     raise outcome
 
 
-VERBS: Mapping[str, Verb] = {GAME: Verb(game)}
+VERBS: Mapping[str, Verb] = {GAME: Verb(game), **{name: Verb(do) for name, do in desk_verbs.DEEDS.items()}}
 
 
 def verb_of(name: object) -> Verb:
