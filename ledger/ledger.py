@@ -104,7 +104,10 @@ class Ledger(OpenLedger):
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         refuse_leftovers(path)
         path, people = journal_file(path), beside(path, "people")
-        secret = None if secret_of is None else _secret_of(journal_file(secret_of))
+        secret = None
+        if secret_of is not None:
+            with closing(People(beside(journal_file(secret_of), "people"))) as other:
+                secret = other.secret()
         if not people.exists():
             with sqlite.whole(people) as making:
                 People.create(making, secret).close()
@@ -365,7 +368,7 @@ class Ledger(OpenLedger):
             strict: one transaction for all; any fault leaves the journal as it was.
             record_alike: what looks like a game that is known under another key is another game.
             keep_differences: a game that is told otherwise than it stands is no fault: the report keeps it, and
-                ``correcting.batches.proposing`` makes the corrections that would take the file's word.
+                ``correcting.verbs.proposing`` makes the corrections that would take the file's word.
             actor: who imports.
             token: what proves it, where somebody holds the role of a recorder.
             faults_so_far: how many faults the importer found; with *strict* they count.
@@ -562,8 +565,3 @@ class _Borrowed(Ledger):
         if self._is_over:
             message = "is as it was known, or as it would be, within the block alone, which is over"
             raise StorageError(str(self.path), message)
-
-
-def _secret_of(path: Path) -> bytes:
-    with closing(People(beside(path, "people"))) as people:
-        return people.secret()

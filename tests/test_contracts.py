@@ -34,7 +34,7 @@ from ledger.testing import (
     TournamentContract,
 )
 from ledger.testing.importer_contract import Importer
-from ledger.testing.memory import MemoryWriter
+from ledger.testing.kit import MemoryWriter
 from tests.kit.fact_plugins import OF_FACTS
 from tests.kit.places import TESTS
 from tests.kit.plugins import BEATEN, SCORES, SURPLUSES, WIN_STREAKS

@@ -32,7 +32,7 @@ from ledger.ratings import building, views, views_file
 from ledger.ratings.queries import tables
 from ledger.runtime import sorted_runs
 from ledger.testing import in_terms_of_facts, record, table_rows
-from ledger.testing.memory import MemoryJournal
+from ledger.testing.kit import MemoryJournal
 from tests.kit.clubs import NOW, takes_misfits
 from tests.kit.derived import all_rows
 from tests.kit.drawn_clubs import MOMENTS, clubs, is_first, reordered, slices

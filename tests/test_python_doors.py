@@ -9,7 +9,7 @@ import pytest
 
 import ledger as public
 from ledger import ConflictError, Ledger, MalformedError, Outcome, ProposalError, RejectedError
-from ledger.answers import player_games, players, rankings, rating_lists, upsets
+from ledger.answers import player_games, players, publications, rankings, upsets
 from ledger.answers.crosstables import listing
 from ledger.answers.rows import as_row, as_rows
 from tests.kit.clubs import NAME, ClubOfTwo
@@ -74,8 +74,8 @@ def test_a_limit_of_zero_asks_for_all_as_on_the_command_line(tmp_path: Path) -> 
             != []
         )
         assert (
-            as_rows(rating_lists.list_on(ledger, "2026-11-05", limit=0))
-            == as_rows(rating_lists.list_on(ledger, "2026-11-05"))
+            as_rows(publications.list_on(ledger, "2026-11-05", limit=0))
+            == as_rows(publications.list_on(ledger, "2026-11-05"))
             != []
         )
         assert list(ledger.entries(last=0)) == list(ledger.entries())

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledger.answers import explanations, player_games, players, predictions, rankings, rating_lists
+from ledger.answers import explanations, player_games, players, predictions, publications, rankings
+from ledger.answers.asking import day
 from ledger.answers.graphs import pages as graph_pages
 from ledger.answers.rows import as_row, as_rows
-from ledger.answers.wording import day
 from ledger.book.timeline import Held, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Event, GameRecorded
@@ -202,12 +202,12 @@ def check_an_instant(ledger: Ledger, rule: Rule, at: str) -> None:
     for player, rating in shown.items():
         summary = as_row(players.summary(ledger, ledger.player(str(player)), pool.name, at))
         assert (summary["rating_then"], summary["then"]) == (rating, at)
-    whole = as_rows(rating_lists.list_on(ledger, at, pool.name))
+    whole = as_rows(publications.list_on(ledger, at, pool.name))
     on_the_list = {row["player"]: row["rating"] for row in whole}
     assert on_the_list == {
         player: rating for player, rating in shown.items() if rating is not None and not rule.is_closed(player, ms)
     }
-    assert as_rows(rating_lists.list_on(ledger, at, pool.name, limit=2)) == whole[:2]
+    assert as_rows(publications.list_on(ledger, at, pool.name, limit=2)) == whole[:2]
     for player in range(1, PLAYERS + 1):
         opponent = player % PLAYERS + 1
         who = ledger.player(str(player)), ledger.player(str(opponent))

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import click
 
-from ledger.answers.wording import EVERY_ROW
+from ledger.answers.asking import EVERY_ROW
 
 from . import output
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import names
+from ledger.answers.asking import names, of_one_moment
 from ledger.board.playing import moves_of, replayed
 from ledger.board.position import START, Position
 from ledger.errors import MalformedError, UnknownNameError

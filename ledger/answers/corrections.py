@@ -8,8 +8,7 @@ from typing import Any
 import attrs
 
 from ledger import schemes
-from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import ERASED, nameless, names
+from ledger.answers.asking import ERASED, nameless, names, of_one_moment
 from ledger.correcting.corrections import ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.events import GameRecorded, SchemeAdopted, TournamentClosed

@@ -12,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ledger.answers.asking import of_one_moment
 from ledger.answers.exports.datasets import PREPARED, dataset
-from ledger.answers.moments import of_one_moment
 from ledger.answers.querying import tables_described
 from ledger.book.tables import TableDoc
 from ledger.errors import MalformedError

@@ -14,10 +14,9 @@ from typing import Literal, NamedTuple
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
+from ledger.answers.asking import names, of_one_moment
 from ledger.answers.publications import same
 from ledger.answers.replays import Step, moving, replay, steps
-from ledger.answers.wording import names
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError

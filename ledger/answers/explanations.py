@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import attrs
 
 from ledger.answers import marks
+from ledger.answers.asking import RESULT, day, names, of_one_moment, shown
 from ledger.answers.calculations import FormulaTerm
 from ledger.answers.marks import AroundGame
-from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import RESULT, day, names, shown
 from ledger.book.timeline import Era, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.json_schemas import beside, documented

@@ -13,9 +13,8 @@ from contextlib import suppress
 from textwrap import wrap
 from typing import Any
 
+from ledger.answers.asking import names, of_one_moment
 from ledger.answers.boards import RESULTS, kept_game
-from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import names
 from ledger.board.playing import moves_of
 from ledger.board.position import START, Position
 from ledger.errors import MalformedError

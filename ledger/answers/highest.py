@@ -11,9 +11,8 @@ from typing import Literal, NamedTuple
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
+from ledger.answers.asking import day, of_one_moment
 from ledger.answers.read_models import NO_GAME, PlayersGame, PlayersGames, games_until, refuse_without
-from ledger.answers.wording import day
 from ledger.book.roster import Roster
 from ledger.book.timeline import Pool
 from ledger.facts.json_schemas import beside, documented

@@ -7,9 +7,8 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
+from ledger.answers.asking import names, of_one_moment
 from ledger.answers.rankings import class_limits, class_of
-from ledger.answers.wording import names
 from ledger.correcting.previews import Impact
 from ledger.facts.json_schemas import beside, documented
 from ledger.ledger import Ledger

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import orjson
 
-from ledger.answers.moments import of_one_moment
+from ledger.answers.asking import names, of_one_moment
 from ledger.answers.publications import Original, originals
-from ledger.answers.wording import names
 from ledger.book.restand import recorded_facts, rows_at
 from ledger.book.tables import FACTS
 from ledger.book.timeline import BEGINNING, Pool

@@ -13,11 +13,10 @@ from typing import Any, Literal, NamedTuple
 
 import attrs
 
+from ledger.answers.asking import RESULT, names, of_one_moment, shown
 from ledger.answers.graphs.bars import PAGE
-from ledger.answers.moments import of_one_moment
 from ledger.answers.rankings import class_of
 from ledger.answers.read_models import games_until, last_row
-from ledger.answers.wording import RESULT, names, shown
 from ledger.book.policies import CLASSES, stored_policies
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms

@@ -11,10 +11,9 @@ from typing import Any, Literal
 import attrs
 
 from ledger.answers import marks
+from ledger.answers.asking import RESULT, day, in_force_from, names, of_one_moment, rows_up_to
 from ledger.answers.marks import PublishedOtherwise
-from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import last_row
-from ledger.answers.wording import RESULT, day, in_force_from, names, rows_up_to
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.facts.event_fields import MAX_WHOLE

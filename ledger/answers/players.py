@@ -10,12 +10,11 @@ from typing import Any
 
 import attrs
 
+from ledger.answers.asking import day, identity_shown, in_force_from, of_one_moment, shown
 from ledger.answers.highest import NO_LOWEST, Lowest, lowest
-from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import OriginalNumbers, beside_now, original
 from ledger.answers.rankings import RankingPlace, place
 from ledger.answers.read_models import keeps, last_row
-from ledger.answers.wording import day, identity_shown, in_force_from, shown
 from ledger.book.roster import Listed, Roster
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
+from ledger.answers.asking import of_one_moment
 from ledger.book.policies import POLICIES, UPSETS, settings_in, stored_policies
 from ledger.facts.instants import instant_text
 from ledger.facts.json_schemas import documented

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
+from ledger.answers.asking import of_one_moment
 from ledger.book.timeline import Era, Pool
 from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry

@@ -9,9 +9,8 @@ from typing import Literal
 
 import attrs
 
+from ledger.answers.asking import day, of_one_moment, shown
 from ledger.answers.calculations import ResultEffect
-from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import day, shown
 from ledger.book.timeline import Era
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms

@@ -11,7 +11,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ledger.answers.alike_players import AlikePlayer
 from ledger.answers.boards import FinalPosition
 from ledger.answers.calculations import Calculation
 from ledger.answers.comparing.comparison import Comparison
@@ -31,13 +30,12 @@ from ledger.answers.players import PlayerSummary
 from ledger.answers.policies import PolicySetting
 from ledger.answers.pools import EraRow, PoolRow
 from ledger.answers.predictions import Prediction
-from ledger.answers.publications import PublishedListRow, PublishedPlayerRow
+from ledger.answers.publications import PublishedListRow, PublishedPlayerRow, RatingListRow, RatingRun
 from ledger.answers.querying import ColumnRow, TableRow
 from ledger.answers.rankings import RankingRow
 from ledger.answers.rating_changes import RatingChanges
-from ledger.answers.rating_lists import RatingListRow, RatingRun
 from ledger.answers.recorded_games import GameTold, RecordedGame
-from ledger.answers.searching import NamedPlayer
+from ledger.answers.searching import AlikePlayer, NamedPlayer
 from ledger.answers.streaks import Streak
 from ledger.answers.time_losses import TimeLossMark, TimeLossWindow
 from ledger.answers.upsets import Upset

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
+from ledger.answers.asking import of_one_moment
 from ledger.book.tables import NUMBER, POSITION, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, StorageError, one_line
 from ledger.facts.json_schemas import documented
@@ -89,8 +89,14 @@ def query(
 
     limits = query_runner.Limits(seconds=seconds, memory=memory * MIB, longest=LONGEST)
     parameters = dict(parameters or {})
+    attach = ("ATTACH ? AS journal", (sqlite.address(ledger.path, read_only=True),))
     try:
-        preparations = _preparations(ledger, journal=journal)
+        preparations: list[query_runner.Preparation] = [
+            *((pragma, ()) for pragma in sqlite.PRAGMAS),
+            *([attach] if journal else []),
+            ("PRAGMA temp_store=MEMORY", ()),  # names belong in no other file
+            (_NAMES, ()),
+        ]
         rows = query_runner.rows_of(ledger.views.path, preparations, statement, parameters, filling, limits)
         names = next(rows)
         # only then: sqlite-utils takes longer to load than a short statement to run
@@ -100,17 +106,6 @@ def query(
             yield dict(zip(names, row, strict=True))
     except query_runner.QueryError as failure:
         raise _explained(ledger, failure, seconds, memory) from failure
-
-
-def _preparations(ledger: Ledger, *, journal: bool) -> list[query_runner.Preparation]:
-    """What makes a connection to the views one to the journal, too, with an empty table of names."""
-    attach = ("ATTACH ? AS journal", (sqlite.address(ledger.path, read_only=True),))
-    return [
-        *((pragma, ()) for pragma in sqlite.PRAGMAS),
-        *([attach] if journal else []),
-        ("PRAGMA temp_store=MEMORY", ()),  # names belong in no other file
-        (_NAMES, ()),
-    ]
 
 
 def _explained(ledger: Ledger, failure: query_runner.QueryError, seconds: float, memory: int) -> Exception:

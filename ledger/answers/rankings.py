@@ -13,8 +13,7 @@ from typing import Literal
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import EVERY_ROW, names, rows_up_to
+from ledger.answers.asking import EVERY_ROW, names, of_one_moment, rows_up_to
 from ledger.book.policies import CLASSES
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
+from ledger.answers.asking import RESULT, names, told_apart
 from ledger.answers.corrections import in_short
 from ledger.answers.publications import known_then
 from ledger.answers.replays import Step, replay, steps
-from ledger.answers.wording import RESULT, names, told_apart
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError

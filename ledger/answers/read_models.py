@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import RESULT, in_force_from, names, shown
+from ledger.answers.asking import RESULT, in_force_from, names, of_one_moment, shown
 from ledger.book.roster import Roster
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError

@@ -1,13 +1,25 @@
-"""Who is meant by a part of a name. The search itself is the people file's."""
+"""Who is meant by a part of a name, and who looks like one person under several identities.
+
+The search by name itself is the people file's. Files spell names otherwise, and one has a FIDE number where another has
+the bare name: who looks alike is told by keys of names, with what is known of each, never by comparing everybody with
+everybody. Nothing is merged, and nothing is written.
+"""
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
 import attrs
 
-from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import called_so, identity_shown
+from ledger.answers.asking import called_so, identity_shown, of_one_moment
 from ledger.facts.json_schemas import documented
+from ledger.facts.person_names import FoldedName, Place, are_apart, folded, may_be, register_of
 from ledger.ledger import Ledger
+from ledger.ratings import queries
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -36,4 +48,259 @@ def players_named(ledger: Ledger, part: str) -> list[NamedPlayer]:
             player=match.player, name=called_so(match.player, match.name), identity=identity_shown(match.identity)
         )
         for match in ledger.people.search.find(part)
+    ]
+
+
+CROWD = 50  # identities of alike names from which on a name says nothing of the person
+_SEARCHED = CROWD  # names that share a word and all first letters, from which on an initial says nothing
+
+_BORN = (
+    "SELECT player, birth_year FROM players WHERE player IN (SELECT value FROM json_each(?)) AND birth_year IS NOT NULL"
+)
+_OPPONENTS = (
+    "SELECT DISTINCT white, black FROM games "
+    "WHERE white IN (SELECT value FROM json_each(?1)) AND black IN (SELECT value FROM json_each(?1))"
+)
+_GAMES = (
+    "SELECT white AS player, count(*) AS n FROM games WHERE white IN (SELECT value FROM json_each(?1)) GROUP BY white "
+    "UNION ALL SELECT black, count(*) FROM games WHERE black IN (SELECT value FROM json_each(?1)) GROUP BY black"
+)
+# CROSS JOIN fixes the order: each player's row is looked up by pool and number, and no pool is read through.
+_POOLS = (
+    "SELECT wanted.value AS player, pools.name AS pool FROM json_each(?) AS wanted CROSS JOIN pools CROSS JOIN current "
+    "ON current.pool = pools.pool AND current.player = wanted.value ORDER BY pools.pool"
+)
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class AlikePlayer:
+    """An identity of a group that looks like one person."""
+
+    group: int = documented("number of the group, from 1", minimum=1)
+    player: int = documented("the player's number in the ledger", minimum=1)
+    identity: str = documented("the identity, such as lichess:ann")
+    name: str = documented("what the player is called")
+    born: int | None = documented("year of birth; null: not known")
+    games: int = documented("all recorded games", minimum=0)
+    pools: list[str] = documented("the pools that rate the player")
+    apart_from: list[int] = documented("numbers of the same group that are somebody else")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class AlikePlayers:
+    """Who looks alike."""
+
+    rows: list[AlikePlayer] = documented("each identity of each group")
+    crowded: int = documented("names left out, for too many identities bear or fit them", minimum=0)
+
+
+Fitting = Mapping[int, set[int] | None]
+
+
+class _Bearers(NamedTuple):
+    """A name, and the numbers of all who bear it in whatever spelling."""
+
+    name: FoldedName
+    players: list[int]
+
+
+@of_one_moment
+def alike(ledger: Ledger) -> AlikePlayers:
+    """The players whose names are the same but for case, accents, order of the words, initials and blanks.
+
+    Kept apart are years of birth that differ, players who have met each other, and two identities of one register or
+    server, which gives each person a number of its own; two bare names are no register. A group holds everybody who
+    may be the same as another one in it; who has been erased is not looked at.
+
+    Args:
+        ledger: a ledger whose views are level.
+    """
+    identities: dict[int, str] = {}
+    names: dict[int, FoldedName] = {}
+    for persons in ledger.people.salted():
+        for person in persons:
+            if person.identity is not None and person.name is not None:
+                identities[person.player] = person.identity
+                names[person.player] = folded(person.name)
+    every = _all_bearers(names)
+    fitting = _fitting(every)
+    groups, crowded = _by_name(every, fitting, identities)
+    facts = _Facts(ledger, {player for group in groups for player in group}, identities, every, fitting)
+    largest = _largest({part for group in groups for part in facts.parts(group)})
+    return AlikePlayers(rows=_rows(ledger, largest, facts, identities), crowded=crowded)
+
+
+def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
+    """The players by name: whoever shares a key with another bears the same name."""
+    first: dict[str, int] = {}  # key -> the first player with it
+    # player -> an earlier one of the same name, or itself
+    leader: dict[int, int] = {}
+
+    def lead(player: int) -> int:
+        while leader[player] != player:
+            # The way is halved while it is walked, so that long chains of equal names do not stay long.
+            leader[player] = player = leader[leader[player]]
+        return player
+
+    for player, name in names.items():
+        leader[player] = player
+        for key in name.keys:
+            leads, other = lead(player), lead(first.setdefault(key, player))
+            leader[max(leads, other)] = min(leads, other)
+    together: dict[int, list[int]] = defaultdict(list)
+    for player, name in names.items():
+        if name.words:
+            together[lead(player)].append(player)
+    return [
+        _Bearers(max((names[p] for p in players), key=lambda name: len(name.words)), players)
+        for players in together.values()
+    ]
+
+
+def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, str]) -> tuple[list[list[int]], int]:
+    """Groups of players of one name, with those of names that fit its initials; how many names are left out."""
+    groups: list[list[int]] = []
+    covered: set[int] = set()
+    crowded = 0
+    for number, others in fitting.items():
+        players = sorted(player for place in {number, *(others or ())} for player in every[place].players)
+        if others is None or len(players) > CROWD:
+            crowded += 1
+        else:
+            groups.append(players)
+            covered |= {number, *others}
+    for number, (_, players) in enumerate(every):
+        if number in covered or len(players) == 1:
+            continue
+        registers = {register_of(identities[player]) for player in players}
+        if len(registers) == 1 and "" not in registers:  # one register tells them apart
+            continue
+        if len(players) > CROWD:
+            crowded += 1
+        else:
+            groups.append(players)
+    return groups, crowded
+
+
+def _fitting(every: Sequence[_Bearers]) -> Fitting:
+    """Each name with initials that others fit, and these, None where they are too many; all by their places."""
+    searched_places = {place for name, _ in every if name.initials for place in name.searched}
+    at: dict[Place, list[int]] = defaultdict(list)
+    for number, (name, _) in enumerate(every):
+        for place in name.places & searched_places:
+            at[place].append(number)
+    fitting: defaultdict[int, set[int]] = defaultdict(set)
+    too_many: set[int] = set()
+    for number, (name, _) in enumerate(every):
+        if not name.initials:
+            continue
+        near = [at[place] for place in name.searched]
+        candidates = {other for numbers in near if len(numbers) <= _SEARCHED for other in numbers} - {number}
+        for other in candidates - fitting.get(number, set()):
+            if may_be(name, every[other].name):
+                fitting[number].add(other)
+                if every[other].name.initials:
+                    fitting[other].add(number)
+        if any(len(numbers) > _SEARCHED for numbers in near):
+            too_many.add(number)
+    return {**dict.fromkeys(sorted(too_many)), **fitting}
+
+
+class _Facts:
+    """What keeps players of alike names apart."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        players: Collection[int],
+        identities: dict[int, str],
+        every: Sequence[_Bearers],
+        fitting: Fitting,
+    ) -> None:
+        connection, listed = ledger.views.connection, json.dumps(sorted(players))
+        rows = queries.dictionaries(connection, _BORN, (listed,))
+        self.born: dict[int, int] = {row["player"]: row["birth_year"] for row in rows}
+        rows = queries.dictionaries(connection, _OPPONENTS, (listed,))
+        self._met = {frozenset((row["white"], row["black"])) for row in rows}
+        self._identities = identities
+        self._fitting = fitting
+        self._name = {
+            player: number for number, bearers in enumerate(every) for player in bearers.players if player in players
+        }
+
+    def are_apart(self, player: int, other: int) -> bool:
+        """True where two players are certainly not the same."""
+        born, other_born = self.born.get(player), self.born.get(other)
+        if born is not None and other_born is not None and born != other_born:
+            return True
+        if are_apart(self._identities[player], self._identities[other]):
+            return True
+        if {player, other} in self._met:
+            return True
+        name, other_name = self._name[player], self._name[other]
+        return not (
+            name == other_name
+            or other_name in (self._fitting.get(name) or ())
+            or name in (self._fitting.get(other_name) or ())
+        )
+
+    def parts(self, group: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """The parts of a group in which everybody may be the same as another one."""
+        near: dict[int, set[int]] = {player: set() for player in group}
+        for player, other in combinations(group, 2):
+            if not self.are_apart(player, other):
+                near[player].add(other)
+                near[other].add(player)
+        left = set(group)
+        while left:
+            part: set[int] = set()
+            reached = {min(left)}
+            while reached:
+                part |= reached
+                reached = {other for player in reached for other in near[player]} - part
+            left -= part
+            if len(part) > 1:
+                yield tuple(sorted(part))
+
+
+def _largest(groups: Collection[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The groups that are not within another one, in order of their numbers."""
+    groups_of: dict[int, list[set[int]]] = defaultdict(list)
+    kept = []
+    # The larger ones first: whatever a group may lie within has then been kept already.
+    for group in sorted(groups, key=len, reverse=True):
+        members = set(group)
+        if any(members <= larger for larger in groups_of[group[0]]):
+            continue
+        kept.append(group)
+        for player in group:
+            groups_of[player].append(members)
+    return sorted(kept)
+
+
+def _rows(
+    ledger: Ledger, groups: Sequence[tuple[int, ...]], facts: _Facts, identities: dict[int, str]
+) -> list[AlikePlayer]:
+    listed = sorted({player for group in groups for player in group})
+    connection, arguments = ledger.views.connection, (json.dumps(listed),)
+    persons = ledger.people.by_number(listed)
+    games: dict[int, int] = defaultdict(int)
+    for row in queries.dictionaries(connection, _GAMES, arguments):
+        games[row["player"]] += row["n"]
+    pools: dict[int, list[str]] = defaultdict(list)
+    for row in queries.dictionaries(connection, _POOLS, arguments):
+        pools[row["player"]].append(row["pool"])
+    return [
+        AlikePlayer(
+            group=number,
+            player=player,
+            identity=identities[player],
+            name=persons[player].name or "",
+            born=facts.born.get(player),
+            games=games.get(player, 0),
+            pools=pools.get(player, []),
+            apart_from=[other for other in group if other != player and facts.are_apart(player, other)],
+        )
+        for number, group in enumerate(groups, 1)
+        for player in group
     ]

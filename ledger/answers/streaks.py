@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
+from ledger.answers.asking import of_one_moment
 from ledger.answers.read_models import PlayersGames, games_until, refuse_without, state_after
 from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
+from ledger.answers.asking import names, of_one_moment
 from ledger.answers.read_models import PlayersGames, games_until, refuse_without
-from ledger.answers.wording import names
 from ledger.book.policies import SANDBAGGER
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_text

@@ -12,10 +12,9 @@ from typing import Any, Literal
 
 import attrs
 
-from ledger.answers.moments import of_one_moment
+from ledger.answers.asking import EVERY_ROW, names, of_one_moment, rows_up_to
 from ledger.answers.policies import upset_margins
 from ledger.answers.read_models import refuse_without
-from ledger.answers.wording import EVERY_ROW, names, rows_up_to
 from ledger.book.policies import POLICIES, stored_policies
 from ledger.book.policies import UPSETS as POLICY
 from ledger.book.timeline import Pool

@@ -1,8 +1,7 @@
 """Backups: a ledger copied as one consistent set while others write (``backup``), and put in place (``restore``).
 
-``making`` copies and proves, ``manifest`` says what belongs to a backup, ``restoring`` proves again and decides,
-``comparing`` tells what would be lost, ``replacing`` moves files so that no mixture is ever seen, ``files`` knows the
-disk.
+``disk`` knows the disk and says what belongs to a backup, ``making`` copies and proves, ``restoring`` proves again,
+tells what would be lost and decides, ``replacing`` moves files so that no mixture is ever seen.
 """
 
 from ledger.backups.disk import CopiedFile, Manifest

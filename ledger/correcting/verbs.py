@@ -1,13 +1,19 @@
-"""The verbs of corrections in words: what commands and the rows of a batch file give, each as one change.
+"""The verbs of corrections in words: what commands and the rows of a file of corrections give, each as one change.
 
 A verb is a row of ``VERBS``: the words that it needs and may have. Names are looked up, values are read by the schema
 of their field; the change itself is written by ``drafts``.
+
+In a file each row is a verb with its words; all faults are told at once, each with its line. It is CSV with a header,
+its cells parted by commas, semicolons or tabs; a column is called like the word that it holds, with ``verb`` for the
+verb. Blank rows are passed over.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
@@ -15,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 import attrs
 
 from ledger.correcting.drafts import Drafts
-from ledger.errors import MalformedError, UnknownNameError
+from ledger.errors import LedgerError, MalformedError, Refusal, UnknownNameError
 from ledger.facts.changes import BLANK, Change, Which
 from ledger.facts.events import (
     BirthYearLearnt,
@@ -31,10 +37,13 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import instant_ms
 from ledger.facts.pasts import Past
+from ledger.facts.source_games import Fault, shown
 from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
 from ledger.imports.csv.values import result
 from ledger.journal.made_keys import MadeKeys
+from ledger.journal.told_again import Difference
 from ledger.runtime.nearest import choice_of
+from ledger.runtime.visible import in_cell
 
 Words = Mapping[str, str]
 Read = TypeVar("Read")
@@ -189,10 +198,11 @@ _CHOICES: Mapping[str, type[StrEnum]] = {
     "termination": Termination, "which": Which, "carry": Carry, "format": Format, "brings": Brings,
 }  # fmt: skip
 RESULTS = ("1-0", "1/2-1/2", "0-1", "*")
+# Beside the result. Who played is for somebody to decide, and moves are no field of a correction.
 FIELDS_OF_GAME = (
     "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "rated", "pool", "white_rating",
     "black_rating",
-)  # fmt: skip  # besides the result, and who played, which have verbs of their own
+)  # fmt: skip
 
 
 def choices(verb: str, word: str) -> tuple[str, ...]:
@@ -200,7 +210,7 @@ def choices(verb: str, word: str) -> tuple[str, ...]:
     if word == "to":
         if verb in {"result", "late", "swap-colours"}:
             return RESULTS
-        return tuple(word.value for word in Standing) if verb == "standing" else ()
+        return tuple(each.value for each in Standing) if verb == "standing" else ()
     if (verb, word) == ("game", "field"):
         return FIELDS_OF_GAME
     return tuple(each.value for each in _CHOICES[word]) if word in _CHOICES else ()
@@ -530,3 +540,112 @@ def _value(cls: type[Event], field: str, text: str) -> Any:
     except ValueError as error:
         what = "a whole number" if kind == "integer" else f"JSON ({error})"
         raise MalformedError([f"{field} must be {what}, got {text!r}"]) from None
+
+
+# --- files of corrections -----------------------------------------------------------------------------------
+
+
+COLUMNS = ("verb", *WORDS)
+_PROPOSED = ("verb", "game", "field", "to", "termination", "half_moves")
+_RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "-/-"}
+MOST_ROWS = 100_000
+
+
+class Row(NamedTuple):
+    """A row of a batch: its line in the file, and its change."""
+
+    line: int
+    change: Change
+
+
+def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[Fault]]:
+    """The changes that a file asks for, and its faults.
+
+    Args:
+        verbs: what reads the words.
+        content: the file, UTF-8.
+    """
+    try:
+        # Spreadsheets put a mark before the text, which must not become part of the first column's name.
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return [], [Fault(content[: error.start].count(b"\n") + 1, "is not UTF-8: save the file as UTF-8")]
+    # a spreadsheet of many countries writes semicolons between the cells, or tabs
+    separator = max(",;\t", key=text.partition("\n")[0].count)
+    # The reader must see line ends as they are, for a cell in quotation marks may hold some.
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows: list[Row] = []
+    faults: list[Fault] = []
+    try:
+        header = [column.strip() for column in next(reader, [])]
+        faults = [Fault(1, problem) for problem in _header_problems(header)]
+        for cells in reader if not faults else ():
+            if any(cell.strip() for cell in cells):
+                _read(verbs, reader.line_num, header, cells, rows, faults)
+    except csv.Error as error:
+        faults.append(Fault(reader.line_num, f"cannot be read as CSV: {error}"))
+    if not rows and not faults:
+        faults.append(Fault(1, "holds no row: nothing is to be corrected"))
+    return rows, faults
+
+
+def _header_problems(header: Sequence[str]) -> list[str]:
+    if "verb" not in header:
+        return [f"the header has no column 'verb'; the columns are {list(COLUMNS)}"]
+    problems = [f"no column {column!r}; {choice_of(column, COLUMNS)}" for column in header if column not in COLUMNS]
+    twice = sorted({column for column in header if header.count(column) > 1})
+    return problems + [f"column {column!r} stands twice" for column in twice]
+
+
+def _read(
+    verbs: Verbs, line: int, header: Sequence[str], cells: Sequence[str], rows: list[Row], faults: list[Fault]
+) -> None:
+    if len(cells) != len(header):
+        faults.append(Fault(line, f"has {len(cells)} cells, the header {len(header)}"))
+        return
+    if len(rows) >= MOST_ROWS:
+        raise MalformedError([f"line {line}: more than {MOST_ROWS:,} rows: part the file"])
+    words = dict(zip(header, (cell.strip() for cell in cells), strict=True))
+    verb = words.pop("verb")
+    try:
+        rows.append(Row(line, verbs.change(verb, words)))
+    except LedgerError as error:
+        faults += [Fault(line, f"{shown(verb)}: {problem}") for problem in str(error).splitlines()]
+
+
+def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]:
+    """A batch that would make games what a file tells of them, and the differences that no batch can settle.
+
+    Of those somebody must find out first who played, or which moves were made; or a value begins as a formula of a
+    spreadsheet does, in which a batch is likely to be looked through.
+
+    Args:
+        differences: of an import that was asked to keep them.
+    """
+    text, left = io.StringIO(), list[Difference]()
+    writer = csv.DictWriter(text, _PROPOSED, restval="", lineterminator="\n")
+    writer.writeheader()
+    for difference in differences:
+        fields = dict(difference.fields)
+        values = [value for value in fields.values() if isinstance(value, str)]
+        if not fields.keys() <= {"outcome", *FIELDS_OF_GAME} or any(in_cell(value, "csv") != value for value in values):
+            left.append(difference)
+            continue
+        # the verb of a result takes the ending with it, for the two must fit
+        if "outcome" in fields:
+            ending = {"verb": "result", "game": difference.game, "to": _RESULTS[fields.pop("outcome")]}
+            ending |= {name: str(fields.pop(name)) for name in ("termination", "half_moves") if name in fields}
+            writer.writerow(ending)
+        for field, value in fields.items():
+            # The verb reads ``true`` and ``false`` as JSON writes them, not as Python does.
+            to = str(value).lower() if isinstance(value, bool) else str(value)
+            writer.writerow({"verb": "game", "game": difference.game, "field": field, "to": to})
+    return text.getvalue(), left
+
+
+def at_lines(rows: Sequence[Row], refusals: Sequence[Refusal]) -> list[Fault]:
+    """What the gate refuses, by the lines of the file."""
+    return [
+        Fault(rows[refusal.number - 1].line if refusal.number else 1, f"{refusal.rule}: {refusal.message}")
+        for refusal in refusals
+    ]

@@ -2,7 +2,7 @@
 
 Where games are recognised, players of one name count as one, whatever the case of its letters. Where players are
 registered, names count as one that differ in case, accents, the order of their words or blanks alone; initials are the
-business of ``answers.alike_players``. Two identities of one register or server are two people. Nothing is refused or
+business of ``answers.searching``. Two identities of one register or server are two people. Nothing is refused or
 written.
 """
 

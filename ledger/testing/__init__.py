@@ -12,13 +12,10 @@ to be tested, and pytest does the rest::
 The suites run over the built-in stores, projectors, schemes and importers too. Nothing here imports pytest.
 """
 
-from ledger.testing.comparing import in_terms_of_facts, table_rows
-from ledger.testing.fact_projector_contract import FactProjectorContract
-from ledger.testing.games import club, record
 from ledger.testing.importer_contract import ImporterContract
 from ledger.testing.journal_contract import JournalContract
-from ledger.testing.memory import MemoryJournal
-from ledger.testing.projector_contract import ProjectorContract, TournamentContract
+from ledger.testing.kit import MemoryJournal, club, in_terms_of_facts, record, table_rows
+from ledger.testing.projector_contract import FactProjectorContract, ProjectorContract, TournamentContract
 from ledger.testing.scheme_contract import SchemeContract
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ledger.facts import codec
 from ledger.facts.codec import canonical
 from ledger.journal import Journal, KeyTakenError, Writer
-from ledger.testing.comparing import refused
+from ledger.testing.kit import refused
 
 RECORDED_AT = "2021-03-04T05:06:07.890Z"
 SIZES = (1, 2, 253, 1, 1_200, 3, 70)  # entries a transaction: around a full tile, and enough at once to hurry

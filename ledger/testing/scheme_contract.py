@@ -36,7 +36,7 @@ from ledger.schemes.scheme import (
     at_time,
 )
 from ledger.schemes.settings import as_written
-from ledger.testing.comparing import bits, refused
+from ledger.testing.kit import bits, refused
 
 _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
     ast.Add: operator.add,

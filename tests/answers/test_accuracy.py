@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ledger.answers.comparing import accuracy, replaying
+from ledger.answers.comparing import forecasts, replaying
 from ledger.runtime.lazy import np
 
 
@@ -17,22 +17,22 @@ def array(*values: float) -> Any:
 
 
 def test_log_loss_of_a_win_a_draw_and_a_certainty_that_failed() -> None:
-    assert accuracy.log_loss(array(0.5), array(1.0)) == pytest.approx(log(2))
-    assert accuracy.log_loss(array(0.8), array(0.5)) == pytest.approx(-(0.5 * log(0.8) + 0.5 * log(0.2)))
-    assert accuracy.log_loss(array(1.0), array(0.0)) == pytest.approx(-log(1e-6))
-    assert accuracy.log_loss(array(1.0), array(1.0)) == pytest.approx(0.0, abs=2e-6)
-    both = accuracy.log_loss(array(0.75, 0.25), array(1.0, 1.0))
+    assert forecasts.log_loss(array(0.5), array(1.0)) == pytest.approx(log(2))
+    assert forecasts.log_loss(array(0.8), array(0.5)) == pytest.approx(-(0.5 * log(0.8) + 0.5 * log(0.2)))
+    assert forecasts.log_loss(array(1.0), array(0.0)) == pytest.approx(-log(1e-6))
+    assert forecasts.log_loss(array(1.0), array(1.0)) == pytest.approx(0.0, abs=2e-6)
+    both = forecasts.log_loss(array(0.75, 0.25), array(1.0, 1.0))
     assert both == pytest.approx((log(4 / 3) + log(4)) / 2)
 
 
 def test_brier_and_bias() -> None:
     expected, score = array(0.75, 0.5, 0.0), array(1.0, 0.5, 1.0)
-    assert accuracy.brier(expected, score) == pytest.approx((0.0625 + 0.0 + 1.0) / 3)
-    assert accuracy.bias(expected, score) == pytest.approx((-0.25 + 0.0 - 1.0) / 3)
+    assert forecasts.brier(expected, score) == pytest.approx((0.0625 + 0.0 + 1.0) / 3)
+    assert forecasts.bias(expected, score) == pytest.approx((-0.25 + 0.0 - 1.0) / 3)
 
 
 def test_calibration_puts_an_edge_into_the_upper_bin_and_one_into_the_last() -> None:
-    bins = accuracy.calibration(array(0.0, 0.05, 0.1, 0.45, 0.5, 1.0, 0.95), array(0.0, 1.0, 0.5, 1.0, 0.5, 1.0, 0.5))
+    bins = forecasts.calibration(array(0.0, 0.05, 0.1, 0.45, 0.5, 1.0, 0.95), array(0.0, 1.0, 0.5, 1.0, 0.5, 1.0, 0.5))
     assert [one.games for one in bins] == [2, 1, 0, 0, 1, 1, 0, 0, 0, 2]
     assert (bins[0].low, bins[0].high, bins[9].high) == (0.0, 0.1, 1.0)
     assert [bins[0].predicted, bins[0].scored] == pytest.approx([0.025, 0.5])
@@ -41,7 +41,7 @@ def test_calibration_puts_an_edge_into_the_upper_bin_and_one_into_the_last() -> 
 
 
 def test_equal_numbers_share_the_mean_of_their_ranks() -> None:
-    assert accuracy.average_ranks(array(7, 3, 7, 9, 3, 7)).tolist() == [4.0, 1.5, 4.0, 6.0, 1.5, 4.0]
+    assert forecasts.average_ranks(array(7, 3, 7, 9, 3, 7)).tolist() == [4.0, 1.5, 4.0, 6.0, 1.5, 4.0]
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,12 @@ def test_equal_numbers_share_the_mean_of_their_ranks() -> None:
     ],
 )
 def test_rank_correlation(one: Sequence[float], other: Sequence[float], correlation: float | None) -> None:
-    found = accuracy.spearman(array(*one), array(*other))
+    found = forecasts.spearman(array(*one), array(*other))
     assert found == (None if correlation is None else pytest.approx(correlation))
 
 
 def test_places_count_from_the_best_and_equals_share_one() -> None:
-    assert accuracy.places(array(2400, 2500, 2300, 2400)).tolist() == [2, 1, 4, 2]
+    assert forecasts.places(array(2400, 2500, 2300, 2400)).tolist() == [2, 1, 4, 2]
 
 
 def test_mean_and_spread_leave_out_who_is_not_listed() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers import opponents, player_games, players, predictions, publications, rankings, rating_lists
+from ledger.answers import opponents, player_games, players, predictions, publications, rankings
 from ledger.answers.graphs import pages
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit, table_digests
@@ -59,7 +59,7 @@ def ranked(ledger: Ledger, min_games: int = 1) -> list[int]:
 
 
 def on_the_list(ledger: Ledger, day: str) -> list[int]:
-    return [row["player"] for row in as_rows(rating_lists.list_on(ledger, day))]
+    return [row["player"] for row in as_rows(publications.list_on(ledger, day))]
 
 
 def summary(ledger: Ledger, player: int) -> dict[str, object]:
@@ -83,7 +83,7 @@ def test_who_is_closed_is_on_no_list_from_then_on_and_plays_on_as_a_full_member(
             gone = {1} if day >= "2021-03" else set()
             assert on_the_list(ledger, day) == [player for player in lists[day] if player not in gone]
         assert [row["player"] for row in as_rows(rankings.ranking(ledger, limit=1))] == rest[:1]
-        assert [row["player"] for row in as_rows(rating_lists.list_on(ledger, "2021-06-30", limit=1))] == [
+        assert [row["player"] for row in as_rows(publications.list_on(ledger, "2021-06-30", limit=1))] == [
             player for player in lists["2021-06-30"] if player != 1
         ][:1]
         for player in range(1, 5):
@@ -122,10 +122,10 @@ def test_opponent_statistics_are_of_the_ratings_that_the_graph_shows(scheme: str
 
 def test_the_next_list_does_not_tell_of_who_is_closed_by_then(tmp_path: Path) -> None:
     with made(tmp_path, "fide") as ledger:
-        row = next(row for row in as_rows(rating_lists.list_on(ledger, "2021-02-28")) if row["player"] == 1)
+        row = next(row for row in as_rows(publications.list_on(ledger, "2021-02-28")) if row["player"] == 1)
         assert row["next_rating"] is not None
         close(ledger, 1, "2021-03-05")
-        row = next(row for row in as_rows(rating_lists.list_on(ledger, "2021-02-28")) if row["player"] == 1)
+        row = next(row for row in as_rows(publications.list_on(ledger, "2021-02-28")) if row["player"] == 1)
         assert (row["next_rating"], row["change"]) == (None, None)
 
 

@@ -14,7 +14,7 @@ import attrs
 import pytest
 
 from ledger import schemes
-from ledger.answers.comparing import accuracy, replaying
+from ledger.answers.comparing import forecasts, replaying
 from ledger.answers.comparing.comparison import Comparison, candidate, compare
 from ledger.answers.comparing.replaying import pool_candidate
 from ledger.book.timeline import BEGINNING, Era, Pool
@@ -373,5 +373,5 @@ def test_a_million_real_games_are_predicted_better_than_by_a_guess(club_of_four_
         assert np.array_equal(one.final, other.final, equal_nan=True)
         assert one.years == other.years
         assert len(one.expected) == count > 900_000
-        assert 0.62 < accuracy.log_loss(one.expected, games.score) < 0.65
-        assert 0.12 < accuracy.brier(one.expected, games.score) < 0.14
+        assert 0.62 < forecasts.log_loss(one.expected, games.score) < 0.65
+        assert 0.12 < forecasts.brier(one.expected, games.score) < 0.14

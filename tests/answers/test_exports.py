@@ -17,10 +17,9 @@ from ledger.answers import published_schemas
 from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.listing import tournaments
 from ledger.answers.exports import exporting
-from ledger.answers.exports.columns import with_iso_instants
-from ledger.answers.exports.datasets import PREPARED, ExportFilter
-from ledger.answers.exports.exporting import DOCUMENTS, Document, export
-from ledger.answers.exports.formats import FORMATS
+from ledger.answers.exports.columns import ExportFilter, with_iso_instants
+from ledger.answers.exports.datasets import PREPARED
+from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, Document, export
 from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.ledger import Ledger

@@ -15,7 +15,7 @@ from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW, MANY
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When
-from ledger.testing.comparing import bits
+from ledger.testing.kit import bits
 
 PLAYERS = 12
 FIRST_DAY = 18_500.0

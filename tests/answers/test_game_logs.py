@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from ledger.answers.game_logs import game_log
+from ledger.answers.recorded_games import game_log
 from ledger.answers.rows import as_rows
 from ledger.correcting import drafts
 from ledger.facts.changes import Which

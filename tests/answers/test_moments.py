@@ -23,13 +23,11 @@ from jsonschema import Draft202012Validator
 
 import ledger.answers
 from ledger.answers import (
-    alike_players,
     boards,
     corrections,
     datasette_metadata,
     differences,
     explanations,
-    game_logs,
     game_pgn,
     highest,
     opponents,
@@ -42,7 +40,6 @@ from ledger.answers import (
     querying,
     rankings,
     rating_changes,
-    rating_lists,
     recorded_games,
     searching,
     streaks,
@@ -52,7 +49,7 @@ from ledger.answers import (
 from ledger.answers.comparing import comparison, replaying
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.exports import exporting
-from ledger.answers.exports.datasets import ExportFilter
+from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.graphs import json_form, pages
 from ledger.answers.rows import as_row
 from ledger.errors import LedgerError, StorageError, UnknownNameError
@@ -80,7 +77,7 @@ def exported(what: str, fmt: str, **asked: Any) -> Question:
 
 
 QUESTIONS: dict[str, Question] = {
-    "alike": alike_players.alike,
+    "alike": searching.alike,
     "final_board": lambda ledger: boards.final_board(ledger, "moves").answer,
     "proposal_rows": lambda ledger: corrections.proposal_rows(ledger, ledger.corrections.proposals()),
     "proposal": lambda ledger: corrections.proposal(ledger, 1),
@@ -90,7 +87,7 @@ QUESTIONS: dict[str, Question] = {
     "metadata": datasette_metadata.metadata,
     "two_lists": lambda ledger: differences.two_lists(ledger, "standard@2026-11-05", "now"),
     "explain": lambda ledger: explanations.explain(ledger, person(ledger), "g3"),
-    "game_log": lambda ledger: game_logs.game_log(ledger, "g1"),
+    "game_log": lambda ledger: recorded_games.game_log(ledger, "g1"),
     "log": lambda ledger: ledger.log("g1"),
     "game_pgn": lambda ledger: game_pgn.game_pgn(ledger, "moves"),
     "games_pgn": lambda ledger: game_pgn.games_pgn(ledger, ["moves", "g1"]),
@@ -116,8 +113,8 @@ QUESTIONS: dict[str, Question] = {
     "ranking": rankings.ranking,
     "ranking_in_full": lambda ledger: rankings.ranking_in_full(ledger, rankings.RankingChoice(since="2026-11-03")),
     "changes": lambda ledger: rating_changes.changes(ledger, person(ledger), "2026-11-03"),
-    "runs": rating_lists.runs,
-    "list_on": lambda ledger: rating_lists.list_on(ledger, "2026-11-05"),
+    "runs": publications.runs,
+    "list_on": lambda ledger: publications.list_on(ledger, "2026-11-05"),
     "games_of_day": lambda ledger: recorded_games.games_of_day(ledger, ANN, BOB, "standard", "2026-11-01"),
     "recorded_game": lambda ledger: recorded_games.recorded_game(ledger, "g1"),
     "listed_games": lambda ledger: recorded_games.listed_games(ledger, player_games.Occasion(tournament="Open")),
@@ -148,7 +145,7 @@ WITHIN_OTHERS = {
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
 NOT_OF_THE_VIEWS = {"kept_game", "known_then", "names", "openings", "outside_games"}
 # They bring the views level and read them in one transaction by themselves, for they go on after it or hand out rows.
-BY_THEMSELVES = {"changes", "compare", "differences", "export", "frames", "lines", "query"}
+BY_THEMSELVES = {"changes", "compare", "differences", "export", "crosstable_frames", "lines", "query"}
 
 # Rows of whatever is asked for, and of a form that is another program's.
 UNTYPED = {"metadata", "query"}

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger.answers import player_games, players, predictions, rankings, rating_lists
+from ledger.answers import player_games, players, predictions, publications, rankings
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Event
@@ -38,7 +38,7 @@ def _ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 
 def listed(ledger: Ledger, on: str) -> dict[str, float]:
-    return {row["name"]: row["rating"] for row in as_rows(rating_lists.list_on(ledger, on))}
+    return {row["name"]: row["rating"] for row in as_rows(publications.list_on(ledger, on))}
 
 
 def test_from_the_day_of_the_list_on_every_answer_knows_the_player(listed_club: Ledger) -> None:

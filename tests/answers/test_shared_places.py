@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.answers import differences, players, rating_lists
+from ledger.answers import differences, players
 from ledger.answers import publications as published_lists
 from ledger.answers.rankings import RankingChoice, ranking, ranking_in_full
 from ledger.answers.rows import as_row, as_rows
@@ -46,7 +46,7 @@ def club(path: Path, names: Sequence[str], scheme: str = "elo") -> Ledger:
 def told(ledger: Ledger) -> dict[str, dict[str, int]]:
     """The places of everybody, by name, as each answer tells them."""
     summaries = {name: as_row(players.summary(ledger, ledger.player(name))) for name in RANKS}
-    listed = as_rows(rating_lists.list_on(ledger, DAY))
+    listed = as_rows(published_lists.list_on(ledger, DAY))
     return {
         "ranking": {row["name"]: row["rank"] for row in as_rows(ranking(ledger))},
         "in full": {row["name"]: row["rank"] for row in as_rows(ranking_in_full(ledger, RankingChoice()))},

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ledger.answers import explanations, player_games, players, predictions, rankings, rating_lists
+from ledger.answers import explanations, player_games, players, predictions, publications, rankings
+from ledger.answers.asking import day
 from ledger.answers.rows import as_row, as_rows
-from ledger.answers.wording import day
 from ledger.facts.events import PlayerChanged
 from ledger.facts.words import Carry, Outcome, Standing
 from ledger.ledger import Ledger
@@ -73,7 +73,7 @@ def test_a_prediction_on_a_day_is_that_of_a_ledger_that_ends_with_that_day(make:
     assert later["scheme"] == "glicko2"
     assert (
         later["rating"]
-        == {row["name"]: row["rating"] for row in as_rows(rating_lists.list_on(full, "2019-01-31"))}["Ann"]
+        == {row["name"]: row["rating"] for row in as_rows(publications.list_on(full, "2019-01-31"))}["Ann"]
     )
 
 
@@ -96,7 +96,7 @@ def test_until_an_event_closes_the_declared_rating_is_in_force_and_its_outcome_i
     ledger.append(tournament_closed("2019-02-15", tournament="Cup"))
     ledger.catch_up()
     ann, bob = both(ledger)
-    after = {row["name"]: row["rating"] for row in as_rows(rating_lists.list_on(ledger, "2019-02-15"))}
+    after = {row["name"]: row["rating"] for row in as_rows(publications.list_on(ledger, "2019-02-15"))}
     assert after["Ann"] != 2645
     for at in (None, "2019-01-03", "2019-01-05", "2019-02-14"):
         summary = as_row(players.summary(ledger, ann, at=at))
@@ -104,7 +104,7 @@ def test_until_an_event_closes_the_declared_rating_is_in_force_and_its_outcome_i
         assert summary["period_closes"] == "2019-02-15"
     closed = as_row(players.summary(ledger, ann, at="2019-02-15"))
     assert (closed["rating_then"], closed["rating_after_period"], closed["period_closes"]) == (after["Ann"], None, None)
-    assert {row["name"]: row["rating"] for row in as_rows(rating_lists.list_on(ledger, "2019-01-31"))} == {
+    assert {row["name"]: row["rating"] for row in as_rows(publications.list_on(ledger, "2019-01-31"))} == {
         "Ann": 2645,
         "Bob": 2500,
     }
@@ -121,7 +121,7 @@ def test_a_newcomer_without_a_declared_rating_has_none_in_force_before_the_first
     assert (first["rating_before"], second["rating_before"]) == (None, None)
     assert first["rating"] == second["rating"] == newest["rating_before"]
     assert as_row(players.summary(ledger, both(ledger)[0], at="2020-03-20"))["rating_then"] is None
-    assert as_rows(rating_lists.list_on(ledger, "2020-03-30")) == []
+    assert as_rows(publications.list_on(ledger, "2020-03-30")) == []
     assert as_row(predictions.predict(ledger, *both(ledger), at="2020-03-20"))["rating"] == 1500.0
 
 
@@ -199,7 +199,7 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
     assert current["listed"] == listed[-1]
     ranked = {row["player"]: (row["rank"], row["rating"]) for row in as_rows(rankings.ranking(ledger))}
     closing = "2022"  # every period is over, and no list has been without them yet
-    on_the_list = {row["player"]: row["rating"] for row in as_rows(rating_lists.list_on(ledger, closing))}
+    on_the_list = {row["player"]: row["rating"] for row in as_rows(publications.list_on(ledger, closing))}
     summary = as_row(players.summary(ledger, ann))
     told = as_row(predictions.predict(ledger, *both(ledger)))
     graph = [point["rating"] for point in as_rows(player_games.graph(ledger, ann))]
@@ -211,7 +211,7 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
     }
     assert summary["percentile"] == full.get(1)
     assert told == as_row(predictions.predict(ledger, *both(ledger), at=told["as_of"]))
-    in_force = {row["player"]: row["rating"] for row in as_rows(rating_lists.list_on(ledger, told["as_of"]))}.get(1)
+    in_force = {row["player"]: row["rating"] for row in as_rows(publications.list_on(ledger, told["as_of"]))}.get(1)
     assert summary.get("rating_in_force", summary["rating_now"]) == in_force
     if in_force is not None:
         assert told["rating"] == in_force
@@ -246,7 +246,7 @@ def test_the_rank_of_who_lapses_by_time_alone_is_taken_away(make: Made) -> None:
     ledger.append(late)
     ledger.catch_up()
     assert {row["player"] for row in as_rows(rankings.ranking(ledger))} == {3, 4}
-    assert {row["player"] for row in as_rows(rating_lists.list_on(ledger, "2021-01-31"))} == {3, 4}
+    assert {row["player"] for row in as_rows(publications.list_on(ledger, "2021-01-31"))} == {3, 4}
     summary = as_row(players.summary(ledger, both(ledger)[0]))
     assert (summary["rating_now"], summary["rank"], summary["rated_players"]) == (None, None, 2)
     assert as_row(predictions.predict(ledger, *both(ledger)))["rating"] is None

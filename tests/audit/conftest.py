@@ -17,7 +17,7 @@ from ledger.facts.events import (
 )
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
-from ledger.testing import games
+from ledger.testing import kit
 from tests.kit.audits import GAMES, PLAYERS
 from tests.kit.clubs import copied, takes_misfits
 from tests.kit.every_table import make_club_with_every_table, rows, tables
@@ -51,7 +51,7 @@ def folder_of_300_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with takes_misfits(Ledger.create(folder / "club.db")) as ledger:
         for number in range(1, PLAYERS + 1):
             ledger.register(f"name:p{number}", f"Player {number}", declared_rating=1500 if number == 4 else None)
-        facts = [e for e in games.club(GAMES, PLAYERS) if isinstance(e, GameRecorded | PlayerChanged)]
+        facts = [e for e in kit.club(GAMES, PLAYERS) if isinstance(e, GameRecorded | PlayerChanged)]
         for start in range(0, len(facts), 70):
             ledger.append_many(facts[start : start + 70])
             ledger.catch_up()

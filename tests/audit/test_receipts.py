@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ledger.audit.reader import NotAProofError, VerifierKey, verify_receipt
-from ledger.audit.reader.notes import verified_checkpoint
+from ledger.audit.reader.receipts import verified_checkpoint
 from ledger.audit.receipts import receipt_of
 from ledger.errors import CorruptError, StorageError, UnknownNameError
 from ledger.facts.events import Decision

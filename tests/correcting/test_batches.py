@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledger.correcting.batches import COLUMNS, read_batch
-from ledger.correcting.verbs import VERBS
+from ledger.correcting.verbs import COLUMNS, VERBS, read_batch
 from ledger.facts.changes import Verb
 from ledger.ledger import Ledger
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ledger import schemes
-from ledger.audit.lists import not_reproducible
+from ledger.audit.audit import not_reproducible
 from ledger.errors import ProposalError
 from ledger.facts.events import Decision, SchemeAdopted
 from ledger.runtime import arith

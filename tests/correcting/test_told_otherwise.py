@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ledger.correcting.batches import at_lines, proposing, read_batch
+from ledger.correcting.verbs import at_lines, proposing, read_batch
 from ledger.facts.events import Decision
 from ledger.imports.reading import frames
 from tests.kit.clubs import ClubOfTwo

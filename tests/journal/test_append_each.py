@@ -22,7 +22,7 @@ from ledger.journal.recorder import Recorder, Telling
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal, SqliteWriter
 from ledger.ledger import Ledger
-from ledger.testing.memory import MemoryJournal
+from ledger.testing.kit import MemoryJournal
 from tests.kit.clubs import NAME, NOON, Clock, ClubOfTwo, new_club_of_two
 from tests.kit.crashes import CRASHES, check_journal, driven
 from tests.kit.games import game_recorded, run_closed, tournament_closed, tournament_opened

@@ -9,7 +9,7 @@ import pytest
 from ledger.facts.words import TreeHead
 from ledger.journal.tiles import Tile
 from ledger.testing.journal_contract import filled
-from ledger.testing.memory import MemoryJournal
+from ledger.testing.kit import MemoryJournal
 
 
 @pytest.mark.parametrize(

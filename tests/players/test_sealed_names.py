@@ -23,7 +23,7 @@ from ledger.players.people import People, Person
 from ledger.players.sealings import is_sealed
 from ledger.runtime.ledger_files import beside
 from ledger.testing import MemoryJournal
-from ledger.testing.games import record
+from ledger.testing.kit import record
 from tests.kit.commands import Run
 from tests.kit.people import everybody, head_text, import_wins, put_people_file, registration_of, won_by_the_first
 from tests.kit.tampering import execute

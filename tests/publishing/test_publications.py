@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger import PublicationError, RejectedError, UnknownNameError
-from ledger.answers import players, publications, rating_lists
+from ledger.answers import players, publications
 from ledger.answers.rows import as_row, as_rows
 from ledger.facts.words import Outcome
 from ledger.journal.kept_lists import ListRow
@@ -55,7 +55,7 @@ def kept(ledger: Ledger, publication: Publication) -> list[ListRow]:
 
 def listed(ledger: Ledger, on: str) -> list[tuple[int, int, float, int, str | None]]:
     """What the list in force on a day says now, in the order of the player numbers."""
-    rows = as_rows(rating_lists.list_on(ledger, on))
+    rows = as_rows(publications.list_on(ledger, on))
     return sorted((row["player"], row["place"], row["rating"], row["games"], row["last_game"]) for row in rows)
 
 
@@ -235,14 +235,14 @@ def test_two_numbers_of_one_register_are_two_people_of_one_name_which_is_only_no
 def test_the_list_of_a_day_shows_the_published_number_beside_the_present_one(make_club: Made) -> None:
     ledger = make_club()
     record_game(ledger, "g1", "2021-01-10")
-    assert {row["revised"] for row in as_rows(rating_lists.list_on(ledger, "2021-01-31"))} == {False}
+    assert {row["revised"] for row in as_rows(publications.list_on(ledger, "2021-01-31"))} == {False}
     publication = publish(ledger, "2021-01-31").publication
     record_game(ledger, "g9", "2021-01-11", 3, 4)
     original = {row.player: row.rating for row in kept(ledger, publication)}
-    rows = {row["player"]: row for row in as_rows(rating_lists.list_on(ledger, "2021-01-31"))}
+    rows = {row["player"]: row for row in as_rows(publications.list_on(ledger, "2021-01-31"))}
     assert {player: row["published"] for player, row in rows.items()} == {3: None, 4: None, **original}
     assert {player for player, row in rows.items() if row["revised"]} == {3, 4}
-    assert {row["published"] for row in as_rows(rating_lists.list_on(ledger, "2021-01-30"))} == {None}, "another list"
+    assert {row["published"] for row in as_rows(publications.list_on(ledger, "2021-01-30"))} == {None}, "another list"
 
 
 def test_a_player_is_shown_with_what_was_published(make_club: Made) -> None:
@@ -274,9 +274,9 @@ def test_of_many_players_the_same_is_said_as_of_few(make_club: Made, monkeypatch
     record_game(ledger, "g1", "2021-01-10")
     publish(ledger, "2021-01-31")
     record_game(ledger, "late", "2021-01-05", 3, 1)
-    few = as_rows(rating_lists.list_on(ledger, "2021-01-31"))
+    few = as_rows(publications.list_on(ledger, "2021-01-31"))
     monkeypatch.setattr(publications, "FEW_PLAYERS", 0)
-    assert as_rows(rating_lists.list_on(ledger, "2021-01-31")) == few
+    assert as_rows(publications.list_on(ledger, "2021-01-31")) == few
 
 
 @pytest.mark.parametrize(("scheme", "chosen"), [("ecf-monthly", {}), ("fide", {"start": "1800", "floor": "1000"})])
@@ -291,7 +291,7 @@ def test_a_scheme_by_lists_publishes_its_list(make_club: Made, scheme: str, chos
     record_game(ledger, "late", "2021-01-20", 2, 3)
     assert kept(ledger, publication) == rows
     assert as_listed(rows) != listed(ledger, "2021-02-28")
-    runs = as_rows(rating_lists.runs(ledger))
+    runs = as_rows(publications.runs(ledger))
     assert [row["published"] for row in runs].count(publication.name) == 1
 
 
@@ -303,7 +303,7 @@ def test_runs_name_the_list_published_of_them(make_club: Made) -> None:
         ledger.append(run_closed(day))
     publish(ledger, "2021-01-31")
     ledger.level()
-    assert [row["published"] for row in as_rows(rating_lists.runs(ledger))] == ["standard@2021-01-31/1", None]
+    assert [row["published"] for row in as_rows(publications.runs(ledger))] == ["standard@2021-01-31/1", None]
 
 
 # --- whatever becomes known -------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from ledger.ratings.projectors import (
     upsets,
 )
 from ledger.schemes.scheme import UNRATED
-from ledger.testing.comparing import table_rows
+from ledger.testing.kit import table_rows
 from tests.kit.places import ROOT
 
 WIN, DRAW, LOSS = 2, 1, 0

@@ -18,7 +18,7 @@ from ledger.ratings.projector import Kept, Largest, Projector
 from ledger.ratings.side_tables import HISTORY
 from ledger.runtime import plugins
 from ledger.runtime.ledger_files import beside
-from ledger.testing.comparing import table_rows
+from ledger.testing.kit import table_rows
 from tests.kit.games import source_games
 from tests.kit.plugins import SURPLUSES, WIN_STREAKS
 from tests.kit.tampering import edit

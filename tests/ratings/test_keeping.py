@@ -21,7 +21,7 @@ from ledger.ratings import installing, keeping, projectors, views
 from ledger.ratings.keeping import AtHand
 from ledger.ratings.projector import Projector
 from ledger.runtime.ledger_files import beside
-from ledger.testing.comparing import table_rows
+from ledger.testing.kit import table_rows
 from tests.kit.clubs import NAME, copied
 from tests.kit.games import game_recorded, source_games
 from tests.kit.plugins import SURPLUSES, WIN_STREAKS

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers import explanations, predictions, rankings, rating_lists
+from ledger.answers import explanations, predictions, publications, rankings
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit import audit
 from ledger.errors import UnknownNameError
@@ -19,7 +19,7 @@ from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
-from ledger.testing.comparing import bits
+from ledger.testing.kit import bits
 from tests.kit.derived import rows_by_identity
 from tests.kit.places import SAMPLE
 
@@ -92,7 +92,7 @@ def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
     assert 0.0 <= told["expected_score"] <= 1.0
     assert told["scheme"] == ledger.pool().scheme.name
     ranking = as_rows(rankings.ranking(ledger, limit=50))
-    on_the_list = as_rows(rating_lists.list_on(ledger, "2006-12-31"))
+    on_the_list = as_rows(publications.list_on(ledger, "2006-12-31"))
     if ledger.pool().by_game:  # no period is open after the last game, so that both are of one moment
         assert [(row["player"], row["rating"]) for row in ranking] == [(r["player"], r["rating"]) for r in on_the_list]
     assert len(ranking) > 10
@@ -100,22 +100,22 @@ def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
 
 
 def test_a_list_of_a_day_holds_what_was_in_force(ledger: Ledger) -> None:
-    last = as_rows(rating_lists.list_on(ledger, "2006-12-31"))
+    last = as_rows(publications.list_on(ledger, "2006-12-31"))
     assert last
     assert [row["rating"] for row in last] == sorted((row["rating"] for row in last), reverse=True)
-    assert as_rows(rating_lists.list_on(ledger, "1999-12-31")) == []
-    middle = as_rows(rating_lists.list_on(ledger, "2005-08-15"))
+    assert as_rows(publications.list_on(ledger, "1999-12-31")) == []
+    middle = as_rows(publications.list_on(ledger, "2005-08-15"))
     if ledger.pool().by_game:
         with pytest.raises(UnknownNameError, match="rates each game when it ends"):
-            as_rows(rating_lists.runs(ledger))
+            as_rows(publications.runs(ledger))
         assert all("next_run" not in row for row in middle)
         return
-    found = as_rows(rating_lists.runs(ledger))
+    found = as_rows(publications.runs(ledger))
     assert sum(run["games"] for run in found) == 900 - sum(1 for _ in ledger.rows("games", "reason IS NOT NULL"))
     assert [run["as_of"] for run in found] == sorted(run["as_of"] for run in found)
     following = min(run["as_of"] for run in found if run["as_of"] > "2005-08-15")
     assert {row["next_run"] for row in middle} == {following}
-    later = {row["player"]: row["rating"] for row in as_rows(rating_lists.list_on(ledger, following))}
+    later = {row["player"]: row["rating"] for row in as_rows(publications.list_on(ledger, following))}
     assert {row["player"]: row["next_rating"] for row in middle if row["next_rating"] is not None}.items() <= (
         later.items()
     )

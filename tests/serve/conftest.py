@@ -15,7 +15,9 @@ from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools import cli
+from tools.serve.gate import Gate
 from tools.serve.readers import Reader, application
+from tools.serve.settings import Serving
 from tools.serve.sites import Site
 
 
@@ -64,5 +66,5 @@ def _get(answering: Reader) -> Get:
         answering.scanning = asyncio.Semaphore(1)
         return asyncio.run(asked())
 
-    app = application(answering)
+    app = Gate(application(answering), Serving(path=answering.path))
     return get

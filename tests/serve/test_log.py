@@ -22,6 +22,7 @@ from tests.kit.logs import Fetch, hashes_under, names_under, read_bundle, root_o
 from tests.kit.served import OFFICER
 from tests.kit.served_processes import serving
 from tools.serve.readers import Reader, application
+from tools.serve.sites import Site
 
 BYTES, FOREVER = "application/octet-stream", "public, max-age=31536000, immutable"
 
@@ -29,7 +30,7 @@ BYTES, FOREVER = "application/octet-stream", "public, max-age=31536000, immutabl
 @pytest.fixture(name="log", params=["entries"])
 def _log(served: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., httpx.Response]]:
     """Asks for an address of the log, of which so much is shown."""
-    reader = Reader(served, "https://example.org/club", threads=1, shown=request.param)
+    reader = Reader(served, Site(public_url="https://example.org/club"), threads=1, shown=request.param)
     app = application(reader)
 
     def get(address: str, **headers: str) -> httpx.Response:

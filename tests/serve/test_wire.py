@@ -11,7 +11,8 @@ import attrs
 import pytest
 
 from tools.serve import problems
-from tools.serve.wire import LARGEST, SOCKET, RefusedError, TooLongError, WriterClient, message, next_message
+from tools.serve.problems import RefusedError
+from tools.serve.wire import LARGEST, SOCKET, TooLongError, WriterClient, message, next_message
 
 Answering = Callable[[dict[str, Any], asyncio.StreamWriter], Awaitable[None]]
 

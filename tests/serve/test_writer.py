@@ -20,9 +20,10 @@ from tests.kit.clubs import NAME, new_club_of_two
 from tests.kit.games import game_recorded
 from tests.kit.writers import PATIENCE, asking, recorder, told, writer
 from tools.serve import waiting
+from tools.serve.problems import RefusedError
 from tools.serve.verbs import Asking
 from tools.serve.waiting import Queue, Waiting
-from tools.serve.wire import RefusedError, WriterClient
+from tools.serve.wire import WriterClient
 
 KILLS = int(os.environ.get("LEDGER_WRITER_KILLS", "4"))
 CLIENTS = 64

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ledger.answers.alike_players import CROWD, alike
+from ledger.answers.searching import CROWD, alike
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.source_files import written

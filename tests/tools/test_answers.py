@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers.wording import names
+from ledger.answers.asking import names
 from ledger.ledger import Ledger
 from tests.kit.commands import SAMPLE_ENTRIES, Run, in_columns, latest_game
 from tools.commands import REFUSED, USAGE

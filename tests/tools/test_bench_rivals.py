@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ledger.answers.comparing import accuracy
+from ledger.answers.comparing import forecasts
 from ledger.ratings import engine
 from ledger.schemes import built_in_names, named
 from tests.kit.places import OTB
@@ -196,7 +196,7 @@ class TestSchemeRivals:
         elo, score = named("elo"), columns["score"]
         expected = rival_ratings.riix_expected(rival_ratings.riix(columns, "Elo", "game"))
         ours = schemes.judged(columns, elo, elo.numbers_from({}))
-        assert ours == pytest.approx((accuracy.log_loss(expected, score), accuracy.brier(expected, score)), rel=1e-9)
+        assert ours == pytest.approx((forecasts.log_loss(expected, score), forecasts.brier(expected, score)), rel=1e-9)
 
     @needs("elote")
     def test_elote_gives_the_ratings_and_predictions_of_our_elo(self, columns: synthetic.Columns) -> None:
@@ -205,7 +205,7 @@ class TestSchemeRivals:
         assert np.allclose(theirs, _ours(columns, "elo"), rtol=0, atol=1e-9)
         elo, expected = named("elo"), rival_ratings.elote_expected(prepared)
         assert schemes.judged(columns, elo, elo.numbers_from({}))[1] == pytest.approx(
-            accuracy.brier(expected, columns["score"]), rel=1e-9
+            forecasts.brier(expected, columns["score"]), rel=1e-9
         )
 
     @needs("elote")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ledger import schemes
-from ledger.answers.comparing import accuracy
+from ledger.answers.comparing import forecasts
 from ledger.runtime.lazy import np
 
 from . import bare_ratings, rival_ratings, rivals
@@ -133,7 +133,7 @@ def accuracy_lines(name: str, columns: Columns) -> Iterator[Line]:
         rivals_of = {"an even score for both": lambda _: even, **packages}
         for rival, foretold in rivals_of.items():
             expected = foretold(columns)
-            measures = zip(("log-loss", "Brier"), (accuracy.log_loss, accuracy.brier), errors, strict=True)
+            measures = zip(("log-loss", "Brier"), (forecasts.log_loss, forecasts.brier), errors, strict=True)
             for unit, measure, error in measures:
                 expects = f"{what}, error of what it expects"
                 rival_error = measure(expected, score)

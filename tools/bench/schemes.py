@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from ledger import schemes
-from ledger.answers.comparing import accuracy
+from ledger.answers.comparing import forecasts
 from ledger.answers.comparing.forecasts import foresee
 from ledger.facts import periods
 from ledger.facts.periods import DAY_MS, MONTHLY
@@ -170,7 +170,7 @@ def judged(columns: Columns, scheme: Scheme, numbers: Any, declared: Any = None)
         expected = np.asarray(foresee(FEW, scheme, numbers, few, state.tolist()).expected)
     else:
         expected = foresee(MANY, scheme, numbers, games, state).expected
-    return accuracy.log_loss(expected, games.score), accuracy.brier(expected, games.score)
+    return forecasts.log_loss(expected, games.score), forecasts.brier(expected, games.score)
 
 
 def ratings(state: Any, scheme: Scheme) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ledger.answers import alike_players
+from ledger.answers import searching
 from ledger.answers.rows import as_rows
 
 from .. import limits, output
@@ -36,8 +36,8 @@ def alike(db_path: str, limit: int | None, fmt: str | None, verify: bool) -> Non
     """
     with level(db_path, verify=verify) as ledger:
         shown_rows = limits.shown(limit, fmt, IDENTITIES_IN_A_TABLE)
-        found = alike_players.alike(ledger)
+        found = searching.alike(ledger)
         limits.write(as_rows(found.rows), fmt, shown_rows)
         if found.crowded:
             left_out = counted(found.crowded, "name")
-            output.remark(f"left out: {left_out} that more than {alike_players.CROWD} identities bear or fit")
+            output.remark(f"left out: {left_out} that more than {searching.CROWD} identities bear or fit")

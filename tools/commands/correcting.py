@@ -12,8 +12,7 @@ import click
 
 from ledger.answers import corrections
 from ledger.answers.rows import as_row, as_rows
-from ledger.correcting.batches import at_lines, read_batch
-from ledger.correcting.verbs import VERBS, WORD_HELP, VerbWords
+from ledger.correcting.verbs import VERBS, WORD_HELP, VerbWords, at_lines, read_batch
 from ledger.facts.events import Decision
 from ledger.facts.source_games import Fault
 from ledger.imports.files import open_source

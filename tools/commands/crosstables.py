@@ -9,10 +9,11 @@ from typing import Any
 import attrs
 import click
 
-from ledger.answers.crosstables import html, listing, svg, text
+from ledger.answers.asking import average
+from ledger.answers.crosstables import formats, listing
 from ledger.answers.crosstables.crosstable import TableChoice
 from ledger.answers.crosstables.crosstable import crosstable as table_of
-from ledger.answers.crosstables.event_ratings import LEDGER, WHOSE
+from ledger.answers.crosstables.event_games import LEDGER, WHOSE
 from ledger.answers.crosstables.kinds import KINDS
 from ledger.answers.crosstables.layout import half, percent
 from ledger.answers.crosstables.listing import TournamentSearch
@@ -21,7 +22,6 @@ from ledger.answers.crosstables.performances import VARIANTS
 from ledger.answers.crosstables.tie_breaks import TIE_BREAKS
 from ledger.answers.graphs import json_form, png
 from ledger.answers.rows import as_rows
-from ledger.answers.wording import average
 from ledger.facts.instants import instant_ms
 
 from .. import limits, output
@@ -247,14 +247,14 @@ def _document(page: Crosstable, kind: str, theme: str | None, *, raw: bool) -> b
     dark = None if theme is None else theme == "dark"
     match kind:
         case "html":
-            return html.drawn(page).encode()
+            return formats.as_html(page).encode()
         case "svg":
-            return svg.drawn(page, dark=dark).encode()
+            return formats.as_svg(page, dark=dark).encode()
         case "png":
-            return png.as_png(svg.drawn(page, dark=dark or False))
+            return png.as_png(formats.as_svg(page, dark=dark or False))
         case "json":
             return json_form.exact(attrs.asdict(page), upright=True)
         case "csv":
-            return output.divided(text.spreadsheet_rows(page), "csv", raw=raw).encode()
+            return output.divided(formats.spreadsheet_rows(page), "csv", raw=raw).encode()
         case _:
-            return f"{text.drawn(page)}\n".encode()
+            return f"{formats.as_text(page)}\n".encode()

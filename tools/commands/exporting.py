@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from ledger.answers.exports.datasets import PREPARED, ExportFilter
-from ledger.answers.exports.exporting import DOCUMENTS, format_of, lines
+from ledger.answers.exports.columns import ExportFilter
+from ledger.answers.exports.datasets import PREPARED
+from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, format_of, lines
 from ledger.answers.exports.exporting import export as export_to
-from ledger.answers.exports.formats import FORMATS
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.ledger import Ledger
 

@@ -12,7 +12,7 @@ import attrs
 from ledger.answers.announcements import OutsideGames, outside_games
 from ledger.answers.import_previews import ImportPreview, UnderstoodGame
 from ledger.answers.rows import as_row
-from ledger.correcting import batches
+from ledger.correcting import verbs
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.source_games import Fault
 from ledger.imports.files import Source, detect, foreign, open_source
@@ -127,7 +127,7 @@ def import_file(ledger: Ledger, path: str, wish: Wish, preview: ImportPreview | 
 
 def _settled(report: ImportReport) -> list[Difference]:
     """The games of a file whose differences corrections can settle; the others are faults of it."""
-    _, left = batches.proposing(report.differences)
+    _, left = verbs.proposing(report.differences)
     for difference in left:
         report.fault(difference.line, difference.message)
     lines = {difference.line for difference in left}
@@ -141,7 +141,7 @@ def save_differences(ledger: Ledger, path: str, differences: Sequence[Difference
         output.remark(f"{path}: not written: no game is told otherwise than it stands")
         return
     games = list({difference.game: difference for difference in differences}.values())
-    output.save(Path(path), batches.proposing(games)[0].encode())
+    output.save(Path(path), verbs.proposing(games)[0].encode())
     command = f"correct {quote(str(ledger.path))} batch {quote(path)} --reason '...' --by NAME"
     output.remark(f"{path}: corrections of {counted(len(games), 'game')}: '{command}' proposes them")
 

@@ -9,13 +9,12 @@ from collections.abc import Sequence
 import click
 
 from ledger.answers import differences, publications
+from ledger.answers.asking import names
 from ledger.answers.rows import as_rows
-from ledger.answers.wording import names
 from ledger.errors import MalformedError, PublicationError
 from ledger.facts.instants import instant_ms
 from ledger.ledger import Ledger
-from ledger.publishing.list_checks import NAME_SHARED, Complaint
-from ledger.publishing.publications import Published
+from ledger.publishing.publications import NAME_SHARED, Complaint, Published
 
 from .. import limits, output
 from ..progress import Bars

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ledger.answers import game_logs, marks, player_games, players, predictions
+from ledger.answers import marks, player_games, players, predictions, recorded_games
 from ledger.answers.pools import pools as pools_of
 from ledger.answers.recorded_games import listed_games
 from ledger.answers.rows import as_row, as_rows
@@ -333,7 +333,7 @@ def _list_about(ledger: Ledger, game: str, fmt: str | None) -> None:
         output.write(as_rows(ledger.log(game)), fmt)
         return
     with ledger.moment():
-        rows, entries = game_logs.game_log(ledger, game), ledger.log(game)
+        rows, entries = recorded_games.game_log(ledger, game), ledger.log(game)
     if fmt == "table":
         output.write(as_rows(rows), fmt)
         return

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from ledger.answers.asking import shown
 from ledger.answers.recorded_games import GameTold, Status, games_of_day, recorded_game
 from ledger.answers.rows import as_row
-from ledger.answers.wording import shown
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.events import GameRecorded
 from ledger.facts.instants import Precision, instant_text

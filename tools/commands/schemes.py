@@ -9,7 +9,7 @@ import attrs
 import click
 
 from ledger import schemes as known
-from ledger.answers import pools, rating_lists
+from ledger.answers import pools, publications
 from ledger.answers.rows import as_rows
 from ledger.book.timeline import Era
 from ledger.correcting.verbs import conversion_in
@@ -299,9 +299,9 @@ def runs(
         shown_rows = limits.shown(limit, fmt, ROWS_IN_A_TABLE)
         asked = None if shown_rows == limits.EVERY_ROW else shown_rows + 1
         if on is None:
-            rows = as_rows(rating_lists.runs(ledger, pool))
+            rows = as_rows(publications.runs(ledger, pool))
         else:
-            rows = as_rows(rating_lists.list_on(ledger, on, pool, limit=asked))
+            rows = as_rows(publications.list_on(ledger, on, pool, limit=asked))
         limits.write(_without_originals(rows) if fmt == "table" else rows, fmt, shown_rows, newest_last=on is None)
 
 

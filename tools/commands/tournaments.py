@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import click
 
 from ledger.answers import announcements
+from ledger.answers.asking import shown
 from ledger.answers.crosstables.editions import edition_day
 from ledger.answers.crosstables.layout import BYES
-from ledger.answers.wording import shown
 from ledger.errors import UnknownNameError
 from ledger.facts.event_fields import MAX_ROUND
 from ledger.facts.events import RoundWithoutGame, TournamentClosed, TournamentOpened

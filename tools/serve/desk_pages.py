@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 
-from ledger.answers import alike_players, corrections, differences, publications, recorded_games
+from ledger.answers import corrections, differences, publications, recorded_games, searching
 from ledger.answers.corrections import ProposalRow
 from ledger.answers.differences import ListDifference
 from ledger.correcting.verbs import VERBS, WORD_HELP, choices
@@ -288,9 +288,9 @@ def players(ledger: Ledger, asked: Asked) -> PlayersPage:
     )
 
 
-def alike(ledger: Ledger, _: Asked) -> alike_players.AlikePlayers:
+def alike(ledger: Ledger, _: Asked) -> searching.AlikePlayers:
     """Identities that look like one person."""
-    return alike_players.alike(ledger)
+    return searching.alike(ledger)
 
 
 # -- lists ---------------------------------------------------------------------------------------------------------

@@ -16,17 +16,17 @@ from typing import Any, Protocol
 import attrs
 
 from ledger.answers import impacts
+from ledger.answers.asking import names
 from ledger.answers.rows import as_row, as_rows
-from ledger.answers.wording import names
-from ledger.correcting.batches import at_lines, read_batch
 from ledger.correcting.corrections import Proposed
+from ledger.correcting.verbs import at_lines, read_batch
 from ledger.errors import MalformedError, PublicationError
 from ledger.facts.events import Decision
 from ledger.facts.words import Standing
 from ledger.journal.sessions import Session
 from ledger.ledger import Ledger
 from ledger.players.reasons import reason_faults
-from ledger.publishing.list_checks import NAME_SHARED, Complaint
+from ledger.publishing.publications import NAME_SHARED, Complaint
 from ledger.ratings.open_ledger import DEFAULT_ACTOR
 
 Args = Mapping[str, Any]

@@ -18,14 +18,11 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 import attrs
 from markupsafe import Markup
-from python_multipart.exceptions import MultipartParseError
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
-from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route as Address
-from starlette.types import Message, Receive
 
 from ledger.errors import LedgerError, MalformedError
 from ledger.journal.sessions import Session
@@ -35,8 +32,7 @@ from . import problems, safety
 from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Deed, Leads, Page, Typed
 from .parameters import Parameter, choice
 from .parameters import asked as read_parameters
-from .problems import Problem
-from .problems import RefusedError as WithoutAnswer
+from .problems import Problem, RefusedError
 from .rendering import Around
 from .routes import Cost
 from .safety import Guard
@@ -47,22 +43,20 @@ from .sessions import (
     SLOWLY,
     VISIT,
     Cookies,
-    Failures,
     Forms,
+    WrongTokens,
     new_once,
     new_visit,
     origin_fault,
     sign_in_fault,
 )
-from .wire import RefusedError, WriterClient
+from .wire import WriterClient
 
 if TYPE_CHECKING:
     from .readers import Reader
 
 SIGN_IN, SIGN_OUT = f"{PREFIX}/sign-in", f"{PREFIX}/sign-out"
 MOST_FIELDS, LONGEST_FIELD = 200, 64 * 1024  # of a form; characters
-MOST_BYTES = 512 * 1024  # of a form without a file
-BESIDE_FILE = 64 * 1024  # bytes of a form with a file, beside the file
 FRESH = 10.0  # seconds for which a page waits for what its reader has just recorded
 LONG = 600.0  # seconds for an answer of the writer
 KEPT = "kept."  # begins the names of fields that wait for their form until somebody has signed in
@@ -134,23 +128,30 @@ class Shown:
     desk: Desk
 
 
+@attrs.frozen
+class Kept:
+    """What waits until somebody has signed in.
+
+    Attributes:
+        next: the page that was asked for, behind the prefix; None: none.
+        typed: what was typed into a form.
+        form: the path of that form; None: there was none.
+    """
+
+    next: str | None = None
+    typed: Typed = attrs.Factory(dict)
+    form: str | None = None
+
+
 class Visits:
     """Takes the requests at the desk of one process that answers."""
 
-    def __init__(self, reader: Reader, client: WriterClient, folder: Path, largest_upload: int) -> None:
-        """Say what answers.
-
-        Args:
-            reader: what reads the ledger and draws pages.
-            client: leads to the writer.
-            folder: where uploaded files wait.
-            largest_upload: bytes of a file.
-        """
+    def __init__(self, reader: Reader, client: WriterClient, folder: Path) -> None:
+        """Say what reads the ledger and draws pages, what leads to the writer, and where uploaded files wait."""
         self._reader, self._client, self._folder = reader, client, folder
-        self._largest = largest_upload
         self._site = reader.site
         self._cookies = Cookies(public_url=self._site.public_url)
-        self._failures, self._slowly = Failures(), asyncio.Semaphore(1)
+        self._wrong, self._slowly = WrongTokens(), asyncio.Semaphore(1)
         self._pages = {page.path: page for page in PAGES}
 
     def addresses(self) -> list[Address]:
@@ -203,7 +204,7 @@ class Visits:
                 return self._to_sign_in(request)
             asked, wrong = read_parameters(_parameters(page), _words(request.query_params.multi_items()))
             if wrong:
-                return self._refused(request, problems.of_parameters(wrong))
+                raise RefusedError(problems.of_parameters(wrong))
             said = SAID.get(asked.pop(DONE) or "")
             return await self._page(request, page, asks, {**asked, **request.path_params}, said=said)
 
@@ -231,9 +232,9 @@ class Visits:
                 page.tried, asked, token=asks.word, patience=LONG
             )  # fmt: skip
         except LedgerError as error:
-            return self._refused(request, problem or problems.told(error))
+            raise RefusedError(problem or problems.told(error)) from None
         except RefusedError as error:
-            return self._refused(request, problem or error.problem)
+            raise RefusedError(problem or error.problem) from None
         here = page.path.format(**asked)
         desk = Desk(
             session=asks.session,
@@ -254,33 +255,21 @@ class Visits:
         headers = {**safety.headers(Guard.DESK, index=False), "Content-Type": HTML, "Vary": "Cookie"}
         return Response(self._reader.renderer.page(template, shown, around), status, headers)
 
-    def _refused(self, request: Request, made: Problem) -> Response:
-        """Why there is no page."""
-        around = Around(position=0, alarm=self._reader.alarm, path=request.url.path)
-        answer = self._drawn("problem.html", made, around, made.status)
-        answer.headers.update(
-            {name: word for name, word in problems.headers(made.status).items() if made.status != 401}
-        )
-        return answer
-
     # -- doing -------------------------------------------------------------------------------------------------------
 
     def _doing(self, deed: Deed) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             if (fault := origin_fault(self._site.public_url, request.headers)) is not None:
-                return self._refused(request, problems.problem(403, fault))
+                raise RefusedError(problems.problem(403, fault))
             asks = await self._asks(request)
             if asks is None:
                 return await self._kept_until_signed_in(request)
             path = {name: str(word) for name, word in request.path_params.items()}
-            try:
-                typed = await self._typed(request, deed, asks)
-            except WithoutAnswer as error:
-                return self._refused(request, error.reason)
+            typed = await self._typed(request, deed)
             try:
                 if not Forms(word=asks.word).takes(f"{PREFIX}{deed.path.format(**path)}", typed.get(FORM_TOKEN)):
                     message = "this form was not made for this session: open its page anew, and send it from there"
-                    return self._refused(request, problems.problem(403, message))
+                    raise RefusedError(problems.problem(403, message))
                 return await self._done(request, deed, asks, path, {ONCE: "", **typed})
             finally:
                 if "file" in typed:
@@ -315,7 +304,7 @@ class Visits:
     ) -> Response:
         """The page of a form with what was typed, and why it was refused."""
         if problem is not None and problem.rule == "session-over":  # it ended meanwhile
-            return self._sign_in_form(request, typed=typed, kept_for=request.url.path, status=401)
+            return self._sign_in_form(request, Kept(None, typed, request.url.path), status=401)
         status = 200 if problem is None else problem.status
         return await self._page(
             request, page, asks, {**_asked_of(page, typed), **path}, typed=typed, problem=problem, status=status
@@ -332,32 +321,16 @@ class Visits:
 
     # -- what is typed -----------------------------------------------------------------------------------------------
 
-    async def _typed(self, request: Request, deed: Deed | None, asks: Asks | None) -> dict[str, str]:
-        """What was typed, by name; of a file the path where it waits.
-
-        Raises:
-            WithoutAnswer: it is too much, or cannot be read.
-        """
-        takes_file = deed is not None and deed.file is not None and asks is not None
-        most = self._largest + BESIDE_FILE if takes_file else MOST_BYTES
-        bounded = Request(request.scope, _at_most(request.receive, most))
-        if int(request.headers.get("content-length") or 0) > most:
-            raise WithoutAnswer(_too_much(most))
-        try:
-            form = await bounded.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=LONGEST_FIELD)
-        except (MultiPartException, MultipartParseError, HTTPException, ValueError) as error:
-            message = getattr(error, "detail", None) or getattr(error, "message", None) or str(error)
-            raise WithoutAnswer(problems.problem(400, f"this form cannot be read: {message}")) from None
+    async def _typed(self, request: Request, deed: Deed | None = None) -> dict[str, str]:
+        """What was typed, by name; of the file of a form the path where it waits. How much it may be ``gate`` says."""
         typed: dict[str, str] = {}
-        try:
+        async with request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=LONGEST_FIELD) as form:
             for name, value in form.multi_items():
                 if isinstance(value, str):
                     typed[name] = value[:LONGEST_FIELD]
-                elif takes_file and deed is not None and name == deed.file and value.filename:
+                elif deed is not None and name == deed.file and value.filename:
                     typed["file"] = str(await self._spooled(value))
                     typed["filename"] = Path(value.filename.replace("\\", "/")).name[:200]
-        finally:
-            await form.close()
         return typed
 
     async def _spooled(self, file: UploadFile) -> Path:
@@ -381,35 +354,28 @@ class Visits:
 
     async def _kept_until_signed_in(self, request: Request) -> Response:
         """Signing in first, with what was typed kept; a file is not."""
-        try:
-            typed = await self._typed(request, None, None)
-        except WithoutAnswer:
-            typed = {}
-        return self._sign_in_form(request, typed=typed, kept_for=request.url.path, status=401)
+        return self._sign_in_form(request, Kept(None, await self._typed(request), request.url.path), status=401)
 
     async def _sign_in_page(self, request: Request) -> Response:
         if await self._asks(request) is not None:
             return self._moved(f"{PREFIX}{self._next(request.query_params.get(_NEXT))}")
-        return self._sign_in_form(request, next_=request.query_params.get(_NEXT))
+        return self._sign_in_form(request, Kept(request.query_params.get(_NEXT)))
 
     def _sign_in_form(
         self,
         request: Request,
+        kept: Kept,
         *,
-        next_: str | None = None,
-        typed: Typed | None = None,
-        kept_for: str | None = None,
         problem: Problem | None = None,
         status: int = 200,
     ) -> Response:
         visit = self._cookies.read(request, VISIT) or new_visit()
         fault = sign_in_fault(self._site.public_url, None if request.client is None else request.client.host or None)
         left_out = {FORM_TOKEN, ONCE, "token", "file"}
-        kept = {name: word for name, word in (typed or {}).items() if name not in left_out}
         shown = {
-            "next": self._next(next_),
-            "kept": {f"{KEPT}{name}": word for name, word in kept.items()},
-            "kept_for": kept_for,
+            "next": self._next(kept.next),
+            "kept": {f"{KEPT}{name}": word for name, word in kept.typed.items() if name not in left_out},
+            "kept_for": kept.form,
             "fault": fault,
         }
         desk = Desk(session=None, forms=Forms(word=visit), here="/sign-in", problem=problem)
@@ -434,32 +400,23 @@ class Visits:
             self._site.public_url, None if request.client is None else request.client.host or None
         )
         if fault is not None:
-            return self._refused(request, problems.problem(403, fault))
-        try:
-            typed = await self._typed(request, None, None)
-        except WithoutAnswer as error:
-            return self._refused(request, error.reason)
+            raise RefusedError(problems.problem(403, fault))
+        typed = await self._typed(request)
         visit = self._cookies.read(request, VISIT)
         if visit is None or not Forms(word=visit).takes(SIGN_IN, typed.get(FORM_TOKEN)):
             message = "open the page to sign in anew, and send it from there; cookies must be allowed for this site"
-            return self._refused(request, problems.problem(403, message))
+            raise RefusedError(problems.problem(403, message))
         kept = {name.removeprefix(KEPT): word for name, word in typed.items() if name.startswith(KEPT)}
-        again = {"next_": typed.get(_NEXT), "typed": kept, "kept_for": typed.get(KEPT_FOR)}
-        if wait := self._failures.wait(where):
-            message = f"too many wrong tokens came from there: wait {wait:.0f} seconds, then try again"
-            answer = self._sign_in_form(request, problem=problems.problem(429, message), status=429, **again)
-            answer.headers["Retry-After"] = str(int(wait) + 1)
-            return answer
-        if self._failures.are_many:
+        again = Kept(typed.get(_NEXT), kept, typed.get(KEPT_FOR))
+        if self._wrong.are_many:
             async with self._slowly:
                 await asyncio.sleep(SLOWLY)
         try:
             told = await self._client.ask("sign-in", {"where": where}, token=typed.get("token", "").strip())
         except RefusedError as error:
             if error.problem.status == 401:
-                self._failures.note(where)
-            return self._sign_in_form(request, problem=error.problem, status=error.problem.status, **again)
-        self._failures.forget(where)
+                self._wrong.note()
+            return self._sign_in_form(request, again, problem=error.problem, status=error.problem.status)
         word = str(told.pop("word"))
         session = Session(**{**told, "roles": frozenset(told["roles"])})
         answer = await self._after_signing_in(request, Asks(word, session), again)
@@ -467,33 +424,27 @@ class Visits:
         self._cookies.take_away(answer, VISIT)
         return answer
 
-    async def _after_signing_in(self, request: Request, asks: Asks, again: Mapping[str, Any]) -> Response:
+    async def _after_signing_in(self, request: Request, asks: Asks, again: Kept) -> Response:
         """The page that was asked for; or the form that waited, filled, and not sent."""
-        deed = _deed_of(str(again["kept_for"] or "").removeprefix(PREFIX))
+        deed = _deed_of((again.form or "").removeprefix(PREFIX))
         if deed is None:
-            return self._moved(f"{PREFIX}{self._next(again['next_'])}")
+            return self._moved(f"{PREFIX}{self._next(again.next)}")
         page, path = self._pages[deed[0].page], deed[1]
         said = "You are signed in again. Nothing was sent yet: look through what you typed, and send it."
         if deed[0].file is not None:
             said += " The file must be chosen again."
-        typed: Typed = again["typed"]
+        typed = again.typed
         return await self._page(request, page, asks, {**_asked_of(page, typed), **path}, typed=typed, said=said)
 
     async def _sign_out(self, request: Request) -> Response:
         if (fault := origin_fault(self._site.public_url, request.headers)) is not None:
-            return self._refused(request, problems.problem(403, fault))
+            raise RefusedError(problems.problem(403, fault))
         asks = await self._asks(request)
         if asks is not None:
-            try:
-                typed = await self._typed(request, None, None)
-            except WithoutAnswer as error:
-                return self._refused(request, error.reason)
+            typed = await self._typed(request)
             if not Forms(word=asks.word).takes(SIGN_OUT, typed.get(FORM_TOKEN)):
-                return self._refused(request, problems.problem(403, "sign out from a page of the desk"))
-            try:
-                await self._client.ask("sign-out", {"where": self._where(request)}, token=asks.word)
-            except RefusedError as error:
-                return self._refused(request, error.problem)
+                raise RefusedError(problems.problem(403, "sign out from a page of the desk"))
+            await self._client.ask("sign-out", {"where": self._where(request)}, token=asks.word)
         answer = self._moved(SIGN_IN)
         self._cookies.take_away(answer, SESSION)
         answer.headers["Clear-Site-Data"] = '"cache"'
@@ -544,22 +495,3 @@ def _deed_of(path: str) -> tuple[Deed, dict[str, str]] | None:
         if path and (match := matcher.fullmatch(path)):
             return deed, match.groupdict()
     return None
-
-
-def _too_much(most: int) -> Problem:
-    return problems.problem(413, f"this is more than the {most:,} bytes that are taken here")
-
-
-def _at_most(receive: Receive, most: int) -> Receive:
-    """The same bytes, as long as they are not too many."""
-    taken = 0
-
-    async def bounded() -> Message:
-        nonlocal taken
-        message = await receive()
-        taken += len(message.get("body", b""))
-        if taken > most:
-            raise WithoutAnswer(_too_much(most))
-        return message
-
-    return bounded

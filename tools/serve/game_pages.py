@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledger.answers import boards, corrections, game_logs, recorded_games
+from ledger.answers import boards, corrections, recorded_games
 from ledger.answers.graphs import mini_boards
 from ledger.audit.receipts import receipt_of
 from ledger.errors import MalformedError, StorageError, UnknownNameError
@@ -37,7 +37,7 @@ def game(ledger: Ledger, asked: Asked) -> forms.GamePage | Moved:
         address=address_of(stands.game),
         board=_board(ledger, stands.game),
         explained=questions.sides_explained(ledger, stands),
-        log=[questions.without_officers(PublicLogEntry, row) for row in game_logs.game_log(ledger, number)],
+        log=[questions.without_officers(PublicLogEntry, row) for row in recorded_games.game_log(ledger, number)],
         proposals=[questions.public(row) for row in corrections.proposal_rows(ledger, shown)],
         receipt=_receipt(ledger, number),
     )

@@ -17,8 +17,8 @@ from ledger.answers import (
     time_losses,
     upsets,
 )
+from ledger.answers.asking import identity_shown, names
 from ledger.answers.graphs import pages as graph_pages
-from ledger.answers.wording import identity_shown, names
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
 from ledger.players.people import Person

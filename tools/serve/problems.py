@@ -64,11 +64,11 @@ class Problem:
 
 
 class RefusedError(Exception):
-    """There is no answer, for the reason that is given."""
+    """What was asked is refused; ``problem`` says why, as it is sent on."""
 
-    def __init__(self, reason: Problem) -> None:
-        super().__init__(reason.detail)
-        self.reason = reason
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
 
 
 def problem(status: int, detail: str, rule: str | None = None, errors: Sequence[Fault] = ()) -> Problem:

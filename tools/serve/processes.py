@@ -34,7 +34,7 @@ ENDS_WITHIN = 12.0  # seconds for a child to end after SIGTERM: a little more th
 _WAITS = (0.5, 1.0, 2.0, 5.0, 15.0)  # seconds before a child that died is started again, the first time and later
 _STEADY = 60.0  # seconds after which a child that dies counts as one that died for the first time
 _PARTS = str(__package__).split(".")
-_ROOT = Path(__file__).parents[len(_PARTS)]  # where this package is imported from
+ROOT = Path(__file__).parents[len(_PARTS)]  # where this package is imported from
 
 
 @attrs.define
@@ -50,7 +50,7 @@ class _Child:
     again: float = 0.0
 
     def start(self) -> None:
-        paths = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+        paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         self.process = subprocess.Popen(  # noqa: S603  # our own code
             [sys.executable, "-P", "-m", *self.command],
             env={**os.environ, "PYTHONPATH": paths},

@@ -19,7 +19,6 @@ from ledger.answers import (
     boards,
     corrections,
     explanations,
-    game_logs,
     highest,
     opponents,
     player_games,
@@ -35,13 +34,13 @@ from ledger.answers import (
     time_losses,
     upsets,
 )
+from ledger.answers.asking import Naming, identity_shown, names, naming_now, shown
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.crosstables.crosstable import TableChoice
 from ledger.answers.game_pgn import game_pgn
 from ledger.answers.graphs import html, json_form, pages, svg
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.read_models import last_row
-from ledger.answers.wording import Naming, identity_shown, names, naming_now, shown
 from ledger.audit.receipts import receipt_of
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.ledger import Ledger
@@ -383,7 +382,7 @@ def sides_explained(ledger: Ledger, stands: recorded_games.RecordedGame) -> form
 
 def game_log(ledger: Ledger, asked: Asked) -> list[forms.PublicLogEntry]:
     """What the journal says about a game."""
-    return [without_officers(forms.PublicLogEntry, row) for row in game_logs.game_log(ledger, asked["game"])]
+    return [without_officers(forms.PublicLogEntry, row) for row in recorded_games.game_log(ledger, asked["game"])]
 
 
 def pgn(ledger: Ledger, asked: Asked) -> Document:

@@ -31,14 +31,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as Address
 
+from ledger.answers.asking import naming
 from ledger.answers.rows import as_row, as_rows
-from ledger.answers.wording import naming
 from ledger.errors import CheckpointWarning, LedgerError
 from ledger.ledger import Ledger, utc_now
 from ledger.runtime.nearest import did_you_mean
 
 from .. import output
 from . import encodings, log, openapi, pages, problems, safety
+from .desk import PREFIX as DESK
 from .desk_visits import Visits
 from .forms import LedgerFacts
 from .parameters import asked as read_parameters
@@ -130,9 +131,16 @@ class Reader:
     """What a reading process holds: threads, each with the ledger open; answers that are kept."""
 
     def __init__(
-        self, path: str | Path, site: Site | None = None, threads: int = THREADS, shown: str = "hashes"
+        self, path: str | Path, site: Site | None = None, threads: int = THREADS, shown: str = log.HASHES
     ) -> None:
-        """Say which ledger it is, of which site, and what of its log strangers may read: off, hashes or entries."""
+        """Say which ledger.
+
+        Args:
+            path: the ledger.
+            site: what is told of the site.
+            threads: that answer at the same time.
+            shown: what of the log strangers may read: off, hashes or entries.
+        """
         self.path, self.site, self.shown = Path(path), site or Site(), shown
         self.renderer = Renderer(self.site)
         self.executor = ThreadPoolExecutor(threads, thread_name_prefix="reader")
@@ -290,7 +298,7 @@ def application(reader: Reader, desk: Visits | None = None) -> Starlette:
 
     async def without_answer(request: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError)
-        return _refused(reader, request, error.reason)
+        return _refused(reader, request, error.problem)
 
     async def failed(request: Request, error: Exception) -> Response:
         for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
@@ -301,7 +309,7 @@ def application(reader: Reader, desk: Visits | None = None) -> Starlette:
         routes=[
             *(Address(route.address, _endpoint(reader, route), methods=["GET"]) for route in EVERY_ROUTE),
             *([] if desk is None else desk.addresses()),
-            *log.addresses(reader, safety.headers(Guard.DATA, index=False)),
+            *log.addresses(reader, safety.headers(Guard.DATA, index=site.index)),
             Address(f"{PREFIX}/openapi.json", documentation, methods=["GET"]),
             Address("/static/{name}", static, methods=["GET"]),
             Address("/robots.txt", robots, methods=["GET"]),
@@ -388,8 +396,10 @@ def _is_for_programs(request: Request) -> bool:
 def _refused(reader: Reader, request: Request, made: Problem, more: Mapping[str, str] | None = None) -> Response:
     """Why there is no answer: problem details for programs, a page with the same words for browsers."""
     guard = Guard.DATA if _is_for_programs(request) else Guard.PAGE
+    if request.url.path.startswith(DESK):
+        guard = Guard.DESK
     headers = {**safety.headers(guard, index=False), **problems.headers(made.status), **(more or {}), "Vary": "Accept"}
-    if guard is Guard.DATA:
+    if _is_for_programs(request):
         return Response(made.body(), made.status, {**headers, "Content-Type": problems.MEDIA})
     around = Around(position=0, alarm=reader.alarm, path="")
     return Response(reader.renderer.page("problem.html", made, around), made.status, {**headers, "Content-Type": HTML})

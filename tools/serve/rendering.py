@@ -12,10 +12,10 @@ import attrs
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from ledger.answers.asking import average
 from ledger.answers.graphs import looks, mini_boards, svg, wording
 from ledger.answers.graphs.bars import Bar, Page, PlayerBars
 from ledger.answers.graphs.looks import Look
-from ledger.answers.wording import average
 from ledger.board.position import Position
 from ledger.runtime.visible import in_markup, visible
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Mapping
-from ipaddress import IPv6Address, ip_address
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 import attrs
@@ -163,55 +163,27 @@ def new_once() -> str:
 
 # -- slowed down ---------------------------------------------------------------------------------------------------
 
-FREE, WINDOW = 5, 600.0  # wrong tokens of one address within so many seconds that cost nothing
-LONGEST_WAIT = 300.0  # seconds
-MOST_ADDRESSES = 10_000
-MOST_IN_ALL = 60  # wrong tokens of all addresses within the window; then nobody gets an answer at once
-SLOWLY = 1.0  # seconds that an answer takes then
+WINDOW = 600.0  # seconds
+MOST_WRONG = 60  # wrong tokens of everybody within the window; then nobody is told at once whether one is right
+SLOWLY = 1.0  # seconds that an answer takes then, one after another
 
 
-class Failures:
-    """Wrong tokens of late, by address, bounded: who has typed many must wait; nobody is locked out for good."""
+class WrongTokens:
+    """Wrong tokens of late, of everybody: many addresses that guess together are slowed down, and nobody is locked out.
+
+    How often one address may be refused ``gate`` says.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin with none; *clock* tells seconds."""
         self._clock = clock
-        self._by_address: OrderedDict[str, tuple[int, float]] = OrderedDict()  # how many, and when the last was
-        self._of_all: deque[float] = deque(maxlen=MOST_IN_ALL)
+        self._last: deque[float] = deque(maxlen=MOST_WRONG)
 
-    def wait(self, address: str) -> float:
-        """Seconds until an address may try again; 0: at once."""
-        count, last = self._by_address.get(_network(address), (0, 0.0))
-        if count < FREE or self._clock() - last > WINDOW:
-            return 0.0
-        return max(0.0, last + min(LONGEST_WAIT, 2.0 ** (count - FREE + 1)) - self._clock())
+    def note(self) -> None:
+        """There was one more."""
+        self._last.append(self._clock())
 
     @property
     def are_many(self) -> bool:
-        """Whether there are so many of all addresses that every answer takes its time."""
-        return len(self._of_all) == MOST_IN_ALL and self._clock() - self._of_all[0] <= WINDOW
-
-    def note(self, address: str) -> None:
-        """An address has sent a wrong token."""
-        key, now = _network(address), self._clock()
-        count, last = self._by_address.pop(key, (0, now))
-        self._by_address[key] = (1 if now - last > WINDOW else count + 1), now
-        if len(self._by_address) > MOST_ADDRESSES:
-            self._by_address.popitem(last=False)
-        self._of_all.append(now)
-
-    def forget(self, address: str) -> None:
-        """An address has sent a right one."""
-        self._by_address.pop(_network(address), None)
-
-
-def _network(address: str) -> str:
-    """The address; of IPv6 the network, of which one customer has all addresses."""
-    try:
-        parsed = ip_address(address.partition("%")[0])
-    except ValueError:
-        return address[:64]
-    if not isinstance(parsed, IPv6Address):
-        return str(parsed)
-    mapped = parsed.ipv4_mapped
-    return str(mapped) if mapped is not None else str(IPv6Address(int(parsed) >> 64 << 64))
+        """Whether answers are to take their time."""
+        return len(self._last) == MOST_WRONG and self._clock() - self._last[0] <= WINDOW

@@ -141,7 +141,8 @@ class Serving:
         contact: an address of mail or of a page, for whoever sees a mistake; None: none is shown.
         names: as what players are shown to strangers: by their names, by initials or by their numbers alone.
         index: whether search machines may keep the pages.
-        rate: requests a minute that one address may make, of each process that answers; 0: any number.
+        rate: requests a minute that one address may make, of each process that answers; 0: any number. Who is on this
+            machine is not counted.
         largest_upload: MiB of a file that is uploaded.
     """
 
@@ -169,7 +170,7 @@ class Serving:
     names: str = _words("As what strangers see players.", "full", "initials", "numbers", default="full")
     index: str = _words("Whether search machines may keep the pages.", "yes", "no", default="no")
     rate: int = _setting(
-        0, "Requests a minute of one address to each reader; 0: any number.", "N", _whole(0, 1_000_000)
+        1_200, "Requests a minute of one address to each reader; 0: any number.", "N", _whole(0, 1_000_000)
     )
     largest_upload: int = _setting(256, "Largest file that is uploaded.", "MiB", _whole(1, 65_536))
 

@@ -6,7 +6,7 @@ import attrs
 
 from ledger import schemes
 from ledger.answers import pools, rankings, searching
-from ledger.answers.wording import Naming, naming_now
+from ledger.answers.asking import Naming, naming_now
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.ledger import Ledger
 

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import attrs
 
-from ledger.answers.wording import Naming
+from ledger.answers.asking import Naming
 
 _PLAIN = ":@,~"  # stay as they are in a part of a path
 _UPWARD = ("", ".", "..")  # no browser keeps them as parts of a path

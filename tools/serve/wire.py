@@ -19,7 +19,7 @@ import attrs
 import orjson
 
 from . import problems
-from .problems import Fault, Problem
+from .problems import Fault, Problem, RefusedError
 
 SOCKET = "writer.sock"  # in the folder where the processes of a server meet
 LARGEST = 1 << 20  # bytes of a message: files are told by their path
@@ -32,14 +32,6 @@ _NOT_KNOWN = (
     "the process that records ended, or was too slow, before it answered: it is not known whether this was recorded. "
     "Sending the same again is safe: it is recorded once"
 )
-
-
-class RefusedError(Exception):
-    """What was asked is refused; ``problem`` says why, as it is sent on."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.detail)
-        self.problem = problem
 
 
 class TooLongError(Exception):

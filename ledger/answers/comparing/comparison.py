@@ -1,7 +1,7 @@
 """Compare before you switch: the games of a pool under several schemes, in memory, each from the beginning.
 
 The games are those that count now, whatever another scheme's own rules would say of them. Every scheme is judged by
-the same predictions. The views are read, never written; what the figures mean, ``accuracy`` says.
+the same predictions. The views are read, never written; what the figures mean, ``forecasts`` says.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.comparing import accuracy, replaying
-from ledger.answers.comparing.accuracy import Bin
+from ledger.answers.asking import day, names
+from ledger.answers.comparing import forecasts, replaying
+from ledger.answers.comparing.forecasts import Bin
 from ledger.answers.comparing.replaying import Candidate, Replayed, Year, candidate, pool_candidate
-from ledger.answers.wording import day, names
 from ledger.book.timeline import BEGINNING
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -158,7 +158,7 @@ def compare(
         unsettled=int(unsettled.sum()),
         established=established,
         min_games=min_games,
-        even=accuracy.log_loss(np.full(len(score), 0.5), score),
+        even=forecasts.log_loss(np.full(len(score), 0.5), score),
         schemes=tuple(_figures(*pair, predicted, score, active) for pair in pairs),
         likeness=tuple(_likenesses(pairs, played >= min_games)),
         switches=tuple(_switches(ledger, pairs, games.players, played, active & (played >= min_games), movers)),
@@ -186,12 +186,12 @@ def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any,
         f"by {scheme.rhythm.value}",
         dict(candidate.settings),
         len(score),
-        accuracy.log_loss(expected, score),
-        accuracy.brier(expected, score),
-        accuracy.bias(expected, score),
+        forecasts.log_loss(expected, score),
+        forecasts.brier(expected, score),
+        forecasts.bias(expected, score),
         *replaying.spread(result.final[active]),
         result.seconds,
-        accuracy.calibration(expected, score),
+        forecasts.calibration(expected, score),
         result.years,
     )
 
@@ -199,7 +199,7 @@ def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any,
 def _likenesses(pairs: Sequence[tuple[Candidate, Replayed]], enough: Any) -> Iterator[Likeness]:
     for (first, first_result), (second, second_result) in combinations(pairs, 2):
         both = enough & ~np.isnan(first_result.final) & ~np.isnan(second_result.final)
-        correlation = accuracy.spearman(first_result.final[both], second_result.final[both])
+        correlation = forecasts.spearman(first_result.final[both], second_result.final[both])
         yield Likeness(first.scheme.name, second.scheme.name, int(both.sum()), correlation)
 
 
@@ -211,7 +211,7 @@ def _switches(
     for new, after in others:
         who = np.flatnonzero(regular & ~np.isnan(before.final) & ~np.isnan(after.final))
         ratings, new_ratings = before.final[who], after.final[who]
-        places, new_places = accuracy.places(ratings), accuracy.places(new_ratings)
+        places, new_places = forecasts.places(ratings), forecasts.places(new_ratings)
         gain = places - new_places
         # NumPy sorts by the last key first: by gain, and equals by player.
         best = [index for index in np.lexsort((who, -gain))[:movers].tolist() if gain[index] > 0]

@@ -12,11 +12,19 @@ from typing import Literal, NamedTuple, cast
 
 import attrs
 
+from ledger.answers.asking import names, of_one_moment, told_apart
 from ledger.answers.crosstables import editions, event_games, kinds, performances, tie_breaks
-from ledger.answers.crosstables.event_games import EventGame
-from ledger.answers.crosstables.event_ratings import LEDGER, SHOWN, WHOSE, EventRatings, LedgerRatings, ShownRatings
-from ledger.answers.crosstables.knockouts import matches
-from ledger.answers.crosstables.knockouts import places as knockout_places
+from ledger.answers.crosstables.event_games import (
+    LEDGER,
+    SHOWN,
+    WHOSE,
+    EventGame,
+    EventRatings,
+    LedgerRatings,
+    ShownRatings,
+)
+from ledger.answers.crosstables.kinds import matches
+from ledger.answers.crosstables.kinds import places as knockout_places
 from ledger.answers.crosstables.page import (
     Crosstable,
     EditionSpan,
@@ -33,9 +41,7 @@ from ledger.answers.crosstables.page import (
 )
 from ledger.answers.crosstables.performances import Performed
 from ledger.answers.crosstables.tie_breaks import NOBODY, RoundResult, RoundResults, SharedPlace, Unplayed
-from ledger.answers.moments import of_one_moment
 from ledger.answers.policies import upset_margins
-from ledger.answers.wording import names, told_apart
 from ledger.book import tournament_editions
 from ledger.book.timeline import Pool
 from ledger.book.tournament_editions import StoredRound, editions_of

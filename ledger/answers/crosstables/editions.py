@@ -9,11 +9,10 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+from ledger.answers.asking import day, of_one_moment
 from ledger.answers.crosstables import event_games
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import AnnouncedKind
-from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import day
 from ledger.book import tournament_editions
 from ledger.book.timeline import Pool
 from ledger.book.tournament_editions import editions_of

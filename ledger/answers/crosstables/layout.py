@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ledger.answers.asking import average
 from ledger.answers.crosstables.page import Crosstable, EventResult, Meeting, Standing
-from ledger.answers.wording import average
 
 Cells = list["TableCell"]
 MOST_ROUNDS = 30  # columns; where there are more, the results are only counted

@@ -1,12 +1,12 @@
 """Exports: what a ledger holds as files for other programs: CSV, newline-delimited JSON, Parquet, SQLite.
 
 ``datasets`` says what can be had (players, games, history, ratings, lists, any table of the views), ``columns`` what
-its columns are and how they are read, ``formats`` how a file is written, ``exporting`` does it: the rows of one moment,
-and a file that is whole or not there.
+its columns are and how they are read, ``exporting`` writes a file: the rows of one moment, whole or not there.
 
 A format or a dataset joins here:
 
-* **Rows in another format** (as TSV would be): a function ``(path, parts, options)`` and a line in ``formats.FORMATS``.
+* **Rows in another format** (as TSV would be): a function ``(path, parts, options)`` and a line in
+  ``exporting.FORMATS``.
 * **Rows of something else** (as a cross-table would be): a function that makes a ``Dataset`` and a line in
   ``datasets.PREPARED``: either scans of tables, or ``rows``, a function that gives frames.
 * **A text of its own** (as TRF16 of a tournament is): a function ``(ledger, asked) -> Iterator[bytes]`` and a line in

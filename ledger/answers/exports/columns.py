@@ -1,19 +1,23 @@
 """The columns of exports: what each says, in which unit, how it is read and turned into what a file shows.
 
 One description serves all: the scan of the tables, the types of Parquet and SQLite, the published JSON Schemas and the
-table of ``schemas/README.md``. No dataset is named here.
+table of ``schemas/README.md``. What a dataset is and what can be asked of one is said here as well; none is named. The
+columns of a table of the views as it stands are made of its types of SQLite and of what is told of each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.book.tables import ColumnDoc
-from ledger.runtime.lazy import pl
+from ledger.book.tables import ColumnDoc, TableDoc
+from ledger.ratings import tournament_performance
+from ledger.ratings.projector import SIDE_COLUMNS
+from ledger.ratings.side_tables import HISTORY, side_tables
+from ledger.runtime.lazy import pl, sqlite_utils
 from ledger.runtime.table_reader import Scan
 
 if TYPE_CHECKING:
@@ -21,6 +25,11 @@ if TYPE_CHECKING:
 
     # by number, or a frame of ``key`` and ``value``
     Lookup = Series | DataFrame
+    import sqlite3
+
+    from sqlite_utils.db import Table
+
+    from ledger.ledger import Ledger
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 INSTANT_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z$"
@@ -163,3 +172,130 @@ def row_schema(
         "required": [column.name for column in columns if not column.personal],
         "additionalProperties": False if others is None else dict(others),
     }
+
+
+@attrs.frozen(kw_only=True)
+class ExportFilter:
+    """Which rows are wanted.
+
+    Attributes:
+        pool: number of the pool; None: all.
+        player: number of a player; None: all.
+        since_ms: games that ended then or later, milliseconds since 1970.
+        until_ms: games that ended then or earlier.
+        tournament: games of the tournament of that name.
+        published: the published list of that name; None: all.
+        at: the instant of ratings in force; None: now.
+        names: whether columns that tell who a player is are wanted.
+    """
+
+    pool: int | None = None
+    player: int | None = None
+    since_ms: int | None = None
+    until_ms: int | None = None
+    tournament: str | None = None
+    published: str | None = None
+    at: str | None = None
+    names: bool = False
+
+    @property
+    def filters(self) -> set[str]:
+        """The names of what was asked for beside the names."""
+        return {name for name, value in attrs.asdict(self).items() if value is not None} - {"names"}
+
+
+@attrs.frozen(kw_only=True)
+class Dataset:
+    """A table to export.
+
+    Attributes:
+        name: as it is asked for.
+        doc: what a row is.
+        columns: its columns, those with personal data too.
+        filters: which fields of ``ExportFilter`` it knows.
+        key: names of the columns that tell rows apart.
+        scans: what is read of the views, one after the other.
+        rows: instead, what gives frames in the kinds of the columns.
+    """
+
+    name: str
+    doc: str
+    columns: Sequence[ExportColumn]
+    filters: frozenset[str] = frozenset()
+    key: Sequence[str] = ()
+    scans: Callable[[ExportFilter, Sequence[ExportColumn]], list[Scan]] | None = None
+    rows: Callable[[Ledger, ExportFilter], Iterator[DataFrame]] | None = None
+
+    def shown(self, asked: ExportFilter) -> list[ExportColumn]:
+        """The columns that are wanted."""
+        return [column for column in self.columns if asked.names or not column.personal]
+
+
+# --- tables as they stand -----------------------------------------------------------------------------------
+
+
+PERSONAL = frozenset({"birth_year"})  # columns of the views that help to tell who a player is
+_KINDS = {"INTEGER": ColumnKind.INTEGER, "REAL": ColumnKind.NUMBER, "TEXT": ColumnKind.TEXT}
+
+
+def _table(connection: sqlite3.Connection, name: str) -> Table:
+    """A table of the caller's connection, which keeps its settings."""
+    return sqlite_utils.Database(connection, recursive_triggers=False, execute_plugins=False).table(name)
+
+
+def scheme_state(connection: sqlite3.Connection) -> list[str]:
+    """Names of the state fields of the schemes that were ever in use: columns of the history."""
+    fixed = {name for name, _ in side_tables((), ())[0].columns}
+    return [column.name for column in _table(connection, HISTORY.name).columns if column.name not in fixed]
+
+
+def stored_order(table: TableDoc, state: Sequence[str]) -> list[str]:
+    """The columns of the history, those of the schemes' state last: they come and go."""
+    return [*(name for name in table.columns if name not in state), *state]
+
+
+def kind_of_side(name: str, state: Sequence[str]) -> ColumnKind:
+    """What a column of the history holds."""
+    if name in state:
+        return ColumnKind.NUMBER
+    kept = {kept.name: kept.type for kept in HISTORY.state}
+    return _KINDS[kept[name] if name in kept else SIDE_COLUMNS[name].type if name in SIDE_COLUMNS else "INTEGER"]
+
+
+def can_be_had(connection: sqlite3.Connection, table: str) -> bool:
+    """Whether a table has columns of numbers and text alone, and rows at all to come."""
+    is_view = table == tournament_performance.NAME
+    return is_view or all(column.type in _KINDS for column in _table(connection, table).columns)
+
+
+def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) -> tuple[list[ExportColumn], list[str]]:
+    """The columns of a table, and the names of its key."""
+    if table == tournament_performance.NAME:
+        types = tournament_performance.TYPES
+        columns = [
+            ExportColumn(
+                name=name,
+                kind=_KINDS[types[name]],
+                meaning=meaning,
+                sql=f'"{name}"',
+                optional=name not in tournament_performance.KEY,
+            )
+            for name, meaning in described.columns.items()
+        ]
+        return columns, list(tournament_performance.KEY)
+    columns, key = [], {}
+    for _, name, kind, not_null, _, place in _table(connection, table).columns:
+        meaning = described.columns.get(name, ColumnDoc(""))
+        columns.append(
+            ExportColumn(
+                name=name,
+                kind=_KINDS[kind],
+                meaning=meaning,
+                sql=f'"{name}"',
+                optional=not not_null and not place,
+                personal=name in PERSONAL,
+            )
+        )
+        if place:
+            key[place] = name
+    return columns, [key[place] for place in sorted(key)]

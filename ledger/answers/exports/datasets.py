@@ -1,18 +1,33 @@
 """What can be exported: players, games, history, ratings, published lists, cross-tables; any other table of the views.
 
-Each dataset says its columns and where its rows come from; how they are read and written is known elsewhere.
+Each dataset says its columns and where its rows come from; how they are read and written is known elsewhere. The
+numbers of cross-tables are those of ``answers.crosstables``; here they only take their place in columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.answers.exports import crosstable_rows, table_columns
-from ledger.answers.exports.columns import ColumnKind, ExportColumn, scan
-from ledger.answers.moments import of_one_moment
+from ledger.answers.asking import of_one_moment
+from ledger.answers.crosstables.crosstable import TableChoice, crosstable
+from ledger.answers.crosstables.listing import TournamentSearch, tournaments
+from ledger.answers.crosstables.page import Crosstable
+from ledger.answers.exports.columns import (
+    PERSONAL,
+    ColumnKind,
+    Dataset,
+    ExportColumn,
+    ExportFilter,
+    can_be_had,
+    kind_of_side,
+    of_table,
+    scan,
+    scheme_state,
+    stored_order,
+)
 from ledger.book import tables
 from ledger.book.roster import standing_sql
 from ledger.book.tables import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
@@ -31,63 +46,6 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 NAMES, IDENTITIES, POOLS, CORRECTED = "names", "identities", "pools", "corrected"
-
-
-@attrs.frozen(kw_only=True)
-class ExportFilter:
-    """Which rows are wanted.
-
-    Attributes:
-        pool: number of the pool; None: all.
-        player: number of a player; None: all.
-        since_ms: games that ended then or later, milliseconds since 1970.
-        until_ms: games that ended then or earlier.
-        tournament: games of the tournament of that name.
-        published: the published list of that name; None: all.
-        at: the instant of ratings in force; None: now.
-        names: whether columns that tell who a player is are wanted.
-    """
-
-    pool: int | None = None
-    player: int | None = None
-    since_ms: int | None = None
-    until_ms: int | None = None
-    tournament: str | None = None
-    published: str | None = None
-    at: str | None = None
-    names: bool = False
-
-    @property
-    def filters(self) -> set[str]:
-        """The names of what was asked for beside the names."""
-        return {name for name, value in attrs.asdict(self).items() if value is not None} - {"names"}
-
-
-@attrs.frozen(kw_only=True)
-class Dataset:
-    """A table to export.
-
-    Attributes:
-        name: as it is asked for.
-        doc: what a row is.
-        columns: its columns, those with personal data too.
-        filters: which fields of ``ExportFilter`` it knows.
-        key: names of the columns that tell rows apart.
-        scans: what is read of the views, one after the other.
-        rows: instead, what gives frames in the kinds of the columns.
-    """
-
-    name: str
-    doc: str
-    columns: Sequence[ExportColumn]
-    filters: frozenset[str] = frozenset()
-    key: Sequence[str] = ()
-    scans: Callable[[ExportFilter, Sequence[ExportColumn]], list[Scan]] | None = None
-    rows: Callable[[Ledger, ExportFilter], Iterator[DataFrame]] | None = None
-
-    def shown(self, asked: ExportFilter) -> list[ExportColumn]:
-        """The columns that are wanted."""
-        return [column for column in self.columns if asked.names or not column.personal]
 
 
 # -- columns of several ----------------------------------------------------------------------------------------
@@ -294,10 +252,10 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
     """The history; the schemes that were ever in use give it columns for their state."""
     table = read_models.described((), scheme_state)["history"]
     columns: list[ExportColumn] = []
-    for name in table_columns.stored_order(table, scheme_state):
-        kind = table_columns.kind_of_side(name, scheme_state)
+    for name in stored_order(table, scheme_state):
+        kind = kind_of_side(name, scheme_state)
         plain = _column(kind, table.columns[name], name, f'h."{name}"', optional=name not in {"player", "n"})
-        plain = attrs.evolve(plain, personal=name in table_columns.PERSONAL)
+        plain = attrs.evolve(plain, personal=name in PERSONAL)
         columns += [_LOOKED_AT.get(name, plain), *([_AFTER[name]] if name in _AFTER else [])]
 
     def scans(asked: ExportFilter, shown: Sequence[ExportColumn]) -> list[Scan]:
@@ -395,13 +353,107 @@ LISTS = Dataset(
     filters=frozenset({"pool", "published"}),
 )
 
+# -- cross-tables -------------------------------------------------------------------------------------------------
+
+
+def _table_column(name: str, kind: ColumnKind, doc: str, unit: str = "", *, optional: bool = False) -> ExportColumn:
+    return ExportColumn(name=name, kind=kind, meaning=ColumnDoc(doc, unit), optional=optional)
+
+
+def crosstable_columns(name: ExportColumn) -> tuple[ExportColumn, ...]:
+    """The columns; *name* is the one that tells who the player is."""
+    return (
+        _table_column("pool", ColumnKind.TEXT, "name of the pool"),
+        _table_column("tournament", ColumnKind.TEXT, "name of the tournament"),
+        _table_column("edition", ColumnKind.TEXT, "first day of the edition", "ISO 8601"),
+        _table_column("number", ColumnKind.INTEGER, "the row of the table, from 1"),
+        _table_column("place", ColumnKind.TEXT, "the place, such as 1, or 2-4 where it is shared"),
+        ExportColumn(name="player", kind=ColumnKind.INTEGER, meaning=tables.PLAYER, optional=False),
+        name,
+        _table_column(
+            "enrolment_rating", ColumnKind.NUMBER, "rating before the first game in it", POINTS, optional=True
+        ),
+        _table_column("closing_rating", ColumnKind.NUMBER, "rating after the last game in it", POINTS, optional=True),
+        _table_column("games", ColumnKind.INTEGER, "games in the table", "games"),
+        _table_column("points", ColumnKind.NUMBER, "points, those of forfeits and byes among them", "game points"),
+        _table_column("wins", ColumnKind.INTEGER, "games won, forfeits among them", "games"),
+        _table_column("draws", ColumnKind.INTEGER, "games drawn", "games"),
+        _table_column("losses", ColumnKind.INTEGER, "games lost, forfeits among them", "games"),
+        _table_column(
+            "opponents_mean", ColumnKind.NUMBER, "mean enrolment rating of the opponents met", POINTS, optional=True
+        ),
+        _table_column("performance", ColumnKind.NUMBER, "performance rating", POINTS, optional=True),
+        _table_column("variant", ColumnKind.TEXT, "which performance rating that is, such as fide_tpr"),
+        _table_column(
+            "er_offset", ColumnKind.NUMBER, "100 (performance / enrolment rating - 1)", "per cent", optional=True
+        ),
+        _table_column("upsets", ColumnKind.INTEGER, "upsets that the player brought about", "games"),
+        _table_column(
+            "results",
+            ColumnKind.TEXT,
+            "results against other rows: 2:1½ 5:0 is a win and a draw against row 2, a loss to 5",
+        ),
+    )
+
+
+def crosstable_frames(ledger: Ledger, pool: int | None, tournament: str | None) -> Iterator[DataFrame]:
+    """The rows of each table, without the column of names.
+
+    Args:
+        ledger: a ledger whose views are level.
+        pool: number of the pool; None: all.
+        tournament: name of the tournament; None: all.
+    """
+    types = {
+        column.name: column.type
+        for column in crosstable_columns(_table_column("name", ColumnKind.TEXT, ""))
+        if column.name != "name"
+    }
+    for rated_by in ledger.pools():
+        if pool in {None, rated_by.pool}:
+            for row in tournaments(ledger, rated_by.name, TournamentSearch(text=tournament)):
+                if tournament in {None, row.tournament}:
+                    page = crosstable(ledger, row.tournament, rated_by.name, TableChoice(edition=row.first_day))
+                    yield pl.DataFrame(_crosstable_rows(page, row.first_day), types)
+
+
+def _crosstable_rows(page: Crosstable, edition: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "pool": page.pool,
+            "tournament": page.tournament,
+            "edition": edition,
+            "number": standing.number,
+            "place": standing.place,
+            "player": standing.player,
+            "enrolment_rating": standing.enrolment_rating,
+            "closing_rating": standing.closing_rating,
+            "games": standing.games,
+            "points": standing.points,
+            "wins": standing.wins,
+            "draws": standing.draws,
+            "losses": standing.losses,
+            "opponents_mean": standing.opponents_mean,
+            "performance": standing.performance,
+            "variant": page.performance.variant,
+            "er_offset": standing.er_offset,
+            "upsets": standing.upsets,
+            "results": " ".join(f"{met.opponent_number}:{met.marks}" for met in standing.meetings),
+        }
+        for standing in page.standings
+    ]
+
+
+NAMES, IDENTITIES, POOLS, CORRECTED = "names", "identities", "pools", "corrected"
+
+
 CROSSTABLES = Dataset(
     name="crosstables",
-    doc=crosstable_rows.DOC,
-    columns=crosstable_rows.columns(_name("name", "player", "the player's name")),
+    doc="The cross-tables of tournaments, a row for each player of each edition, the best first.",
+    columns=crosstable_columns(_name("name", "player", "the player's name")),
     key=("pool", "tournament", "edition", "player"),
     filters=frozenset({"pool", "tournament"}),
-    rows=lambda ledger, asked: crosstable_rows.frames(ledger, asked.pool, asked.tournament),
+    rows=lambda ledger, asked: crosstable_frames(ledger, asked.pool, asked.tournament),
 )
 
 # -- all of them -------------------------------------------------------------------------------------------------
@@ -430,13 +482,13 @@ def dataset(ledger: Ledger, name: str) -> Dataset:
     connection, projectors = ledger.views.connection, ledger.views.at_hand.all
     keeping.refuse_left_behind(connection, name, ledger.views.at_hand.broken)
     if name in PREPARED:
-        return PREPARED[name](table_columns.scheme_state(connection))
+        return PREPARED[name](scheme_state(connection))
     tables = read_models.described_in(connection, projectors)
-    further = [name for name in tables if name not in PREPARED and table_columns.can_be_had(connection, name)]
+    further = [name for name in tables if name not in PREPARED and can_be_had(connection, name)]
     names = [*PREPARED, *further]
     if name not in names:
         raise UnknownNameError("table", name, choice_of(name, names), where="to export")
-    columns, key = table_columns.of_table(connection, name, tables[name])
+    columns, key = of_table(connection, name, tables[name])
 
     def scans(_: ExportFilter, shown: Sequence[ExportColumn]) -> list[Scan]:
         return [scan(shown, f'"{name}"', key)]

@@ -12,12 +12,11 @@ from typing import NamedTuple
 
 import attrs
 
+from ledger.answers.asking import day, of_one_moment
 from ledger.answers.crosstables import editions, event_games
 from ledger.answers.crosstables.crosstable import EventFacts, byes_beside
 from ledger.answers.crosstables.event_games import EventGame
-from ledger.answers.exports.datasets import ExportFilter
-from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import day
+from ledger.answers.exports.columns import ExportFilter
 from ledger.book import tournament_editions
 from ledger.book.timeline import Pool
 from ledger.book.tournament_editions import StoredRound, editions_of

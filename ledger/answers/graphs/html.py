@@ -125,13 +125,12 @@ def _drawings(page: Page, look: Look) -> list[str]:
         parts.append(f"<fieldset><legend>Bars:</legend>{switch}</fieldset>")
     for order in orders:
         ordered = attrs.evolve(page, by=order)
-        drawn = svg.drawing(ordered, look, _to_details, "", f"rg-{order}")
+        # A bar leads to its game's details within the page, not to the game's server.
+        drawn = svg.drawing(
+            ordered, look, lambda player, bar: f"#{wording.anchor(player, bar)}", "", mark=f"rg-{order}"
+        )
         parts.append(f'<figure class="{order}">\n{drawn}</figure>')
     return parts
-
-
-def _to_details(player: PlayerBars, bar: Bar) -> str:
-    return f"#{wording.anchor(player, bar)}"
 
 
 def _links(page: Page, page_link: Callable[[int], str] | None) -> list[str]:

@@ -10,11 +10,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ledger.answers import marks
+from ledger.answers.asking import RESULT, day, in_force_from, names, of_one_moment, shown
 from ledger.answers.boards import final_board
 from ledger.answers.graphs.bars import PAGE, Bar, Order, Page, PlayerBars, Seam
-from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import last_row
-from ledger.answers.wording import RESULT, day, in_force_from, names, shown
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.periods import OPEN

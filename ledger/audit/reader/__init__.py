@@ -7,7 +7,6 @@ alone is whether the whole file was written anew: that takes a head kept outside
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
 from ledger.audit.reader.four_eyes import FourEyesVerdict, Reset, verify_four_eyes
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
-from ledger.audit.reader.notes import NotAProofError, VerifierKey, verified_checkpoint, verify_checkpoint
 from ledger.audit.reader.people import (
     ErasuresVerdict,
     NamesVerdict,
@@ -18,7 +17,14 @@ from ledger.audit.reader.people import (
     verify_people,
     verify_reasons,
 )
-from ledger.audit.reader.receipts import ProvenReceipt, verify_receipt
+from ledger.audit.reader.receipts import (
+    NotAProofError,
+    ProvenReceipt,
+    VerifierKey,
+    verified_checkpoint,
+    verify_checkpoint,
+    verify_receipt,
+)
 from ledger.audit.reader.texts import (
     ListsVerdict,
     PublishedList,

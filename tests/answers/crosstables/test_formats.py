@@ -12,11 +12,11 @@ import attrs
 import pytest
 from jsonschema import Draft202012Validator
 
-from ledger.answers.crosstables import html, layout, svg, text
+from ledger.answers.asking import average
+from ledger.answers.crosstables import formats, layout
 from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.graphs.json_form import exact
-from ledger.answers.wording import average
 from ledger.facts.json_schemas import class_schema
 from ledger.ledger import Ledger
 from tests.kit.places import TESTS
@@ -45,7 +45,7 @@ def test_json_is_as_its_schema_says(page: Crosstable) -> None:
 
 def test_the_text_of_an_all_play_all_is_that_worked_out_by_hand(cups: Ledger) -> None:
     name, choice = EVENTS["all-play-all"]
-    lines = text.drawn(crosstable(cups, name, choice=choice)).splitlines()
+    lines = formats.as_text(crosstable(cups, name, choice=choice)).splitlines()
     assert lines[:3] == [
         "Spring cup, 2023-04-01 to 2023-04-06",
         "all play all as its games look; 4 players, 6 games, average rating 1663",
@@ -61,9 +61,9 @@ def test_the_text_of_an_all_play_all_is_that_worked_out_by_hand(cups: Ledger) ->
 
 GOLDEN = TESTS / "golden" / "crosstables"
 DRAWN: Mapping[str, Callable[[Crosstable], str]] = {
-    "txt": lambda page: f"{text.drawn(page)}\n",
-    "html": html.drawn,
-    "svg": svg.drawn,
+    "txt": lambda page: f"{formats.as_text(page)}\n",
+    "html": formats.as_html,
+    "svg": formats.as_svg,
     "json": lambda page: exact(attrs.asdict(page), upright=True).decode(),
 }
 
@@ -80,8 +80,8 @@ def test_a_table_is_drawn_byte_by_byte_as_it_was(cups: Ledger, kind: str) -> Non
 
 def test_a_picture_has_room_for_many_marks_and_not_for_every_name(cups: Ledger) -> None:
     for marks, least in (("½½1½½", 59), ("00000", 41), ("½" * 11, 138)):  # of DejaVu Sans at 13 pixels
-        assert least <= svg._width(marks) < least * 1.1
-    drawn = svg.drawn(attrs.evolve(crosstable(cups, CUP), tournament="Cup " * 100))
+        assert least <= formats._width(marks) < least * 1.1
+    drawn = formats.as_svg(attrs.evolve(crosstable(cups, CUP), tournament="Cup " * 100))
     assert int(ET.fromstring(drawn).get("width") or 0) < 1_200
     assert "Cup Cup…</text>" in drawn
     assert f"<title>{'Cup ' * 100}" in drawn
@@ -115,7 +115,7 @@ class Rows(HTMLParser):
 
 def test_html_is_a_table_with_headings_and_the_view_of_every_player(page: Crosstable) -> None:
     parser = Rows()
-    parser.feed(html.drawn(page))
+    parser.feed(formats.as_html(page))
     assert parser.open == []
     table, views = parser.rows[: page.players + 1], parser.rows[page.players + 1 :]
     assert len(views) == page.players + sum(len(standing.meetings) for standing in page.standings)
@@ -124,7 +124,7 @@ def test_html_is_a_table_with_headings_and_the_view_of_every_player(page: Crosst
 
 
 def test_svg_is_well_formed_and_every_cell_has_a_role(page: Crosstable) -> None:
-    root = ET.fromstring(svg.drawn(page))
+    root = ET.fromstring(formats.as_svg(page))
     roles = [element.get("role") for element in root.iter() if element.get("role")]
     assert (roles.count("table"), roles.count("rowheader")) == (1, page.players)
     assert roles.count("row") == page.players + 1
@@ -135,22 +135,22 @@ def test_svg_is_well_formed_and_every_cell_has_a_role(page: Crosstable) -> None:
 
 
 def test_no_name_is_markup_and_nothing_hidden_is_kept(page: Crosstable) -> None:
-    for drawn in (html.drawn(page), svg.drawn(page), text.drawn(page)):
+    for drawn in (formats.as_html(page), formats.as_svg(page), formats.as_text(page)):
         assert "\u202e" not in drawn
-    for drawn in (html.drawn(page), svg.drawn(page)):
+    for drawn in (formats.as_html(page), formats.as_svg(page)):
         assert "<b>" not in drawn
         assert "<script" not in drawn
 
 
 def test_a_picture_is_light_or_dark_or_as_the_reader_has_it(page: Crosstable) -> None:
-    light, dark, either = svg.drawn(page, dark=False), svg.drawn(page, dark=True), svg.drawn(page)
+    light, dark, either = formats.as_svg(page, dark=False), formats.as_svg(page, dark=True), formats.as_svg(page)
     assert ("#FFFFFF" in light, "#FFFFFF" in dark, "prefers-color-scheme" in light) == (True, False, False)
     assert "prefers-color-scheme: dark" in either
     assert {"#0072B2", "#8C8C8C", "#D55E00"} <= set(re.findall("#[0-9A-F]{6}", light)), "the colours of the graph"
 
 
 def test_rows_for_a_spreadsheet_have_the_same_columns_and_plain_numbers(page: Crosstable) -> None:
-    rows = text.spreadsheet_rows(page)
+    rows = formats.spreadsheet_rows(page)
     assert {tuple(row) for row in rows} == {tuple(rows[0])}
     assert [row["points"] for row in rows] == [standing.points for standing in page.standings]
     assert rows[0][f"TPR_{page.performance.variant}"] == page.standings[0].performance

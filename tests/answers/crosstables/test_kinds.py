@@ -7,8 +7,7 @@ from itertools import combinations
 import pytest
 
 from ledger.answers.crosstables.event_games import EventGame
-from ledger.answers.crosstables.kinds import AnnouncedKind, PairingKind, kind_of
-from ledger.answers.crosstables.knockouts import matches, places
+from ledger.answers.crosstables.kinds import AnnouncedKind, PairingKind, kind_of, matches, places
 from ledger.answers.crosstables.tie_breaks import SharedPlace
 from ledger.facts.words import round_order
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from ledger.answers.asking import ERASED
 from ledger.answers.crosstables import listing
 from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.listing import TournamentSearch, tournaments, tournaments_of
 from ledger.answers.crosstables.page import Crosstable, EventResult, Standing
 from ledger.answers.rows import as_rows
 from ledger.answers.upsets import upsets
-from ledger.answers.wording import ERASED
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
 

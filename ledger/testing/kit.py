@@ -1,0 +1,378 @@
+"""What the contracts work with: a small club that plays, a journal in memory, and how what came of both is compared.
+
+The club has the same facts every time, with everything in them that makes ratings hard to get right: several games on
+one day without times, rounds that sort as numbers, short games, losses on time, draws, unplayed and casual games, a
+guest, a Welcomer, declared ratings, changes of standing. Nothing is rated here.
+
+The journal in memory is the second implementation of the protocol. It keeps the contract in the plainest way there is;
+nothing outlives the object. Rows of views are compared whatever their positions and numbers, floats by bits.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from ledger.facts import codec
+from ledger.facts.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
+from ledger.facts.words import Outcome, Standing, Termination, TreeHead
+from ledger.journal import Journal, KeyTakenError, Stored
+from ledger.journal.merkle import EMPTY_ROOT, TILE_HEIGHT, check_hashes, check_subtree, leaf_hash, node_hash
+from ledger.ratings import queries
+from ledger.ratings.views import Views
+from ledger.ratings.views_file import BOUNDS
+
+if TYPE_CHECKING:
+    import sqlite3
+
+RECORDED_AT = "2022-01-01T00:00:00.000Z"
+_ROUNDS = (None, "1", "2", "2.1", "2.2", "10", "Final")
+_OUTCOMES = (Outcome.WHITE,) * 9 + (Outcome.BLACK,) * 7 + (Outcome.DRAW,) * 5 + (Outcome.NONE,)
+_TERMINATIONS = (
+    *(Termination.CHECKMATE,) * 5,
+    *(Termination.RESIGNATION,) * 6,
+    *(Termination.TIME,) * 5,
+    Termination.AGREEMENT,
+    Termination.ABANDONMENT,
+    Termination.UNPLAYED,
+    Termination.UNKNOWN,
+)
+_HALF_MOVES = (None, 0, 9, 10, 11, 40, 61, 120, 300)
+_DAYS = 28
+
+
+def club(
+    games: int = 300,
+    players: int = 8,
+    *,
+    seed: int = 1,
+    pool: str = "standard",
+    scheme: str = "chessworld",
+    settings: Mapping[str, int | bool | str] | None = None,
+    changes: bool = True,
+) -> list[Event]:
+    """The facts of one club in the order in which they happened: the scheme, the players, then the games.
+
+    Args:
+        games: how many games.
+        players: how many players, at least 6; with the defaults each plays some 75 games.
+        seed: another club for another number.
+        pool: the pool of all games.
+        scheme: what rates it.
+        settings: settings of the scheme that differ from its defaults.
+        changes: whether standings and declared ratings change between the games.
+    """
+    random = Random(seed)  # noqa: S311  # the same club every time; secures nothing
+    events: list[Event] = [SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))]
+    events += [_player(number) for number in range(1, players + 1)]
+    changing = {games // 3, games // 2, 2 * games // 3} if changes else set()
+    for i in range(games):
+        month, day_of_month = divmod(i * _DAYS * 12 // games, _DAYS)
+        day = f"2021-{month + 1:02}-{day_of_month + 1:02}"
+        if i in changing:
+            change = PlayerChanged(
+                player=random.randint(1, players),
+                effective_at=day,
+                standing=random.choice(list(Standing)),
+                declared_rating=random.choice((None, 1000, 1900)),
+            )
+            events.append(change)
+        events.append(_game(random, i, players, pool, day))
+    return events
+
+
+def games_of(events: Iterable[Event]) -> list[GameRecorded]:
+    """Only the games."""
+    return [event for event in events if isinstance(event, GameRecorded)]
+
+
+def shuffled(events: Sequence[Event], seed: int) -> list[Event]:
+    """The same facts in another order that the rules allow: the scheme and the players first, the rest anyhow."""
+    first = [event for event in events if isinstance(event, SchemeAdopted | PlayerRegistered)]
+    rest = [event for event in events if not isinstance(event, SchemeAdopted | PlayerRegistered)]
+    Random(seed).shuffle(rest)  # noqa: S311
+    return first + rest
+
+
+def record(journal: Journal, events: Iterable[Event], *, recorded_at: str = RECORDED_AT, actor: str = "club") -> None:
+    """Append facts in one transaction, without asking the rules."""
+    with journal.writing() as writer:
+        facts = list(events)
+        bodies = [
+            codec.body_of(position, recorded_at, actor, e) for position, e in enumerate(facts, start=writer.size + 1)
+        ]
+        writer.append([e.KIND for e in facts], [e.key for e in facts], bodies)
+
+
+def _player(number: int) -> PlayerRegistered:
+    standings = {2: Standing.GUEST, 3: Standing.WELCOMER}
+    return PlayerRegistered(
+        player=number,
+        joined_at=f"20{number % 20:02}",
+        standing=standings.get(number, Standing.FULL),
+        declared_rating={4: 2250, 5: 0}.get(number),
+        birth_year=1900 + number,
+        commitment=f"{number:064x}",
+    )
+
+
+def _game(random: Random, number: int, players: int, pool: str, day: str) -> GameRecorded:
+    white, black = random.sample(range(1, players + 1), 2)
+    hour = random.randint(0, 23)
+    ended = random.choice((day, day, f"{day}T{hour:02}:00:00Z", f"{day}T{hour:02}:00:00.250Z", day[:7]))
+    return GameRecorded(
+        game=f"{random.getrandbits(24):06x}-{number}",  # keys in no order: they break the last ties
+        pool=pool,
+        white=white,
+        black=black,
+        outcome=random.choice(_OUTCOMES),
+        termination=random.choice(_TERMINATIONS),
+        half_moves=random.choice(_HALF_MOVES),
+        ended_at=ended,
+        tournament=random.choice((None, "club:autumn", "Café Kök")),
+        round=random.choice(_ROUNDS),
+        rated=random.random() < 0.95,
+        white_rating=random.choice((None, 1500)),
+    )
+
+
+# How a backlog is forced to be met: a constant of ``ratings.views`` and its value.
+WAYS = (("FEW_ENTRIES", 2_000), ("FEW_ENTRIES", 0), ("BUILD_FROM", 60))
+
+
+def fresh(folder: Path) -> Path:
+    """The place of views in a new folder."""
+    folder.mkdir()
+    return folder / "club.views.db"
+
+
+def take(updated: Views, slices: Sequence[Sequence[Event]]) -> None:
+    """Record each slice and catch up after it."""
+    for facts in slices:
+        record(updated.journal, facts)
+        assert updated.catch_up() == updated.journal.size()
+
+
+def slicings(facts: Sequence[Event], seeds: Sequence[int]) -> Iterator[tuple[int, list[Sequence[Event]]]]:
+    """By seed, the facts cut at random places."""
+    for seed in seeds:
+        random = Random(seed)  # noqa: S311
+        cuts = sorted({0, len(facts), *(random.randrange(len(facts)) for _ in range(8))})
+        yield seed, [facts[first:last] for first, last in pairwise(cuts)]
+
+
+# --- a journal in memory ------------------------------------------------------------------------------------
+
+
+BLOCK = 100  # bodies a read hands out at once; small, so that whoever reads meets several blocks
+
+
+class MemoryJournal:
+    """Entries in a list. Threads may share it: one writes at a time, readers see what is committed."""
+
+    def __init__(self) -> None:
+        self._entries: list[Stored] = []
+        self._by_key: dict[str, Stored] = {}
+        self._texts: dict[bytes, bytes] = {}
+        self._lock = Lock()
+
+    @contextmanager
+    def writing(self) -> Iterator[MemoryWriter]:
+        """Begin a write transaction, committed when the block ends without an error."""
+        with self._lock:
+            writer = MemoryWriter(self._entries, self._by_key)
+            yield writer
+            self._by_key = {**self._by_key, **writer.by_key}
+            self._texts = {**writer.texts, **self._texts}
+            self._entries = self._entries + writer.entries
+
+    def size(self) -> int:
+        """Number of committed entries."""
+        return len(self._entries)
+
+    def head(self) -> TreeHead:
+        """Size and Merkle root of the committed entries."""
+        entries = self._entries
+        return TreeHead(len(entries), _root([entry.leaf for entry in entries]))
+
+    def root_at(self, size: int) -> bytes:
+        """Merkle root of the first *size* entries; ValueError where there are fewer."""
+        if not 0 <= size <= len(self._entries):
+            raise ValueError(f"{size} entries of {len(self._entries)}")
+        return _root([entry.leaf for entry in self._entries[:size]])
+
+    def subtree_root(self, first: int, last: int) -> bytes:
+        """Merkle root over the entries with first < position <= last; ValueError where that is no subtree."""
+        check_subtree(first, last, len(self._entries))
+        return _root([entry.leaf for entry in self._entries[first:last]])
+
+    def hashes(self, level: int, first: int, last: int) -> list[bytes]:
+        """Hashes of a level of tiles; ValueError where it has not so many."""
+        check_hashes(level, first, last, len(self._entries))
+        width = 1 << (level * TILE_HEIGHT)
+        leaves = [entry.leaf for entry in self._entries]
+        return [_root(leaves[number * width : (number + 1) * width]) for number in range(first, last)]
+
+    def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
+        """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 100."""
+        entries = self._entries[max(after, 0) : until]
+        for start in range(0, len(entries), BLOCK):
+            yield [entry.body for entry in entries[start : start + BLOCK]]
+
+    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+        """The committed entries that bear these keys."""
+        by_key = self._by_key
+        return {key: by_key[key] for key in keys if key in by_key}
+
+    def keys(self, first: str, last: str) -> Iterator[str]:
+        """The committed keys from *first* on and before *last*, in order of their UTF-8 bytes."""
+        low, high = first.encode(), last.encode()
+        yield from sorted(key for key in self._by_key if low <= key.encode() < high)
+
+    def text(self, sha256: bytes) -> bytes | None:
+        """The zstd frame of a movetext, or None."""
+        return self._texts.get(sha256)
+
+    def close(self) -> None:
+        """Nothing is held that must be released."""
+
+
+class MemoryWriter:
+    """One write transaction on a ``MemoryJournal``."""
+
+    def __init__(self, committed: Sequence[Stored], committed_by_key: dict[str, Stored]) -> None:
+        self._committed = committed
+        self._committed_by_key = committed_by_key
+        self.entries: list[Stored] = []
+        self.by_key: dict[str, Stored] = {}
+        self.texts: dict[bytes, bytes] = {}
+
+    @property
+    def size(self) -> int:
+        """Entries so far, those of this transaction included."""
+        return len(self._committed) + len(self.entries)
+
+    def last_recorded_at(self) -> str | None:
+        """``recorded_at`` of the last entry, or None in an empty journal."""
+        if not self.size:
+            return None
+        last = (self.entries or self._committed)[-1]
+        return str(orjson.loads(last.body)["recorded_at"])
+
+    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+        """The entries that bear these keys, those of this transaction included."""
+        by_key = {**self._committed_by_key, **self.by_key}
+        return {key: by_key[key] for key in keys if key in by_key}
+
+    def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
+        """Add entries at the next positions; returns their leaf hashes.
+
+        Raises:
+            KeyTakenError: one of the keys is known; none of the entries was added.
+            ValueError: not as many keys as bodies; none was added.
+        """
+        if len(keys) != len(bodies):
+            raise ValueError(f"{len(keys)} keys for {len(bodies)} bodies")
+        if len(set(keys)) < len(keys) or self.find(keys):
+            raise KeyTakenError
+        leaves = []
+        for _, key, body in zip(kinds, keys, bodies, strict=False):
+            stored = Stored(self.size + 1, bytes(body), leaf_hash(body))
+            self.entries.append(stored)
+            self.by_key[key] = stored
+            leaves.append(stored.leaf)
+        return leaves
+
+    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
+        for sha256, frame in texts:
+            self.texts.setdefault(sha256, frame)
+
+
+def _root(leaves: Sequence[bytes]) -> bytes:
+    """The root over leaf hashes, level by level: an odd one out waits for its sibling on a higher level."""
+    level = list(leaves)
+    while len(level) > 1:
+        pairs = [node_hash(left, right) for left, right in zip(level[::2], level[1::2], strict=False)]
+        level = pairs + level[2 * len(pairs) :]
+    return level[0] if level else EMPTY_ROOT
+
+
+# --- comparing ----------------------------------------------------------------------------------------------
+
+
+_PLAYER_COLUMNS = frozenset({"player", "opponent", "white", "black"})
+_NOT_FACTS = frozenset({"progress", "projections", BOUNDS})
+
+Row = tuple[tuple[str, Any], ...]
+
+
+def table_rows(connection: sqlite3.Connection, table: str) -> list[Row]:
+    """All rows of a table, floats by their bits, in one order."""
+
+    def exact(value: object) -> object:
+        return value.hex() if isinstance(value, float) else value
+
+    rows = queries.dictionaries(connection, f'SELECT * FROM "{table}"')
+    return sorted((tuple((name, exact(value)) for name, value in sorted(row.items())) for row in rows), key=repr)
+
+
+def in_terms_of_facts(
+    connection: sqlite3.Connection, identities: Mapping[int, str] | None = None
+) -> dict[str, list[Row]]:
+    """Every table's rows with a game's key for its position, a pool's name and a player's identity for the number.
+
+    Two databases that know the same facts give the same rows, in whatever order the facts arrived.
+
+    Args:
+        connection: the views.
+        identities: identity of each player number; by default the numbers stay.
+    """
+    keys = dict(connection.execute("SELECT position, key FROM games"))
+    pools = dict(connection.execute("SELECT pool, name FROM pools"))
+
+    def readable(row: Row) -> Row:
+        plain = dict(row)
+        plain.pop("position", None)
+        for name, value in plain.items():
+            if name in _PLAYER_COLUMNS and identities is not None:
+                plain[name] = identities[value]
+            elif name == "game":
+                plain[name] = keys[value]
+            elif name == "pool":
+                plain[name] = pools[value]
+        return tuple(plain.items())
+
+    return {
+        table: sorted((readable(row) for row in table_rows(connection, table)), key=repr)
+        for table in queries.tables(connection)
+        if table not in _NOT_FACTS
+    }
+
+
+@contextmanager
+def refused(*errors: type[BaseException]) -> Iterator[None]:
+    """The block must end in one of *errors*.
+
+    Raises:
+        AssertionError: it did not.
+    """
+    try:
+        yield
+    except errors:
+        return
+    raise AssertionError(f"expected {' or '.join(error.__name__ for error in errors)}, but nothing was refused")
+
+
+def bits(values: Iterable[float]) -> bytes:
+    """The bit patterns of floats: 0.0 differs from -0.0, and NaN equals itself."""
+    flat = [float(value) for value in values]
+    return struct.pack(f"<{len(flat)}d", *flat)
