@@ -17,6 +17,7 @@ from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 
 from . import desk_pages as pages
+from .importing import Sent, previewed
 from .paging import PAGE
 from .parameters import Asked, Parameter, instant, text
 from .routes import Cost
@@ -69,9 +70,12 @@ class Deed:
     Attributes:
         path: where it is sent, behind the prefix.
         page: path of the page that has the form, which is shown again where it is refused.
-        ask: what the writer is asked, of the words of the path and of what was typed; raises MalformedError.
+        ask: what the writer is asked, of the words of the path and of what was typed; raises MalformedError. A file
+            that waits is ``file``, its number ``upload``.
         leads: where it leads, of what was typed and of the answer; None: the page is shown again, with the answer.
         file: name of the field with a file; None: it has none.
+        look: what is looked at in the file before anything is done, where the writer is not asked.
+        is_long: whether it goes on after its answer, and is looked after where it leads.
     """
 
     path: str
@@ -79,6 +83,8 @@ class Deed:
     ask: Callable[[Mapping[str, str], Typed], Ask]
     leads: Callable[[Typed, Mapping[str, Any]], Leads | None]
     file: str | None = None
+    look: Callable[[Ledger, Typed], Mapping[str, Any]] | None = None
+    is_long: bool = False
 
 
 SAID = {
@@ -122,6 +128,23 @@ def _needed(typed: Typed, name: str, faults: list[str]) -> str:
 def _sound(faults: list[str]) -> None:
     if faults:
         raise MalformedError(faults)
+
+
+def _sent(typed: Typed) -> dict[str, Any]:
+    """A file of games, and what is said of it, as ``importing.Sent`` has it."""
+    if not typed.get("file"):
+        raise MalformedError(["choose a file; one that was looked at waits until another one is, or you sign out"])
+    told = {name: _word(typed, name) for name in ("pool", "format", "source", "dates", "day")}
+    flags = {name: name in typed for name in ("strict", "record_alike")}
+    return {"path": typed["file"], "name": typed.get("filename") or "the file", **told, **flags}
+
+
+def _look_at_file(ledger: Ledger, typed: Typed) -> Mapping[str, Any]:
+    return previewed(ledger, Sent.of(_sent(typed)))
+
+
+def _import(_: Mapping[str, str], typed: Typed) -> Ask:
+    return Ask("desk-import", {"upload": typed.get("upload", ""), "sent": _sent(typed)})
 
 
 def _propose(path: Mapping[str, str], typed: Typed) -> Ask:
@@ -217,6 +240,10 @@ _ABOUT = (
 )
 PAGES: tuple[Page, ...] = (
     Page(path="", gather=pages.health, template="desk/health.html"),
+    Page(path="/import", gather=pages.games_form, template="desk/import.html"),
+    Page(
+        path="/import/{upload}", gather=pages.upload, template="desk/imported.html", tried="desk-import-state",
+    ),
     Page(
         path="/players", gather=pages.players, template="desk/players.html",
         parameters=(text("player", "a player who is to be renamed"),),
@@ -240,6 +267,13 @@ PAGES: tuple[Page, ...] = (
     Page(path="/history", gather=pages.history, template="desk/history.html", parameters=(PAGE,), cost=Cost.SCAN),
 )  # fmt: skip
 DEEDS: tuple[Deed, ...] = (
+    Deed(
+        path="/import", page="/import", ask=_import, leads=lambda _, __: None, file="file", look=_look_at_file,
+    ),
+    Deed(
+        path="/import/confirm", page="/import", ask=_import, is_long=True,
+        leads=lambda typed, _: Leads(f"/import/{typed['upload']}"),
+    ),
     Deed(
         path="/propose/{verb}", page="/propose/{verb}", ask=_propose,
         leads=lambda _, answer: Leads(f"/proposals/{answer['proposal']}", "proposed"),

@@ -19,7 +19,10 @@ from ledger.correcting.verbs import VERBS, WORD_HELP, choices
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.words import Standing
+from ledger.imports.files import FORMATS
+from ledger.imports.times import ORDERS
 from ledger.journal.checkpoints import CheckpointFiles
+from ledger.journal.recorder_columns import BY_SPEED
 from ledger.journal.tokens_file import RefusalRow
 from ledger.ledger import Ledger
 from ledger.players.people import Person
@@ -242,6 +245,26 @@ def proposal(ledger: Ledger, asked: Asked) -> ProposalPage:
 def batch(_: Ledger, __: Asked) -> Sequence[str]:
     """The form for many corrections at once: the verbs that a file may have."""
     return list(VERBS)
+
+
+# -- files of games ------------------------------------------------------------------------------------------------
+
+
+def games_form(ledger: Ledger, _: Asked) -> Sequence[Field]:
+    """The form for a file of games."""
+    pools = [pool.name for pool in ledger.pools()]
+    return (
+        Field(name="pool", label="Pool", choices=(*pools, BY_SPEED), value=pools[0], needed=True),
+        Field(name="format", label="Format", help="Empty: told by content.", choices=FORMATS),
+        Field(name="source", label="Site", help="That names and ids of CSV and TRF files belong to, such as lichess."),
+        Field(name="dates", label="Dates", help="What 04/05/2024 is: the day first, or the month.", choices=ORDERS),
+        Field(name="day", label="Day", help="When the games of a TRF that tells no day were played."),
+    )
+
+
+def upload(_: Ledger, asked: Asked) -> str:
+    """How far the import of a file is, and what became of it."""
+    return str(asked["upload"])
 
 
 # -- players -------------------------------------------------------------------------------------------------------

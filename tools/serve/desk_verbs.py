@@ -20,7 +20,7 @@ from ledger.answers.asking import names
 from ledger.answers.rows import as_row, as_rows
 from ledger.correcting.corrections import Proposed
 from ledger.correcting.verbs import at_lines, read_batch
-from ledger.errors import MalformedError, PublicationError
+from ledger.errors import LedgerError, MalformedError, PublicationError
 from ledger.facts.events import Decision
 from ledger.facts.words import Standing
 from ledger.journal.sessions import Session
@@ -29,9 +29,12 @@ from ledger.players.reasons import reason_faults
 from ledger.publishing.publications import NAME_SHARED, Complaint
 from ledger.ratings.open_ledger import DEFAULT_ACTOR
 
+from .importing import Sent, imported
+
 Args = Mapping[str, Any]
 Answer = dict[str, Any]
 MOST_KEPT = 1_000  # answers
+MOST_FILES = 100  # uploads that are remembered
 MOST_FAULTS = 200  # of a file that are told
 MOST_COMPLAINTS = 500
 MOST_MOVES = 200  # of a preview that are shown
@@ -43,6 +46,10 @@ class Asks(Protocol):
     @property
     def token(self) -> str | None:
         """That word, or a token."""
+
+    @property
+    def between(self) -> Callable[[], None]:
+        """Lets single facts through, between two transactions of what takes long."""
 
 
 Deed = Callable[[Ledger, Asks, Args], Answer]
@@ -179,6 +186,41 @@ def rename_player(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     }
 
 
+# -- files ---------------------------------------------------------------------------------------------------------
+
+_files: OrderedDict[str, Answer] = OrderedDict()  # by the number of an upload, how far it is and what became of it
+
+
+def import_file(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """Record the games of an uploaded file, once; how far it is ``import_state`` tells meanwhile."""
+    number = args["upload"]
+    if number in _files:
+        return _files[number]
+    state = _files[number] = {"state": "running", "read": 0, "name": args["sent"]["name"]}
+    while len(_files) > MOST_FILES:
+        _files.popitem(last=False)
+
+    def advance(games: int) -> None:
+        state["read"] += games
+        if not args["sent"]["strict"]:  # a strict import is one transaction
+            asks.between()
+
+    try:
+        told = imported(ledger, Sent.of(args["sent"]), asks.token, advance)
+    except LedgerError as error:
+        state |= {"state": "refused", "words": str(error)}
+        raise
+    finally:
+        Path(args["sent"]["path"]).unlink(missing_ok=True)
+    state |= {"state": "done", "position": told["position"], "account": told}
+    return state
+
+
+def import_state(_: Ledger, __: Asks, args: Args) -> Answer:
+    """How far the import of an uploaded file is, and what became of it."""
+    return dict(_files.get(args["upload"], {"state": "unknown"}))
+
+
 # -- lists ---------------------------------------------------------------------------------------------------------
 
 
@@ -245,9 +287,10 @@ DEEDS: Mapping[str, Deed] = {
     "session-used": note_use,
     "desk-propose": propose,
     "desk-propose-batch": propose_batch,
-    "desk-preview": preview,
     "desk-decide": decide,
     "desk-player": add_player,
     "desk-rename": rename_player,
     "desk-publish": publish,
 }  # by verb, as the wire has it
+QUESTIONS: Mapping[str, Deed] = {"desk-preview": preview, "desk-import-state": import_state}  # record nothing
+LONG_DEEDS: Mapping[str, Deed] = {"desk-import": import_file}

@@ -10,6 +10,7 @@ import asyncio
 import os
 import re
 import shutil
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -24,12 +25,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route as Address
 
-from ledger.errors import LedgerError, MalformedError
-from ledger.journal.sessions import Session
+from ledger.errors import LedgerError
+from ledger.journal.sessions import LONGEST_MS, Session
 from ledger.ledger import Ledger, utc_now
 
 from . import problems, safety
-from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Deed, Leads, Page, Typed
+from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Ask, Deed, Leads, Page, Typed
 from .parameters import Parameter, choice
 from .parameters import asked as read_parameters
 from .problems import Problem, RefusedError
@@ -58,7 +59,9 @@ if TYPE_CHECKING:
 SIGN_IN, SIGN_OUT = f"{PREFIX}/sign-in", f"{PREFIX}/sign-out"
 MOST_FIELDS, LONGEST_FIELD = 200, 64 * 1024  # of a form; characters
 FRESH = 10.0  # seconds for which a page waits for what its reader has just recorded
-LONG = 600.0  # seconds for an answer of the writer
+LONG = 6 * 3600.0  # seconds for an answer of the writer: of a file of millions of games, too
+SOON = 1.5  # seconds after which what takes long is looked after on a page of its own
+WAITS = "waits-"  # begins the names of uploaded files until they are confirmed
 KEPT = "kept."  # begins the names of fields that wait for their form until somebody has signed in
 KEPT_FOR = "kept_for"  # the form that they are of
 _NEXT = "next"
@@ -153,6 +156,7 @@ class Visits:
         self._cookies = Cookies(public_url=self._site.public_url)
         self._wrong, self._slowly = WrongTokens(), asyncio.Semaphore(1)
         self._pages = {page.path: page for page in PAGES}
+        self._long: set[asyncio.Task[Any]] = set()
 
     def addresses(self) -> list[Address]:
         """Every address of the desk."""
@@ -220,6 +224,7 @@ class Visits:
         typed: Typed | None = None,
         problem: Problem | None = None,
         said: str | None = None,
+        seen: Any = None,
         status: int = 200,
     ) -> Response:
         """A page, with a form filled and refused where it is shown again."""
@@ -228,9 +233,8 @@ class Visits:
             shown, position, alarm = await self._in_ledger(
                 lambda ledger: self._gathered(ledger, page, asked), page.cost
             )
-            tried = None if page.tried is None else await self._client.ask(
-                page.tried, asked, token=asks.word, patience=LONG
-            )  # fmt: skip
+            if page.tried is not None:
+                seen = await self._client.ask(page.tried, asked, token=asks.word, patience=LONG)
         except LedgerError as error:
             raise RefusedError(problem or problems.told(error)) from None
         except RefusedError as error:
@@ -245,7 +249,7 @@ class Visits:
             said=said,
         )
         around = Around(position=position, alarm=alarm, path=request.url.path)
-        return self._drawn(page.template, Shown(shown=shown, tried=tried, desk=desk), around, status)
+        return self._drawn(page.template, Shown(shown=shown, tried=seen, desk=desk), around, status)
 
     def _gathered(self, ledger: Ledger, page: Page, asked: Mapping[str, Any]) -> tuple[Any, int, str | None]:
         with ledger.moment() as position:
@@ -266,14 +270,15 @@ class Visits:
                 return await self._kept_until_signed_in(request)
             path = {name: str(word) for name, word in request.path_params.items()}
             typed = await self._typed(request, deed)
+            spooled = Path(typed["file"]) if "file" in typed else None
             try:
                 if not Forms(word=asks.word).takes(f"{PREFIX}{deed.path.format(**path)}", typed.get(FORM_TOKEN)):
                     message = "this form was not made for this session: open its page anew, and send it from there"
                     raise RefusedError(problems.problem(403, message))
-                return await self._done(request, deed, asks, path, {ONCE: "", **typed})
+                return await self._done(request, deed, asks, path, {ONCE: "", **typed, **self._waiting(asks, typed)})
             finally:
-                if "file" in typed:
-                    Path(typed["file"]).unlink(missing_ok=True)
+                if spooled is not None:
+                    spooled.unlink(missing_ok=True)
 
         return endpoint
 
@@ -281,9 +286,14 @@ class Visits:
         page = self._pages[deed.page]
         try:
             ask = deed.ask(path, typed)
-            answer = await self._client.ask(ask.verb, ask.args, token=asks.word, patience=LONG)
-        except MalformedError as error:
-            return await self._again(request, page, asks, path, typed, problems.of_error(error))
+            if deed.look is not None:
+                look, upload = deed.look, self._keep(asks, Path(typed["file"]))
+                typed = {**typed, **upload}
+                seen = await self._in_ledger(lambda ledger: look(ledger, typed), Cost.SCAN)
+                return await self._page(request, page, asks, path, typed=typed, seen=seen)
+            answer = await self._asked(deed, ask, asks)
+        except LedgerError as error:
+            return await self._again(request, page, asks, path, typed, problems.told(error))
         except RefusedError as error:
             return await self._again(request, page, asks, path, typed, error.problem)
         if position := answer.get("position"):
@@ -292,6 +302,49 @@ class Visits:
         if leads is None:
             return await self._again(request, page, asks, path, typed, None)
         return self._elsewhere(leads)
+
+    async def _asked(self, deed: Deed, ask: Ask, asks: Asks) -> Mapping[str, Any]:
+        """What the writer answers; of what takes long nothing, unless it is soon refused or done."""
+        asking = asyncio.create_task(self._client.ask(ask.verb, ask.args, token=asks.word, patience=LONG))
+        if deed.is_long:
+            self._long.add(asking)
+            asking.add_done_callback(self._let_go)
+            await asyncio.wait({asking}, timeout=SOON)
+            if not asking.done():
+                return {}
+        return await asking
+
+    def _let_go(self, asking: asyncio.Task[Any]) -> None:
+        """What took long is over; why it was refused is told where its form led."""
+        self._long.discard(asking)
+        if not asking.cancelled():
+            asking.exception()
+
+    # -- files that wait ---------------------------------------------------------------------------------------------
+
+    def _keep(self, asks: Asks, spooled: Path) -> dict[str, str]:
+        """Let an uploaded file wait for its session, which has one, until it is confirmed; its place and its number."""
+        for place in self._folder.glob(f"{WAITS}*"):
+            with suppress(FileNotFoundError):
+                old = time.time() - place.stat().st_mtime > LONGEST_MS / 1000
+                if old or place.name.startswith(self._mark(asks)):
+                    place.unlink()
+        number = new_once()
+        place = self._folder / f"{self._mark(asks)}-{number}"
+        spooled.rename(place)
+        return {"file": str(place), "upload": number}
+
+    def _waiting(self, asks: Asks, typed: Typed) -> dict[str, str]:
+        """The place of the file that waits, where a form names one of this session."""
+        number = typed.get("upload", "")
+        if not re.fullmatch(r"[0-9a-f]{32}", number):
+            return {}
+        place = self._folder / f"{self._mark(asks)}-{number}"
+        return {"file": str(place)} if place.is_file() else {"file": ""}
+
+    def _mark(self, asks: Asks) -> str:
+        """How the names of the files begin that wait for a session."""
+        return f"{WAITS}{Forms(word=asks.word).token('a file that waits')[:32]}"
 
     async def _again(
         self,
