@@ -65,6 +65,7 @@ WAITS = "waits-"  # begins the names of uploaded files until they are confirmed
 KEPT = "kept."  # begins the names of fields that wait for their form until somebody has signed in
 KEPT_FOR = "kept_for"  # the form that they are of
 _NEXT = "next"
+_OF_UPLOADS = frozenset({"file", "filename"})  # what a form tells of a file that came with it, and nobody types
 HTML = "text/html; charset=utf-8"
 _DONE = choice(DONE, "what was done", tuple(SAID))
 
@@ -380,7 +381,8 @@ class Visits:
         async with request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=LONGEST_FIELD) as form:
             for name, value in form.multi_items():
                 if isinstance(value, str):
-                    typed[name] = value[:LONGEST_FIELD]
+                    if name not in _OF_UPLOADS:  # what is typed into a field is the place of no file
+                        typed[name] = value[:LONGEST_FIELD]
                 elif deed is not None and name == deed.file and value.filename:
                     typed["file"] = str(await self._spooled(value))
                     typed["filename"] = Path(value.filename.replace("\\", "/")).name[:200]
@@ -470,6 +472,9 @@ class Visits:
             if error.problem.status == 401:
                 self._wrong.note()
             return self._sign_in_form(request, again, problem=error.problem, status=error.problem.status)
+        if (before := self._cookies.read(request, SESSION)) is not None:  # a session that is followed by another ends
+            with suppress(RefusedError):
+                await self._client.ask("sign-out", {"where": where}, token=before)
         word = str(told.pop("word"))
         session = Session(**{**told, "roles": frozenset(told["roles"])})
         answer = await self._after_signing_in(request, Asks(word, session), again)
