@@ -67,6 +67,7 @@ class VerbWords(NamedTuple):
     example: str
 
 
+_DIGITS = 15  # of a number; Python reads no more than some thousands
 VERBS: Mapping[str, VerbWords] = {
     "result": VerbWords(
         "Another result of a game, and how it ended where that is another way, too. Where the old ending does not go "
@@ -512,9 +513,9 @@ def _whole(words: Words, name: str) -> int | None:
     text = words.get(name)
     if text is None:
         return None
-    # ``int`` alone would also take signs, blanks and underscores.
-    if not text.isdecimal():
-        raise MalformedError([f"{name} must be a whole number, got {text!r}"])
+    # ``int`` alone would also take signs, blanks and underscores, and stops at some thousands of digits.
+    if not text.isdecimal() or len(text) > _DIGITS:
+        raise MalformedError([f"{name} must be a whole number, got {text[:40]!r}"])
     return int(text)
 
 

@@ -25,6 +25,7 @@ from ledger.runtime.nearest import meant_by
 #
 # The newest commitment is the one that a name is compared with, whoever compares it. Nothing is written here.
 
+_DIGITS = 15  # of a player's number; Python reads no more than some thousands
 _FIRST_REGISTRATION, _LAST_REGISTRATION = "player:", "player;"  # all keys that begin with "player:" lie between them
 _FIRST_ERASURE, _LAST_ERASURE = "erased:", "erased;"
 _FIRST_RENAMING, _LAST_RENAMING = "renamed:", "renamed;"
@@ -468,10 +469,11 @@ def player_found(journal: Journal, names: SealedNames, word: str) -> Person:
         StorageError: the journal registered another name under that number.
     """
     people = names.people()
-    persons = list(people.by_number([int(word)]).values()) if word.isdecimal() else []
+    is_number = word.isdecimal() and len(word) <= _DIGITS
+    persons = list(people.by_number([int(word)]).values()) if is_number else []
     persons = persons or people.named(word)
     # the journal registered it, and the people file as it stands knows nothing
-    if not persons and word.isdecimal():
+    if not persons and is_number:
         stored = journal.find([f"player:{word}"]).values()
         persons = [Person(int(word), None, None, None, rules.facts_of(entry)["joined_at"]) for entry in stored]
     if len(persons) == 1:

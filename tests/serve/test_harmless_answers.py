@@ -8,6 +8,7 @@ import re
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -19,7 +20,10 @@ from tests.kit.places import ROOT
 from tests.kit.raw_http import said
 from tests.kit.served import Get
 from tests.kit.served_processes import serving, until
+from tools.serve.parameters import LONGEST
+from tools.serve.readers import EVERY_ROUTE
 from tools.serve.rendering import Renderer
+from tools.serve.routes import Route
 from tools.serve.sites import Site
 
 SERVE = ROOT / "tools" / "serve"
@@ -105,6 +109,44 @@ def test_what_is_asked_is_a_word_to_the_database_and_no_pattern(part: str, get: 
     rows = [] if answer.status_code != 200 else answer.json()["rows"]
     assert [row for row in rows if row not in before] == [], "letters alone count, as they stand"
     assert get("/players?part=ann").json()["rows"] == before
+
+
+ODD_WORDS = (
+    "9" * 5_000,
+    "-1",
+    "0",
+    "\u0661",
+    "\u00b2",
+    "\U0001f600" * 300,
+    "#" + "9" * 5_000,
+    "e\u0301" * 900,
+    "%",
+    "\ufeff",
+)
+
+
+@pytest.mark.parametrize("route", EVERY_ROUTE, ids=lambda route: route.address)
+def test_no_word_in_an_address_breaks_it(route: Route, get: Get) -> None:
+    """Whatever stands in the place of a name, a number or a value: the answer is never that the program failed."""
+    for word in ODD_WORDS:
+        quoted = quote(word, safe="")
+        place = re.sub(r"{\w+(:path)?}", lambda _: quoted, route.address)  # noqa: B023
+        assert get(f"http://server{place}").status_code < 500, place[:200]
+        if len(word) <= LONGEST:  # what is longer is refused before it is looked at
+            for parameter in route.every_parameter:
+                plain = re.sub(r"{\w+(:path)?}", "1", route.address)
+                answer = get(f"http://server{plain}?{parameter.name}={quoted}")
+                assert answer.status_code < 500, f"{plain}?{parameter.name}={quoted}"[:200]
+
+
+@pytest.mark.parametrize(
+    "word", [*ODD_WORDS, "x001/067", "000", "999", "x999/x999/999", "067.p/256", "067.p/0", "001.p/1.p/1"]
+)
+def test_no_word_in_an_address_of_the_log_breaks_it(word: str, get: Get) -> None:
+    for place in ("tile/0/{}", "tile/{}/000", "tile/entries/{}", "tile/{}", "checkpoint/{}", "static/{}"):
+        for given in (word, quote(word, safe=""), quote(word, safe="/")):
+            if given.isascii() and given.isprintable():
+                assert get(f"http://server/{place.format(given)}").status_code < 500
 
 
 def test_nothing_secret_and_nothing_of_a_stranger_s_words_is_logged(served: Path) -> None:

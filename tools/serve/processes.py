@@ -92,7 +92,7 @@ def serve(serving: Serving, stopped: Event) -> None:
             for child in children:
                 child.start()
             output.remark(f"{serving.path}: served at {handed.public_url or address}; Ctrl-C or SIGTERM ends it")
-            for line in (*told_of_the_proxy(serving), *_told_of_the_log(serving)):
+            for line in (*_told_of_the_log(serving), *told_of_the_proxy(serving)):
                 output.remark(line)
             while not stopped.wait(GLANCE):
                 for child in children:

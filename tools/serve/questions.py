@@ -64,6 +64,9 @@ class Document(NamedTuple):
     media: str
 
 
+LONGEST_NUMBER = 15  # digits of a number in an address
+
+
 class Moved(NamedTuple):
     """An answer that is elsewhere.
 
@@ -346,7 +349,7 @@ def all_corrections(ledger: Ledger, asked: Asked) -> list[forms.PublicCorrection
 
 def correction(ledger: Ledger, asked: Asked) -> forms.PublicCorrection:
     """One correction, with all its changes."""
-    if not asked["number"].isdecimal():
+    if not asked["number"].isdecimal() or len(asked["number"]) > LONGEST_NUMBER:
         raise UnknownNameError("correction", asked["number"], "corrections have numbers")
     return public(corrections.proposal(ledger, int(asked["number"])))
 
