@@ -7,16 +7,21 @@ from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import attrs
 import httpx
 import pytest
 
+from ledger.correcting.verbs import VERBS
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Role
+from ledger.journal.sessions import form_token
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import position, serving, until
+from tools.serve.desk import DEEDS, Deed
+from tools.serve.desk import PAGES as DESK_PAGES
 
 SITE = "https://ratings.example.org"
 OWN = {"Origin": SITE, "Sec-Fetch-Site": "same-origin"}
@@ -318,3 +323,53 @@ def test_a_file_is_kept_under_a_name_of_the_servers_own(eve: Browser, officers: 
         assert "/rating-ledger-" not in answer.text, "where it lies is nobody's business"
     assert not Path("/etc/cron.d/evil").exists()
     assert not (officers[0].parent / "evil.pgn").exists()
+
+
+ODD_WORDS = (
+    "9" * 5_000,
+    "-1",
+    "\u00b2",
+    "\u0661",
+    "\x00",
+    "\ud83d\ude00" * 50,
+    "x" * 60_000,
+    "\r\nX: y",
+    "%",
+    "{{ 7 }}",
+)
+
+
+@pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.path)
+def test_no_word_in_a_form_breaks_the_desk(
+    deed: Deed, desk_address: str, officers: tuple[Path, dict[str, str]]
+) -> None:
+    adam = Browser(desk_address)
+    assert adam.sign_in(officers[1]["adam"]).status_code == 303
+    for place, verb in [
+        (deed.path.replace("{number}", "1"), verb) for verb in (VERBS if "{verb}" in deed.path else [""])
+    ]:
+        action = place.replace("{verb}", verb)
+        page = adam.ask("GET", deed.page.replace("{verb}", verb).replace("{number}", "1")).text
+        names = set(re.findall(r'name="([a-z_.]+)"', page)) - {"form_token", "once", "q"}
+        made = _token(adam, f"/desk{action}")
+        for word in ODD_WORDS:
+            fields = {
+                "form_token": made,
+                "once": "x",
+                **{name: word.encode("utf-8", "replace").decode() for name in names},
+            }
+            answer = adam.ask("POST", action, OWN, data=fields)
+            assert answer.status_code < 500, f"{action} {word[:20]!r}"
+            assert answer.status_code != 403, "it was read"
+
+
+def _token(browser: Browser, form: str) -> str:
+    return form_token(session(browser), form)
+
+
+@pytest.mark.parametrize("page", [page.path for page in DESK_PAGES if "{" in page.path])
+def test_no_word_in_an_address_breaks_the_desk(page: str, eve: Browser) -> None:
+    for word in ODD_WORDS:
+        if len(word) < 6_000:
+            quoted = quote(word.encode("utf-8", "replace").decode(), safe="")
+            assert eve.ask("GET", re.sub(r"{\w+}", lambda _: quoted, page)).status_code < 500  # noqa: B023

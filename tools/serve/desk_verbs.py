@@ -175,7 +175,8 @@ def add_player(ledger: Ledger, asks: Asks, args: Args) -> Answer:
 def rename_player(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     """Spell a player's name right."""
     word = args["player"]
-    row = ledger.people_row(int(word)) if word.isdecimal() else None  # a number is that one, whoever it was merged into
+    is_number = word.isdecimal() and len(word) < 16
+    row = ledger.people_row(int(word)) if is_number else None  # a number is that one, whoever it was merged into
     person = row or ledger.player(word)
     renamed = ledger.registry.rename(person.player, args["name"], actor=DEFAULT_ACTOR, token=asks.token)
     return {
