@@ -14,6 +14,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
 
@@ -176,6 +177,46 @@ VERBS: Mapping[str, VerbWords] = {
     "put-back": VerbWords("A fact that was taken back holds again.", ("fact",), (), (), "put-back run:standard@2024"),
     "undo": VerbWords("An approved proposal acts no longer; an undo can be undone.", ("proposal",), (), (), "undo 12"),
 }  # fmt: skip
+# What each word says; those that a command takes by their place first.
+WORD_HELP: Mapping[str, str] = {
+    "game": "Key of a game, the id that its server gave it, or # and its entry.",
+    "player": "Name, identity or number of a player.", "white": "Who had White.", "black": "Who had Black.",
+    "fact": "Key of a fact, as the log shows it.", "scheme": "Name of the scheme.", "proposal": "Number of a proposal.",
+    "to": "What it is to be.", "from": "First day that is meant.", "until": "Last day that is meant.",
+    "into": "The player who stays.", "which": "'all', or 'losses': only games that the opponents lost.",
+    "field": "Name of the field.", "pool": "Pool; the ledger's first one by default.", "ended": "When it ended.",
+    "started": "When it began.", "half_moves": "Moves of both sides together.", "termination": "How it ended.",
+    "settings": "Settings of the scheme, as JSON.", "carry": "What players bring along: keep, restart or convert.",
+    "map": "For carry convert: [FROM:]FACTOR:OFFSET, several with blanks between them.",
+    "format": "How it is paired.", "entrants": "How many players enter.", "rounds": "How many rounds are planned.",
+    "games": "Games behind the rating.", "deviation": "Its RD.", "volatility": "Its volatility, as Glicko-2 has it.",
+    "highest": "Highest rating up to then.", "k": "K-factor on that list.", "list": "Name of the list.",
+    "tournament": "Name of its tournament.", "round": "Its round.", "key": "Its own key; one is made by default.",
+    "brings": "half, full, allotted, zero or absent.", "edition": "A day of the edition.",
+    "half_points": "What an allotted bye brings, half points, where that is not 2.",
+}  # fmt: skip
+_CHOICES: Mapping[str, type[StrEnum]] = {
+    "termination": Termination, "which": Which, "carry": Carry, "format": Format, "brings": Brings,
+}  # fmt: skip
+RESULTS = ("1-0", "1/2-1/2", "0-1", "*")
+# Beside the result. Who played is for somebody to decide, and moves are no field of a correction.
+FIELDS_OF_GAME = (
+    "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "rated", "pool", "white_rating",
+    "black_rating",
+)  # fmt: skip
+
+
+def choices(verb: str, word: str) -> tuple[str, ...]:
+    """The words that a word of a verb may be; empty where it is none of some words."""
+    if word == "to":
+        if verb in {"result", "late", "swap-colours"}:
+            return RESULTS
+        return tuple(each.value for each in Standing) if verb == "standing" else ()
+    if (verb, word) == ("game", "field"):
+        return FIELDS_OF_GAME
+    return tuple(each.value for each in _CHOICES[word]) if word in _CHOICES else ()
+
+
 _MIRRORED = {
     Outcome.WHITE: Outcome.BLACK,
     Outcome.BLACK: Outcome.WHITE,
@@ -508,11 +549,6 @@ def _value(cls: type[Event], field: str, text: str) -> Any:
 COLUMNS = ("verb", *WORDS)
 _PROPOSED = ("verb", "game", "field", "to", "termination", "half_moves")
 _RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "-/-"}
-# Who played is for somebody to decide, and moves are no field of a correction.
-_BY_FIELD = (
-    "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "rated", "pool", "white_rating",
-    "black_rating",
-)  # fmt: skip
 MOST_ROWS = 100_000
 
 
@@ -593,7 +629,7 @@ def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]
     for difference in differences:
         fields = dict(difference.fields)
         values = [value for value in fields.values() if isinstance(value, str)]
-        if not fields.keys() <= {"outcome", *_BY_FIELD} or any(in_cell(value, "csv") != value for value in values):
+        if not fields.keys() <= {"outcome", *FIELDS_OF_GAME} or any(in_cell(value, "csv") != value for value in values):
             left.append(difference)
             continue
         # the verb of a result takes the ending with it, for the two must fit

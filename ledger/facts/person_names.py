@@ -143,6 +143,8 @@ _UNSEEN = re.compile(
 )
 # A token, whole or a piece of it: typed as a name it would stand in clear for ever.
 _TOKEN = re.compile(r"rlt_[A-Za-z0-9_-]{8,}")
+# The same, and the word of a session at the desk, which stands for a token while it lasts.
+_SECRET = re.compile(r"(rl[ts])_[A-Za-z0-9_-]{8,}")
 
 
 def same_person(name: str, other: str) -> bool:
@@ -177,8 +179,8 @@ def actor_faults(name: str) -> list[str]:
 
 
 def without_tokens(text: str) -> str:
-    """Text with every token in it, or piece of one, left out."""
-    return _TOKEN.sub("rlt_...", text)
+    """Text with every token and word of a session in it, or piece of one, left out."""
+    return _SECRET.sub(r"\1_...", text)
 
 
 WITHOUT_CASE = frozenset({"chesscom", "fics", "lichess", "name"})

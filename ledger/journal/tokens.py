@@ -22,9 +22,10 @@ from ledger.facts import codec
 from ledger.facts.events import Decision, Event, Role, TokenIssued, TokenRevoked
 from ledger.facts.instants import instant_end_ms, instant_text
 from ledger.facts.person_names import actor_faults, same_person, without_tokens
-from ledger.journal import Journal, Writer
+from ledger.journal import Journal, Writer, sessions
 from ledger.journal.issued_tokens import Issued, IssuedTokens, TokenRegister
 from ledger.journal.recorder import Recorder
+from ledger.journal.sessions import Session, SessionRow
 from ledger.journal.tokens_file import RefusalRow, TokenRow, TokensFile
 
 UNNAMED = "admin"  # who acts where no name is given and none is proven
@@ -43,9 +44,11 @@ RULES: dict[str, str] = {
     "unknown-token": "this token is none of this ledger: check which one is given",
     "revoked-token": "this token was revoked: ask for a new one",
     "expired-token": "this token was given for a time that is over: ask for a new one",
+    "session-over": "the session at the desk is over: sign in again",
     "not-this-role": "the person whom the token names does not hold the role: ask who does",
     "not-this-name": "the token names somebody else than --by: leave --by out",
 }
+SIGNED_IN, SIGNED_OUT = "signed-in", "signed-out"  # what the log calls them
 # Refusals further on that are for want of a right; they are noted in the log as well.
 WANT_OF_RIGHT = frozenset({"four-eyes", "not-the-proposer", "needs-a-proposal", "revoked-token", "needs-a-token"})
 
@@ -303,7 +306,7 @@ class Tokens:
         return tuple(sorted(rows, key=lambda row: row.number)) or tuple(self._of_the_file(register))
 
     def log(self, last: int | None = None) -> tuple[RefusalRow, ...]:
-        """The attempts that were refused, in order of time; only the *last* ones where a number is given."""
+        """What was refused, and who signed in and out, in order of time; the *last* rows where a number is given."""
         rows = self.file.refusals(last) if self.file.exists() else []
         # what an earlier release wrote may hold a token that was typed as a name
         return tuple(
@@ -334,17 +337,20 @@ class Tokens:
         if not self.are_set_up():
             if token is None:
                 return Actor(claimed or UNNAMED, proven=False)
-            raise RejectedError(
-                "unknown-token",
-                "",
-                f"no tokens are set up beside {self.path.name!r}, so this one proves nothing; leave it out, or make "
-                "one with 'token add'",
-            )
+            self._refuse_without_any()
         if token is None and role is Role.RECORDER and not self.is_held(role):
             return Actor(claimed or UNNAMED, proven=False)
         if token is None:
             self._refuse("needs-a-token", tried, claimed, None, _needs_a_token(tried, role))
-        return self._proven(self._shown(token), claimed, role, tried)
+        return self._proven(self._shown(token), token, claimed, role, tried)
+
+    def _refuse_without_any(self) -> NoReturn:
+        raise RejectedError(
+            "unknown-token",
+            "",
+            f"no tokens are set up beside {self.path.name!r}, so this one proves nothing; leave it out, or make one "
+            "with 'token add'",
+        )
 
     def recorder(self, token: str | None, actor: str, unnamed: str) -> str:
         """Who records facts: where somebody holds that role, the person whom a token names; else *actor*, a word.
@@ -362,8 +368,14 @@ class Tokens:
         return self.who(token, None if actor == unnamed else actor, Role.RECORDER, "record facts").name
 
     def _shown(self, token: str) -> _Shown | None:
-        """The token that was shown, if it is one of this ledger; every digest is compared, each in constant time."""
+        """The token that was shown, if it is one of this ledger; every digest is compared, each in constant time.
+
+        The word of a session stands for its token while the session lasts.
+        """
         register = self.issued.now()
+        if sessions.is_word(token):
+            session = self._session_row(token)
+            return None if session is None else self._token_of(session, register)
         if register.first is None:
             row = self.file.find(token)
             return None if row is None else _Shown(row)
@@ -373,13 +385,25 @@ class Tokens:
             if hmac.compare_digest(issued.event.digest, _digest(bytes.fromhex(issued.event.salt), token))
             and issued.void is None
         ]
-        if not met:
-            return None
-        expires_at = met[0].event.expires_at
-        return _Shown(_row(met[0]), met[0].position, None if expires_at is None else instant_end_ms(expires_at))
+        return _issued_token(met[0]) if met else None
 
-    def _proven(self, shown: _Shown | None, claimed: str | None, role: Role, tried: str) -> Actor:
+    def _proven(self, shown: _Shown | None, token: str, claimed: str | None, role: Role, tried: str) -> Actor:
+        shown = self._holding(shown, token, claimed, tried)
+        row = shown.row
+        if role.value not in row.roles.split():
+            message = f"to {tried} needs the role {role.value}, and {row.name!r} holds {row.roles}; ask who holds it"
+            self._refuse("not-this-role", tried, claimed, row, message)
+        if claimed is not None and not same_person(claimed, row.name):
+            message = f"the token names {row.name!r}, not {without_tokens(claimed)!r}; leave --by out"
+            self._refuse("not-this-name", tried, claimed, row, message)
+        return Actor(row.name, proven=True, entry=shown.entry)
+
+    def _holding(self, shown: _Shown | None, token: str, claimed: str | None, tried: str) -> _Shown:
+        """The token that was shown, if it holds now; else it is refused."""
         if shown is None:
+            # nobody learns anything from these in the log
+            if sessions.is_word(token):
+                raise RejectedError("session-over", "", "this session is over; sign in again")
             message = "this token is none of this ledger; check which one is given"
             self._refuse("unknown-token", tried, claimed, None, message)
         row = shown.row
@@ -389,13 +413,79 @@ class Tokens:
         if shown.until_ms is not None and shown.until_ms < self.records.clock_ms():
             message = f"this token of {row.name!r} was given until {row.expires_at}; ask for a new one"
             self._refuse("expired-token", tried, claimed, row, message)
-        if role.value not in row.roles.split():
-            message = f"to {tried} needs the role {role.value}, and {row.name!r} holds {row.roles}; ask who holds it"
-            self._refuse("not-this-role", tried, claimed, row, message)
-        if claimed is not None and not same_person(claimed, row.name):
-            message = f"the token names {row.name!r}, not {without_tokens(claimed)!r}; leave --by out"
-            self._refuse("not-this-name", tried, claimed, row, message)
-        return Actor(row.name, proven=True, entry=shown.entry)
+        return shown
+
+    # -- sessions --------------------------------------------------------------------------------------------------
+
+    def sign_in(self, token: str, where: str) -> tuple[str, Session]:
+        """Begin a session of a token; returns the word that stands for it, which only this answer ever shows.
+
+        Args:
+            token: that was typed.
+            where: where it was typed, for the log: an address.
+
+        Raises:
+            RejectedError: it is no token of this ledger, or holds no longer; that goes into the log.
+        """
+        tried = f"sign in at the desk from {where}"
+        if not self.are_set_up():
+            self._refuse_without_any()
+        if sessions.is_word(token):  # a session begins no other one
+            self._refuse("unknown-token", tried, None, None, "this is the word of a session, and no token")
+        shown = self._holding(self._shown(token), token, None, tried)
+        now_ms = self.records.clock_ms()
+        longest_ms = now_ms + sessions.LONGEST_MS
+        ends_ms = longest_ms if shown.until_ms is None else min(longest_ms, shown.until_ms)
+        number = shown.row.number
+        digest = self.issued.now().tokens[shown.entry].event.digest if shown.entry else self._digest_of_old(number)
+        word = sessions.new_word()
+        self.file.begin_session(word, SessionRow(number, shown.entry, digest, now_ms, now_ms, ends_ms))
+        self._note(SIGNED_IN, tried, shown.row.name, shown.row, "")
+        session = self.session(word)
+        assert session is not None  # it begins now
+        return word, session
+
+    def session(self, word: str) -> Session | None:
+        """The session of a word, as long as it lasts and its token holds; nothing is written. None: sign in again."""
+        row = self._session_row(word) if sessions.is_word(word) else None
+        shown = None if row is None else self._token_of(row, self.issued.now())
+        if row is None or shown is None or shown.row.revoked_at is not None:
+            return None
+        roles = frozenset(shown.row.roles.split())
+        return Session(shown.row.name, roles, row.token, row.begun_ms, row.used_ms, row.ends_ms)
+
+    def note_use(self, word: str) -> None:
+        """Write down that a session is used now, at most once a minute: one that is idle for long is over."""
+        if self.session(word) is not None:
+            self.file.note_use(word, self.records.clock_ms())
+
+    def sign_out(self, word: str, where: str) -> None:
+        """End a session; one that is over already stays so."""
+        session = self.session(word)
+        if session is None:
+            return
+        self.file.end_session(word)
+        self.file.note(self._now(), f"sign out at the desk from {where}", session.person, session.token, SIGNED_OUT, "")
+
+    def _session_row(self, word: str) -> SessionRow | None:
+        """The row of a session that is not over by time."""
+        row = self.file.session(word) if self.file.exists() else None
+        return row if row is not None and row.holds_at(self.records.clock_ms()) else None
+
+    def _token_of(self, row: SessionRow, register: TokenRegister) -> _Shown | None:
+        """The token of a session, revoked or not; None where another one stands in its place by now."""
+        if row.entry is not None:
+            issued = register.tokens.get(row.entry)
+            is_same = issued is not None and issued.void is None and issued.event.digest == row.digest
+            return _issued_token(issued) if issued is not None and is_same else None
+        if register.first is not None or self._digest_of_old(row.token) != row.digest:
+            return None
+        return next((_Shown(old) for old in self.file.rows() if old.number == row.token), None)
+
+    def _digest_of_old(self, number: int) -> str:
+        """The hash of a token of an earlier release, as the file has it; empty where there is none."""
+        _, token_hash = self.file.hashes().get(number, (b"", b""))
+        return token_hash.hex()
 
     @contextmanager
     def noting(self, actor: Actor, tried: str) -> Iterator[None]:
@@ -437,6 +527,11 @@ def _needs_a_token(tried: str, role: Role) -> str:
 
 def _digest(salt: bytes, token: str) -> str:
     return hmac.digest(salt, token.encode("utf-8", "surrogatepass"), "sha256").hex()
+
+
+def _issued_token(issued: Issued) -> _Shown:
+    expires_at = issued.event.expires_at
+    return _Shown(_row(issued), issued.position, None if expires_at is None else instant_end_ms(expires_at))
 
 
 def _row(token: Issued) -> TokenRow:

@@ -1,8 +1,8 @@
-"""The file of tokens on the disk: the log of what was refused and, of earlier releases, keyed hashes with their roles.
+"""The file of tokens on the disk: the log, the sessions at the desk and, of earlier releases, tokens as keyed hashes.
 
 It names people, so nobody but its owner may read or write it. It is no part of the journal and of no backup. Tokens
 are issued by the journal; those in this file count as long as it has issued none. What a token may do is decided in
-``tokens``.
+``tokens``. A file of the first layout is read as it is, and brought up by the next write.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import StorageError
+from ledger.journal.sessions import IDLE_MS, MOST, NOTED_EVERY_MS, SessionRow
 from ledger.runtime import sqlite
 from ledger.runtime.sqlite import schema_faults as faults
 from ledger.runtime.sqlite import statements
@@ -24,9 +25,9 @@ from ledger.runtime.sqlite import statements
 if TYPE_CHECKING:
     import sqlite3
 
-LAYOUT = 1
+LAYOUT, OLDEST_LAYOUT = 2, 1
 KEY_BYTES = 32
-SCHEMA = """
+_FIRST_SCHEMA = """
 CREATE TABLE file(
   only INTEGER PRIMARY KEY CHECK(only = 1),
   hash_key BLOB NOT NULL,
@@ -50,8 +51,23 @@ CREATE TABLE refusals(
   reason TEXT NOT NULL
 ) STRICT;
 """
+SESSIONS_SINCE = 2
+_SESSIONS = """
+CREATE TABLE sessions(
+  hash BLOB PRIMARY KEY,
+  token INTEGER NOT NULL,
+  entry INTEGER,
+  digest TEXT NOT NULL,
+  begun_ms INTEGER NOT NULL,
+  used_ms INTEGER NOT NULL,
+  ends_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+_SCHEMAS = {1: _FIRST_SCHEMA, 2: _FIRST_SCHEMA + _SESSIONS}  # by layout
+SCHEMA = _SCHEMAS[LAYOUT]
 REMEDY = "move the file aside and make new tokens with 'token add'"
 _COLUMNS = "number, name, roles, added_at, revoked_at"
+_OF_SESSION = ", ".join(SessionRow._fields)
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
@@ -81,7 +97,7 @@ class TokenRow(NamedTuple):
 
 
 class RefusalRow(NamedTuple):
-    """An attempt that was refused.
+    """An attempt that was refused; or that somebody signed in at the desk, or out, which its rule says.
 
     Attributes:
         number: from 1, in the order of time.
@@ -192,6 +208,48 @@ class TokensFile:
             rows = connection.execute(query, (-1 if last is None else last,)).fetchall()
         return [RefusalRow(*row) for row in reversed(rows)]
 
+    # -- sessions --------------------------------------------------------------------------------------------------
+
+    def session(self, word: str) -> SessionRow | None:
+        """The session of a word, over or not; None where there is none."""
+        with self._open() as connection:
+            if _layout(connection) < SESSIONS_SINCE:
+                return None
+            query = f"SELECT {_OF_SESSION} FROM sessions WHERE hash = ?"
+            row = connection.execute(query, (_hash(_key(connection), word),)).fetchone()
+        return None if row is None else SessionRow(*row)
+
+    def begin_session(self, word: str, session: SessionRow) -> None:
+        """Keep a session; those that are over go, and the oldest of the same token where there are too many."""
+        now_ms = session.begun_ms
+        with self._writing(make=True) as connection:
+            connection.execute(
+                "DELETE FROM sessions WHERE ends_ms < ? OR used_ms < ? OR begun_ms > ?",
+                (now_ms, now_ms - IDLE_MS, now_ms),
+            )
+            connection.execute(
+                "DELETE FROM sessions WHERE hash IN "
+                "(SELECT hash FROM sessions WHERE token = ? ORDER BY begun_ms DESC, used_ms DESC LIMIT -1 OFFSET ?)",
+                (session.token, MOST - 1),
+            )
+            row = (_hash(_key(connection), word), *session)
+            connection.execute(f"INSERT INTO sessions(hash, {_OF_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def note_use(self, word: str, now_ms: int) -> None:
+        """A session is used, which is written down where it was not a moment ago."""
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE sessions SET used_ms = ?1 WHERE hash = ?2 AND used_ms <= ?1 - ?3",
+                (now_ms, _hash(_key(connection), word), NOTED_EVERY_MS),
+            )
+
+    def end_session(self, word: str) -> None:
+        """A session is over."""
+        with self._writing() as connection:
+            connection.execute("DELETE FROM sessions WHERE hash = ?", (_hash(_key(connection), word),))
+
+    # -- the file --------------------------------------------------------------------------------------------------
+
     @contextmanager
     def _open(self, *, make: bool = False) -> Iterator[sqlite3.Connection]:
         """The file, of this ledger and as this program made it.
@@ -208,8 +266,8 @@ class TokensFile:
                 connection.execute("PRAGMA synchronous=EXTRA")
                 if make:
                     self._fill(connection)
-                sqlite.check_identity(connection, self.path, sqlite.TOKENS_ID, LAYOUT)
-                for fault in faults(connection, SCHEMA):
+                sqlite.check_identity(connection, self.path, sqlite.TOKENS_ID, LAYOUT, OLDEST_LAYOUT)
+                for fault in faults(connection, _SCHEMAS[_layout(connection)]):
                     raise StorageError(str(self.path), fault)
                 ledgers = connection.execute("SELECT ledger FROM file").fetchall()
                 if ledgers != [(self._ledger,)]:
@@ -221,6 +279,9 @@ class TokensFile:
     @contextmanager
     def _writing(self, *, make: bool = False) -> Iterator[sqlite3.Connection]:
         with self._open(make=make) as connection, sqlite.immediate(connection, self.path, REMEDY):
+            if _layout(connection) < SESSIONS_SINCE:
+                connection.execute(_SESSIONS)
+                connection.execute(f"PRAGMA user_version={LAYOUT}")
             yield connection
 
     def _fill(self, connection: sqlite3.Connection) -> None:
@@ -245,6 +306,10 @@ class TokensFile:
         if os.name == "posix" and self.path.stat().st_mode & _WRITABLE_BY_OTHERS:
             message = "others may write it, so that it proves nothing; look through 'token list', then 'chmod 600' it"
             raise StorageError(str(self.path), message)
+
+
+def _layout(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _key(connection: sqlite3.Connection) -> bytes:

@@ -125,6 +125,7 @@ class Publications:
         actor: str | None = None,
         despite_complaints: bool = False,
         token: str | None = None,
+        seen: int | None = None,
     ) -> Published:
         """Freeze the list in force at the end of an instant; the rows are kept beside the journal.
 
@@ -136,11 +137,12 @@ class Publications:
             actor: who publishes it; where tokens are set up, the token of an approver names that person.
             despite_complaints: record it though something looks wrong.
             token: that token.
+            seen: the number of entries for which the list was looked at: refused where more are there by now.
 
         Raises:
             MalformedError: *as_of* is no instant.
-            RejectedError: ``ended-in-the-future``; ``list-looks-wrong``, a PublicationError with the complaints; or for
-                want of a token.
+            RejectedError: ``ended-in-the-future``; ``unseen-entries``; ``list-looks-wrong``, a PublicationError with
+                the complaints; or for want of a token.
             UnknownNameError: there is no such pool.
         """
         # Only to refuse what is no instant before a token is asked for.
@@ -153,6 +155,9 @@ class Publications:
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
             nonlocal draft, complaints
+            if seen is not None and seen != writer.size:
+                message = f"the list was looked at with {seen} entries, {writer.size} are there now; look again"
+                raise RejectedError("unseen-entries", f"{_FIRST}{name}@{as_of}", message)
             # somebody was faster: once more, while nobody else can write
             if writer.size != draft.head:
                 self.ledger.level()

@@ -12,7 +12,7 @@ import click
 
 from ledger.answers import corrections
 from ledger.answers.rows import as_row, as_rows
-from ledger.correcting.verbs import VERBS, VerbWords, at_lines, read_batch
+from ledger.correcting.verbs import VERBS, WORD_HELP, VerbWords, at_lines, read_batch
 from ledger.facts.events import Decision
 from ledger.facts.source_games import Fault
 from ledger.imports.files import open_source
@@ -38,20 +38,6 @@ SEEN = click.option(
 )
 WHY = click.option("--reason", default=None, metavar="TEXT", help="Why, where that is to be kept.")
 NUMBER = click.argument("number", type=click.IntRange(1))
-_HELP = {
-    "to": "What it is to be.", "from": "First day that is meant.", "until": "Last day that is meant.",
-    "into": "The player who stays.", "which": "'all', or 'losses': only games that the opponents lost.",
-    "field": "Name of the field.", "pool": "Pool; the ledger's first one by default.", "ended": "When it ended.",
-    "started": "When it began.", "half_moves": "Moves of both sides together.", "termination": "How it ended.",
-    "settings": "Settings of the scheme, as JSON.", "carry": "What players bring along: keep, restart or convert.",
-    "map": "For carry convert: [FROM:]FACTOR:OFFSET, several with blanks between them.",
-    "format": "How it is paired.", "entrants": "How many players enter.", "rounds": "How many rounds are planned.",
-    "games": "Games behind the rating.", "deviation": "Its RD.", "volatility": "Its volatility, as Glicko-2 has it.",
-    "highest": "Highest rating up to then.", "k": "K-factor on that list.", "list": "Name of the list.",
-    "tournament": "Name of its tournament.", "round": "Its round.", "key": "Its own key; one is made by default.",
-    "brings": "half, full, allotted, zero or absent.", "edition": "A day of the edition.",
-    "half_points": "What an allotted bye brings, half points, where that is not 2.",
-}  # fmt: skip
 
 
 class _Correcting(Suggesting):
@@ -103,7 +89,7 @@ def _verb(name: str, taken: VerbWords) -> click.Command:
     for word in reversed((*taken.options, *taken.allowed)):
         needed = word in taken.options
         option = f"--{word.replace('_', '-')}"
-        made = click.option(option, f"{word}_", required=needed, metavar="WORD", help=_HELP[word])(made)
+        made = click.option(option, f"{word}_", required=needed, metavar="WORD", help=WORD_HELP[word])(made)
     for word in reversed(taken.needed):
         made = click.argument(word)(made)
     example = f"\b\nExample:\n  rating-ledger correct club.db {taken.example} --reason '...' --by eve"

@@ -149,6 +149,8 @@ def reset(db_path: str, name: str, by: str | None, *, yes: bool) -> None:
 def log(db_path: str, limit: int | None, fmt: str | None) -> None:
     """Every attempt that was refused for want of a right: when, what was tried, by which name and token, and why.
 
+    Who signed in and out at the desk of the server stands in it, too.
+
     \b
     Example:
       rating-ledger token log club.db -t

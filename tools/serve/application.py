@@ -23,6 +23,8 @@ from ledger.runtime.nearest import did_you_mean
 
 from .. import output
 from . import encodings, log, openapi, pages, problems, safety
+from .desk import PREFIX as DESK
+from .desk_visits import Visits
 from .parameters import asked as read_parameters
 from .problems import Problem, RefusedError
 from .readers import HTML, Answer, Reader
@@ -34,8 +36,8 @@ PATIENCE = 10.0  # seconds for which a scan waits for another one
 EVERY_ROUTE = (*ROUTES, *pages.ROUTES)
 
 
-def application(reader: Reader) -> Starlette:
-    """The application: every address of the tables, its documentation, and problems for all else."""
+def application(reader: Reader, desk: Visits | None = None) -> Starlette:
+    """The application: every address of the tables, its documentation, the desk, and problems for all else."""
     site = reader.site
     described = orjson.dumps(openapi.document(site.public_url))
     paths = [route.address for route in (*EVERY_ROUTE, *log.shown(site.log))]
@@ -81,6 +83,7 @@ def application(reader: Reader) -> Starlette:
     return Starlette(
         routes=[
             *(Address(route.address, _endpoint(reader, route), methods=["GET"]) for route in EVERY_ROUTE),
+            *([] if desk is None else desk.addresses()),
             *log.addresses(reader, safety.headers(Guard.DATA, index=site.index)),
             Address(f"{PREFIX}/openapi.json", documentation, methods=["GET"]),
             Address("/static/{name}", static, methods=["GET"]),
@@ -168,8 +171,10 @@ def _is_for_programs(request: Request) -> bool:
 def _refused(reader: Reader, request: Request, made: Problem, more: Mapping[str, str] | None = None) -> Response:
     """Why there is no answer: problem details for programs, a page with the same words for browsers."""
     guard = Guard.DATA if _is_for_programs(request) else Guard.PAGE
+    if request.url.path.startswith(DESK):
+        guard = Guard.DESK
     headers = {**safety.headers(guard, index=False), **problems.headers(made.status), **(more or {}), "Vary": "Accept"}
-    if guard is Guard.DATA:
+    if _is_for_programs(request):
         return Response(made.body(), made.status, {**headers, "Content-Type": problems.MEDIA})
     around = Around(position=0, alarm=reader.alarm, path="")
     return Response(reader.renderer.page("problem.html", made, around), made.status, {**headers, "Content-Type": HTML})

@@ -19,7 +19,7 @@ TARGET_BYTES = 8_000  # of an address with what stands behind its question mark:
 HEADER_BYTES = 16 * KIB
 HEADER_FIELDS = 100
 BODY_BYTES = MIB  # of what is no file
-UPLOADS = ("/api/v1/imports", "/desk/import")  # where files come in, as large as the settings say
+UPLOADS = ("/api/v1/imports", "/desk/import", "/desk/batch")  # where files come in, as large as the settings say
 
 # -- time ----------------------------------------------------------------------------------------------------------
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import Sequence
 
 from .application import application
 from .connections import ReadingServer
+from .desk_visits import Visits
 from .gate import Gate
 from .readers import Reader
 from .settings import Serving
 from .sites import Site
+from .wire import WriterClient
 
 ENDS_WITHIN = 10  # seconds for what is being answered when the process is to end
 
@@ -22,11 +25,19 @@ def main(arguments: Sequence[str]) -> int:
     serving = Serving.of_json(arguments[0])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
     reader = Reader(serving.path, Site.of(serving))
-    server = ReadingServer(Gate(application(reader), serving), serving, ENDS_WITHIN)
+    server = ReadingServer(Gate(application(reader, _desk(reader, serving)), serving), serving, ENDS_WITHIN)
     with socket.socket(fileno=int(arguments[1])) as listening:
         server.run(sockets=[listening])
     reader.close()
     return 0
+
+
+def _desk(reader: Reader, serving: Serving) -> Visits | None:
+    """The desk, where there is somebody who writes."""
+    if serving.folder is None:
+        return None
+    tempfile.tempdir = str(serving.folder)  # what is uploaded waits where nobody else may look
+    return Visits(reader, WriterClient(serving.folder), serving.folder)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ class Guard(Enum):
     PAGE = "page"
     EMBEDDED = "embedded"
     STATIC = "static"
+    DESK = "desk"
 
 
 def _policy(*, frames: str) -> str:
@@ -50,6 +51,14 @@ _HEADERS: Mapping[Guard, Mapping[str, str]] = {
         "Content-Security-Policy": _policy(frames="'none'"),
         "X-Frame-Options": "DENY",
         "Cross-Origin-Opener-Policy": "same-origin",
+    },
+    Guard.DESK: {
+        **_COMMON,
+        "Content-Security-Policy": _policy(frames="'none'"),
+        "X-Frame-Options": "DENY",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "no-store",  # names, reasons and form tokens stay in no cache
     },
     Guard.EMBEDDED: {**_COMMON, "Content-Security-Policy": _policy(frames="*")},
     Guard.STATIC: {

@@ -18,8 +18,14 @@ from ledger.journal.recorder import Telling
 from ledger.ledger import Ledger
 from ledger.ratings.open_ledger import DEFAULT_ACTOR
 
+from . import desk_verbs
+
 Args = Mapping[str, Any]
 GAME = "game"  # the verb of which many are done at once
+
+
+def _nothing() -> None:
+    pass
 
 
 class Asking(NamedTuple):
@@ -28,10 +34,12 @@ class Asking(NamedTuple):
     Attributes:
         token: what proves it; None without.
         by: the name that is told with it; None: whom the token names.
+        between: lets single facts through; called by what takes long, between two of its transactions.
     """
 
     token: str | None
     by: str | None
+    between: Callable[[], None] = _nothing
 
     @property
     def named(self) -> dict[str, str | None]:
@@ -67,10 +75,12 @@ class Verb:
     Attributes:
         do: does it in a ledger that records.
         is_long: whether it takes long, and lets single facts through meanwhile.
+        records: whether it records anything; what does not is tried or told beside what is recorded.
     """
 
     do: Callable[[Ledger, Asking, Args], dict[str, Any]]
     is_long: bool = False
+    records: bool = True
 
 
 def game(ledger: Ledger, asking: Asking, args: Args) -> dict[str, Any]:
@@ -81,7 +91,12 @@ def game(ledger: Ledger, asking: Asking, args: Args) -> dict[str, Any]:
     raise outcome
 
 
-VERBS: Mapping[str, Verb] = {GAME: Verb(game)}
+VERBS: Mapping[str, Verb] = {
+    GAME: Verb(game),
+    **{name: Verb(do) for name, do in desk_verbs.DEEDS.items()},
+    **{name: Verb(do, is_long=True) for name, do in desk_verbs.LONG_DEEDS.items()},
+    **{name: Verb(do, records=False) for name, do in desk_verbs.QUESTIONS.items()},
+}
 
 
 def verb_of(name: object) -> Verb:

@@ -16,6 +16,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ from .wire import LARGEST, SOCKET, TooLongError, message, next_message
 
 GLANCE = 0.2  # seconds between two looks at the journal
 LATER = 5.0  # seconds until it is tried again to fold in, or to sign, what failed
+MOST_TRIED = 16  # that wait
 ENDS_WITHIN = 10.0  # seconds for what was accepted when the process is to end
 _REFUSES = "the ledger takes nothing at present, and nothing of this was recorded: send it again later"
 
@@ -88,7 +90,7 @@ class Recording:
             self._take(batch)
         self._opened.close()
 
-    def between(self, _: object = None) -> None:
+    def between(self) -> None:
         """Record the single facts that wait; called by what takes long, between two of its transactions."""
         if batch := self._queue.singles():
             self._take(batch)
@@ -109,7 +111,7 @@ class Recording:
 
     def _one(self, ledger: Ledger, waiting: Waiting) -> Outcome:
         try:
-            return verb_of(waiting.verb).do(ledger, waiting.asking, waiting.args)
+            return verb_of(waiting.verb).do(ledger, waiting.asking._replace(between=self.between), waiting.args)
         except LedgerError as error:
             return _problem(error)
 
@@ -135,6 +137,39 @@ def _problem(error: LedgerError) -> Problem:
         output.error(str(error))
         made = problems.problem(503, _REFUSES)
     return made
+
+
+class Trying:
+    """The thread that tries what would be, and tells what is, beside what is recorded; one after another."""
+
+    def __init__(self, path: Path) -> None:
+        """Say where."""
+        self._opened, self._waiting = Opened(path), 0
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="trying")
+
+    async def answer(self, verb: str, asking: Asking, args: Mapping[str, Any]) -> Outcome:
+        """What a verb that records nothing answers."""
+        if self._waiting >= MOST_TRIED:
+            return problems.problem(503, "others ask for much at present; ask again later")
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._tried, verb, asking, args)
+        except Exception as error:  # noqa: BLE001  # a fault of the program ends one answer, not the server
+            for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
+                output.remark(line)
+            return problems.problem(500, "the program failed here; its log tells how")
+        finally:
+            self._waiting -= 1
+
+    def _tried(self, verb: str, asking: Asking, args: Mapping[str, Any]) -> Outcome:
+        try:
+            return verb_of(verb).do(self._opened.ledger(), asking, args)
+        except LedgerError as error:
+            return _problem(error)
+
+    def end(self) -> None:
+        """Take nothing new."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 class Folding:
@@ -211,6 +246,7 @@ class Writer:
         self._unanswered = 0
         self.queue = Queue()
         self.folding = Folding(serving.path, serving.checkpoint_every, self._tell_soon)
+        self.trying, self._tries = Trying(serving.path), set[asyncio.Task[None]]()
         self.recording = Recording(serving.path, self.queue, self._done)
 
     async def run(self) -> None:
@@ -232,6 +268,7 @@ class Writer:
         """Take nothing new, answer what was accepted, fold it in."""
         until = self._loop.time() + ENDS_WITHIN
         self.queue.end()
+        self.trying.end()
         while (self.recording.thread.is_alive() or self._unanswered) and self._loop.time() < until:
             await asyncio.sleep(0.01)
         self.folding.stop()
@@ -262,6 +299,11 @@ class Writer:
         number = content["id"]
         asking = Asking(content.get("token"), content.get("by"))
         try:
+            if not verb_of(content["verb"]).records:
+                task = self._loop.create_task(self._tell_tried(content, asking, writing))
+                self._tries.add(task)
+                task.add_done_callback(self._tries.discard)
+                return
             has_room = self.queue.put(Waiting(content["verb"], asking, content["args"], size, (writing, number)))
         except LedgerError as error:
             self._send(writing, number, _problem(error))
@@ -270,6 +312,10 @@ class Writer:
             self._unanswered += 1
         else:
             self._send(writing, number, full(self.queue))
+
+    async def _tell_tried(self, content: Mapping[str, Any], asking: Asking, writing: asyncio.StreamWriter) -> None:
+        outcome = await self.trying.answer(content["verb"], asking, content["args"])
+        self._send(writing, content["id"], outcome)
 
     def _done(self, outcomes: Sequence[tuple[Waiting, Outcome]]) -> None:
         """Answer, and let it be folded in; called by the thread that records."""

@@ -1,0 +1,93 @@
+"""Sessions at the desk: a token is typed once, and a random word stands for it until the session is over.
+
+The browser has the word, the file of tokens its keyed hash. It is taken wherever a token is, and proves no more than
+its token does at that moment: who it is and what that person may do is asked of the journal each time.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from typing import NamedTuple
+
+PREFIX = "rls_"  # so that one that was pasted somewhere is known for one
+SECRET_BYTES = 32
+_MINUTE = 60_000
+IDLE_MS = 30 * _MINUTE
+LONGEST_MS = 12 * 60 * _MINUTE
+NOTED_EVERY_MS = _MINUTE  # that a session is used is written down no oftener
+SLACK_MS = 5 * _MINUTE  # a clock that was set back farther ends what began after it
+MOST = 8  # of one token; the oldest go
+
+
+class SessionRow(NamedTuple):
+    """A session as the file keeps it; nobody can tell its word from this.
+
+    Attributes:
+        token: number of the token that was typed.
+        entry: position of the entry that issued it; None of one that an earlier release made.
+        digest: of that token, as the journal or the file has it: another history may have another token there.
+        begun_ms: when it began, milliseconds since 1970.
+        used_ms: when it was used last, to a minute.
+        ends_ms: the last moment at which it holds, however much it is used.
+    """
+
+    token: int
+    entry: int | None
+    digest: str
+    begun_ms: int
+    used_ms: int
+    ends_ms: int
+
+    def holds_at(self, now_ms: int) -> bool:
+        """Whether it is not over at a moment, as far as time goes."""
+        return self.begun_ms - SLACK_MS <= now_ms <= min(self.ends_ms, self.used_ms + IDLE_MS)
+
+
+class Session(NamedTuple):
+    """A session that holds.
+
+    Attributes:
+        person: whom its token names.
+        roles: what that person may do, words of ``Role``.
+        token: number of the token.
+        begun_ms: when it began, milliseconds since 1970.
+        used_ms: when it was used last, to a minute.
+        ends_ms: the last moment at which it holds, however much it is used.
+    """
+
+    person: str
+    roles: frozenset[str]
+    token: int
+    begun_ms: int
+    used_ms: int
+    ends_ms: int
+
+    def is_to_be_noted(self, now_ms: int) -> bool:
+        """Whether it is to be written down that it is used."""
+        return now_ms - self.used_ms >= NOTED_EVERY_MS
+
+
+def new_word() -> str:
+    """The word of a new session: 32 random bytes, as text."""
+    return PREFIX + secrets.token_urlsafe(SECRET_BYTES)
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is the word of a session, and no token."""
+    return text.startswith(PREFIX)
+
+
+def form_token(word: str, form: str) -> str:
+    """What a form must bring along, so that no page of another site can send it for who is signed in.
+
+    Args:
+        word: of the session; who does not have it cannot make the token.
+        form: what it is for, such as its address: a token is taken for that alone.
+    """
+    return hmac.digest(word.encode("utf-8", "surrogatepass"), f"form {form}".encode(), "sha256").hex()
+
+
+def is_form_token(word: str, form: str, given: str) -> bool:
+    """Whether it is that token; compared in constant time."""
+    return hmac.compare_digest(form_token(word, form), given.encode("ascii", "replace").decode())

@@ -1,0 +1,394 @@
+"""What the pages of the desk gather for officers: how the ledger does, proposals, players, lists as they would be.
+
+No rule and no SQL: everything is asked of the library. Officers see names, reasons and each other.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from ledger.answers import corrections, differences, publications, recorded_games, searching
+from ledger.answers.corrections import ProposalRow
+from ledger.answers.differences import ListDifference
+from ledger.correcting.verbs import VERBS, WORD_HELP, choices
+from ledger.errors import UnknownNameError
+from ledger.facts.instants import instant_end_ms
+from ledger.facts.words import Standing
+from ledger.imports.files import FORMATS
+from ledger.imports.times import ORDERS
+from ledger.journal.checkpoints import CheckpointFiles
+from ledger.journal.recorder_columns import BY_SPEED
+from ledger.journal.tokens_file import RefusalRow
+from ledger.ledger import Ledger
+from ledger.players.people import Person
+from ledger.runtime.nearest import choice_of
+
+from .desk_verbs import complaints_told
+from .page_forms import Paging
+from .paging import paged
+from .parameters import Asked
+
+SHOWN = 50  # rows of a table on a page of several
+MOST_REFUSALS = 20
+
+
+@attrs.frozen(kw_only=True)
+class Field:
+    """A field of a form.
+
+    Attributes:
+        name: as it is sent.
+        label: what people call it.
+        help: what it says.
+        needed: whether it must be filled.
+        choices: the words that it may be; empty where it is none of some words.
+        value: what stands in it.
+    """
+
+    name: str
+    label: str
+    help: str = ""
+    needed: bool = False
+    choices: Sequence[str] = ()
+    value: str = ""
+
+
+# -- how the ledger does -------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class Health:
+    """How the ledger does.
+
+    Attributes:
+        entries: of the journal.
+        behind: how many of them the views do not have yet.
+        logs: bytes of the write-ahead logs, by file.
+        free, room: bytes of the disk that are free, and all of them.
+        signed: how many entries the last checkpoint covers; None: there is none.
+        open: proposals that nobody has decided.
+        refusals: what was refused of late, the newest first, with who signed in and out.
+    """
+
+    entries: int
+    behind: int
+    logs: Mapping[str, int]
+    free: int
+    room: int
+    signed: int | None
+    open: int
+    refusals: Sequence[RefusalRow]
+
+
+def health(ledger: Ledger, _: Asked) -> Health:
+    """How the ledger does, and what waits."""
+    entries, disk = ledger.journal.size(), shutil.disk_usage(ledger.path.parent)
+    last = CheckpointFiles(ledger.path).last()
+    files = (ledger.path, ledger.views.path)
+    return Health(
+        entries=entries,
+        behind=entries - ledger.views.position(),
+        logs={file.name: _size(file.with_name(f"{file.name}-wal")) for file in files},
+        free=disk.free,
+        room=disk.total,
+        signed=None if last is None else last.head.size,
+        open=sum(1 for _ in ledger.corrections.proposals(open_only=True)),
+        refusals=ledger.tokens.log(MOST_REFUSALS)[::-1],
+    )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+# -- proposals -----------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class VerbShown:
+    """A verb of corrections, and what it does.
+
+    Attributes:
+        verb: its name.
+        help: what it does.
+        asked: what of its words is known already, by name.
+    """
+
+    verb: str
+    help: str
+    asked: Mapping[str, str]
+
+
+@attrs.frozen(kw_only=True)
+class VerbsPage:
+    """The verbs, of all facts or of those that speak of what is asked about.
+
+    Attributes:
+        about: what that is, in words; empty: anything.
+        rows: the verbs.
+    """
+
+    about: str
+    rows: Sequence[VerbShown]
+
+
+_SPEAK_OF = {"game": ("game",), "player": ("player", "white"), "tournament": ("tournament",)}
+
+
+def verbs(_: Ledger, asked: Asked) -> VerbsPage:
+    """What can be proposed."""
+    known = {name: asked[name] for name in _SPEAK_OF if asked[name]}
+    rows = []
+    for verb, words in VERBS.items():
+        takes = {word: known[name] for name, meant in _SPEAK_OF.items() for word in meant
+                 if name in known and word in (*words.needed, *words.options)}  # fmt: skip
+        if takes or not known:
+            rows.append(VerbShown(verb=verb, help=words.help, asked=takes))
+    return VerbsPage(about=", ".join(f"{name} {value}" for name, value in known.items()), rows=rows)
+
+
+@attrs.frozen(kw_only=True)
+class VerbPage:
+    """The form of one verb.
+
+    Attributes:
+        verb: its name.
+        help: what it does.
+        fields: its words, those that it needs first.
+        game: the game that it is about, as it stands; None: about none, or it is not known yet.
+    """
+
+    verb: str
+    help: str
+    fields: Sequence[Field]
+    game: recorded_games.RecordedGame | None
+
+
+def verb(ledger: Ledger, asked: Asked) -> VerbPage:
+    """The form of one verb, with what is known filled in."""
+    name = asked["verb"]
+    if name not in VERBS:
+        raise UnknownNameError("verb", name, choice_of(name, VERBS), where="of corrections")
+    words = VERBS[name]
+    needed = (*words.needed, *words.options)
+    fields = [
+        Field(
+            name=word,
+            label=word.replace("_", " "),
+            help=WORD_HELP[word],
+            # an empty word blanks a field
+            needed=word in needed and not (word == "to" and "field" in needed),
+            choices=choices(name, word),
+            value=asked[word] or "",
+        )
+        for word in (*needed, *words.allowed)
+    ]
+    game = None
+    if "game" in needed and asked["game"]:
+        game = recorded_games.recorded_game(ledger, asked["game"])
+    return VerbPage(verb=name, help=words.help, fields=fields, game=game)
+
+
+@attrs.frozen(kw_only=True)
+class ProposalsPage:
+    """Some proposals, the newest first."""
+
+    rows: Sequence[ProposalRow]
+    paging: Paging
+
+
+def queue(ledger: Ledger, asked: Asked) -> ProposalsPage:
+    """The proposals that wait for somebody to decide them, the oldest first."""
+    rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(open_only=True))
+    rows, paging = paged(asked, rows)
+    return ProposalsPage(rows=rows, paging=paging)
+
+
+def history(ledger: Ledger, asked: Asked) -> ProposalsPage:
+    """What was proposed and decided, by whom and why, the newest first."""
+    numbers = [shown.proposal.proposal for shown in ledger.corrections.proposals()]
+    numbers, paging = paged(asked, numbers[::-1])
+    rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=numbers)) if numbers else []
+    return ProposalsPage(rows=rows[::-1], paging=paging)
+
+
+@attrs.frozen(kw_only=True)
+class ProposalPage:
+    """One proposal.
+
+    Attributes:
+        row: what it changes, who proposed and who decided it, and why.
+        doubts: what may be meant otherwise, in words, while it is open.
+    """
+
+    row: ProposalRow
+    doubts: Sequence[str]
+
+
+def proposal(ledger: Ledger, asked: Asked) -> ProposalPage:
+    """One proposal: what it changes, who proposed and who decided it, and why."""
+    row = corrections.proposal(ledger, asked["number"])
+    doubts = (
+        [] if row.state != "open" else corrections.doubts(ledger, ledger.corrections.proposal(row.proposal).changes)
+    )
+    return ProposalPage(row=row, doubts=doubts)
+
+
+def batch(_: Ledger, __: Asked) -> Sequence[str]:
+    """The form for many corrections at once: the verbs that a file may have."""
+    return list(VERBS)
+
+
+# -- files of games ------------------------------------------------------------------------------------------------
+
+
+def games_form(ledger: Ledger, _: Asked) -> Sequence[Field]:
+    """The form for a file of games."""
+    pools = [pool.name for pool in ledger.pools()]
+    return (
+        Field(name="pool", label="Pool", choices=(*pools, BY_SPEED), value=pools[0], needed=True),
+        Field(name="format", label="Format", help="Empty: told by content.", choices=FORMATS),
+        Field(name="source", label="Site", help="That names and ids of CSV and TRF files belong to, such as lichess."),
+        Field(name="dates", label="Dates", help="What 04/05/2024 is: the day first, or the month.", choices=ORDERS),
+        Field(name="day", label="Day", help="When the games of a TRF that tells no day were played."),
+    )
+
+
+def upload(_: Ledger, asked: Asked) -> str:
+    """How far the import of a file is, and what became of it."""
+    return str(asked["upload"])
+
+
+# -- players -------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class PlayersPage:
+    """The forms that add and rename a player.
+
+    Attributes:
+        add: fields of the one.
+        rename: fields of the other.
+        person: the player who is asked about; None: nobody is.
+        alike: in words, who has that player's name, too.
+    """
+
+    add: Sequence[Field]
+    rename: Sequence[Field]
+    person: Person | None
+    alike: Sequence[str]
+
+
+def players(ledger: Ledger, asked: Asked) -> PlayersPage:
+    """The forms that add and rename a player, and who has the name of the one who is asked about."""
+    word = asked["player"]
+    person = None if word is None else ledger.player_as_told(word)
+    known = [(person.identity, person.name)] if person and person.identity and person.name else []
+    standings = [each.value for each in Standing]
+    return PlayersPage(
+        add=(
+            Field(name="identity", label="Identity", help="fide:1503014, lichess:ann or name:ann.", needed=True),
+            Field(name="name", label="Name", needed=True),
+            Field(name="standing", label="Standing", choices=standings, value=Standing.FULL.value, needed=True),
+            Field(name="birth_year", label="Year of birth", help="For rules that ask for the age."),
+            Field(name="declared_rating", label="Declared rating", help="The player's own word, points."),
+            Field(name="joined", label="Joined", help="A day; empty: now."),
+        ),
+        rename=(
+            Field(name="player", label="Player", help=WORD_HELP["player"], needed=True, value=word or ""),
+            Field(name="new_name", label="New name", help="The old one is forgotten.", needed=True),
+        ),
+        person=person,
+        alike=[str(note) for note in ledger.registry.namesakes(known)] if known else [],
+    )
+
+
+def alike(ledger: Ledger, _: Asked) -> searching.AlikePlayers:
+    """Identities that look like one person."""
+    return searching.alike(ledger)
+
+
+# -- lists ---------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class ListDraft:
+    """A list as it would be published.
+
+    Attributes:
+        players: how many are on it.
+        seen: how many entries it follows from.
+        complaints: what looks wrong, as ``desk_verbs.complaints_told`` tells it.
+        since: name of the list before it; None: there is none.
+        counts: players by what became of them since then.
+        rows: who came, went or changed since then, the largest changes first.
+    """
+
+    players: int
+    seen: int
+    complaints: Sequence[Mapping[str, object]]
+    since: str | None
+    counts: Mapping[str, int]
+    rows: Sequence[ListDifference]
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether something stands in the way of publishing it."""
+        return any(complaint["refuses"] for complaint in self.complaints)
+
+
+@attrs.frozen(kw_only=True)
+class PublishPage:
+    """The form that publishes a list, and the list that it speaks of.
+
+    Attributes:
+        pools: the pools.
+        pool: the pool that is asked for.
+        at: the day; None: none is asked for yet.
+        lists: the last lists of that pool, the newest first.
+        draft: the list; None where no day is asked for.
+    """
+
+    pools: Sequence[str]
+    pool: str
+    at: str | None
+    lists: Sequence[publications.PublishedListRow]
+    draft: ListDraft | None
+
+
+def publish(ledger: Ledger, asked: Asked) -> PublishPage:
+    """A list as it would be published: what looks wrong, and how it differs from the one before."""
+    pool = ledger.pool(asked["pool"]).name
+    return PublishPage(
+        pools=[each.name for each in ledger.pools()],
+        pool=pool,
+        at=asked["at"],
+        lists=publications.lists(ledger, pool)[::-1][:5],
+        draft=None if asked["at"] is None else _draft(ledger, pool, asked["at"]),
+    )
+
+
+def _draft(ledger: Ledger, pool: str, at: str) -> ListDraft:
+    draft = ledger.publications.draft(at, pool)
+    before = ledger.publications.in_force_at(pool, instant_end_ms(at))
+    moved: list[ListDifference] = []
+    if before is not None:
+        lists = differences.two_lists(ledger, before.name, f"{pool}@{at}/{differences.NOW}")
+        moved = differences.differences(ledger, *lists, why=False)
+    differ = [row for row in moved if row.change != differences.UNCHANGED]
+    return ListDraft(
+        players=len(draft.rows),
+        seen=draft.head,
+        complaints=complaints_told(ledger, ledger.publications.complaints(draft)),
+        since=None if before is None else before.name,
+        counts=Counter(row.change for row in moved),
+        rows=sorted(differ, key=lambda row: -abs(row.difference or 0.0))[:SHOWN],
+    )

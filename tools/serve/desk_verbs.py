@@ -1,0 +1,297 @@
+"""What officers at the desk have the writer do, beside what programs send it. Each is the library's own, rules too.
+
+What was done once for a form is not done again where its button was pressed twice: most facts are repeats to the
+journal, and for the rest the answers of late are kept by session and form.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Any, Protocol
+
+import attrs
+
+from ledger.answers import impacts
+from ledger.answers.asking import names
+from ledger.answers.rows import as_row, as_rows
+from ledger.correcting.corrections import Proposed
+from ledger.correcting.verbs import at_lines, read_batch
+from ledger.errors import LedgerError, MalformedError, PublicationError
+from ledger.facts.events import Decision
+from ledger.facts.words import Standing
+from ledger.journal.sessions import Session
+from ledger.ledger import Ledger
+from ledger.players.reasons import reason_faults
+from ledger.publishing.publications import NAME_SHARED, Complaint
+from ledger.ratings.open_ledger import DEFAULT_ACTOR
+
+from .importing import Sent, imported
+
+Args = Mapping[str, Any]
+Answer = dict[str, Any]
+MOST_KEPT = 1_000  # answers
+MOST_FILES = 100  # uploads that are remembered
+MOST_FAULTS = 200  # of a file that are told
+MOST_COMPLAINTS = 500
+MOST_MOVES = 200  # of a preview that are shown
+
+
+class Asks(Protocol):
+    """Who asks: the word of a session proves it."""
+
+    @property
+    def token(self) -> str | None:
+        """That word, or a token."""
+
+    @property
+    def between(self) -> Callable[[], None]:
+        """Lets single facts through, between two transactions of what takes long."""
+
+
+Deed = Callable[[Ledger, Asks, Args], Answer]
+_answers: OrderedDict[bytes, Answer] = OrderedDict()
+
+
+def _once(do: Deed) -> Deed:
+    """Do it once for each form of a session; who sends it again gets the same answer.
+
+    The writer does one thing after another, so that the second one finds what became of the first.
+    """
+
+    @wraps(do)
+    def deed(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+        key = hmac.digest((asks.token or "").encode(), f"{do.__name__} {args['once']}".encode(), "sha256")
+        if (kept := _answers.get(key)) is not None:
+            return kept
+        answer = _answers[key] = do(ledger, asks, args)
+        while len(_answers) > MOST_KEPT:
+            _answers.popitem(last=False)
+        return answer
+
+    return deed
+
+
+# -- sessions ------------------------------------------------------------------------------------------------------
+
+
+def sign_in(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """Begin a session of a token."""
+    word, session = ledger.tokens.sign_in(asks.token or "", args["where"])
+    return {"word": word, **_told(session)}
+
+
+def _told(session: Session) -> Answer:
+    return {**session._asdict(), "roles": sorted(session.roles)}
+
+
+def sign_out(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """End a session."""
+    ledger.tokens.sign_out(asks.token or "", args["where"])
+    return {}
+
+
+def note_use(ledger: Ledger, asks: Asks, _: Args) -> Answer:
+    """Write down that a session is used."""
+    ledger.tokens.note_use(asks.token or "")
+    return {}
+
+
+# -- corrections ---------------------------------------------------------------------------------------------------
+
+
+@_once
+def propose(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """Propose one change, told by a verb of corrections and its words."""
+    change = ledger.corrections.verbs.change(args["verb"], args["words"])
+    return _proposed(ledger.propose([change], reason=args["reason"], token=asks.token))
+
+
+@_once
+def propose_batch(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """Propose every row of a file; with any fault nothing is proposed, and all faults are told."""
+    rows, faults = read_batch(ledger.corrections.verbs, Path(args["path"]).read_bytes())
+    changes = [row.change for row in rows]
+    if rows:
+        faults += at_lines(rows, ledger.corrections.refusals(changes))
+    if faults:
+        words = [f"line {fault.line}: {fault.message}" for fault in sorted(faults)]
+        more = [f"and {len(words) - MOST_FAULTS:,} more faults"] if len(words) > MOST_FAULTS else []
+        raise MalformedError([*words[:MOST_FAULTS], *more, *reason_faults(args["reason"])])
+    parts = [[change] for change in changes] if args["each"] else [changes]
+    made = [_proposed(ledger.propose(part, reason=args["reason"], token=asks.token)) for part in parts]
+    return {"proposals": [each["proposal"] for each in made], "position": made[-1]["position"]}
+
+
+def _proposed(proposed: Proposed) -> Answer:
+    return {"proposal": proposed.proposal, "position": proposed.receipts[-1].position}
+
+
+def preview(ledger: Ledger, _: Asks, args: Args) -> Answer:
+    """What the approval of a proposal would move; nothing is recorded."""
+    answer = impacts.in_full(ledger, ledger.preview(args["number"]))
+    moves = answer.moves[:MOST_MOVES]
+    return {
+        **as_row(answer.summary),
+        "moves": as_rows(moves),
+        "left_out": len(answer.moves) - len(moves),
+        "lists": as_rows(answer.lists),
+    }
+
+
+def decide(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """Approve a proposal, reject it, or take it back."""
+    receipts = ledger.decide(
+        args["proposal"],
+        Decision(args["decision"]),
+        token=asks.token,
+        reason=args["reason"] or None,
+        seen=args["seen"],
+    )
+    return {"position": receipts[-1].position}
+
+
+# -- players -------------------------------------------------------------------------------------------------------
+
+
+def add_player(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """Register a player."""
+    learnt = ledger.registry.add(
+        args["identity"],
+        args["name"],
+        standing=Standing(args["standing"]),
+        birth_year=args["birth_year"],
+        declared_rating=args["declared_rating"],
+        joined=args["joined"],
+        actor=DEFAULT_ACTOR,
+        token=asks.token,
+    )
+    return {"player": learnt.player, "recorded": bool(learnt.recorded), "position": ledger.journal.size()}
+
+
+def rename_player(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """Spell a player's name right."""
+    word = args["player"]
+    is_number = word.isdecimal() and len(word) < 16
+    row = ledger.people_row(int(word)) if is_number else None  # a number is that one, whoever it was merged into
+    person = row or ledger.player(word)
+    renamed = ledger.registry.rename(person.player, args["name"], actor=DEFAULT_ACTOR, token=asks.token)
+    return {
+        "player": renamed.person.player,
+        "name": renamed.person.name,
+        "recorded": renamed.recorded,
+        "position": ledger.journal.size(),
+    }
+
+
+# -- files ---------------------------------------------------------------------------------------------------------
+
+_files: OrderedDict[str, Answer] = OrderedDict()  # by the number of an upload, how far it is and what became of it
+
+
+def import_file(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """Record the games of an uploaded file, once; how far it is ``import_state`` tells meanwhile."""
+    number = args["upload"]
+    if number in _files:
+        return _files[number]
+    state = _files[number] = {"state": "running", "read": 0, "name": args["sent"]["name"]}
+    while len(_files) > MOST_FILES:
+        _files.popitem(last=False)
+
+    def advance(games: int) -> None:
+        state["read"] += games
+        if not args["sent"]["strict"]:  # a strict import is one transaction
+            asks.between()
+
+    try:
+        told = imported(ledger, Sent.of(args["sent"]), asks.token, advance)
+    except LedgerError as error:
+        state |= {"state": "refused", "words": str(error)}
+        raise
+    finally:
+        Path(args["sent"]["path"]).unlink(missing_ok=True)
+    state |= {"state": "done", "position": told["position"], "account": told}
+    return state
+
+
+def import_state(_: Ledger, __: Asks, args: Args) -> Answer:
+    """How far the import of an uploaded file is, and what became of it."""
+    return dict(_files.get(args["upload"], {"state": "unknown"}))
+
+
+# -- lists ---------------------------------------------------------------------------------------------------------
+
+
+def publish(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """Publish a list, of the entries that were looked at; what looks wrong is told, and nothing is recorded."""
+    try:
+        done = ledger.publications.publish(
+            args["as_of"],
+            args["pool"],
+            despite_complaints=args["despite_complaints"],
+            token=asks.token,
+            seen=args["seen"],
+        )
+    except PublicationError as refusal:
+        return {"complaints": complaints_told(ledger, refusal.complaints), "position": ledger.journal.size()}
+    return {
+        "list": done.publication.name,
+        "recorded": done.recorded,
+        "players": done.publication.event.players,
+        "position": done.publication.position,
+    }
+
+
+@attrs.frozen
+class ComplaintTold:
+    """Something that looks wrong in a list, with the names of the players.
+
+    Attributes:
+        what: its kind.
+        player: whom it is about; None: nobody.
+        name: what that player is called.
+        text: in words.
+        refuses: whether it stands in the way of publishing.
+    """
+
+    what: str
+    player: int | None
+    name: str | None
+    text: str
+    refuses: bool
+
+
+def complaints_told(ledger: Ledger, complaints: tuple[Complaint, ...] | list[Complaint]) -> list[Answer]:
+    """What looks wrong in a list, as it is sent."""
+    shown = complaints[:MOST_COMPLAINTS]
+    called = names(ledger, {player for complaint in shown for player in complaint.players[:1]})
+    return [
+        attrs.asdict(
+            ComplaintTold(
+                complaint.what,
+                complaint.players[0] if complaint.players else None,
+                called[complaint.players[0]] if complaint.players else None,
+                complaint.text,
+                complaint.what != NAME_SHARED,
+            )
+        )
+        for complaint in shown
+    ]
+
+
+DEEDS: Mapping[str, Deed] = {
+    "sign-in": sign_in,
+    "sign-out": sign_out,
+    "session-used": note_use,
+    "desk-propose": propose,
+    "desk-propose-batch": propose_batch,
+    "desk-decide": decide,
+    "desk-player": add_player,
+    "desk-rename": rename_player,
+    "desk-publish": publish,
+}  # by verb, as the wire has it
+QUESTIONS: Mapping[str, Deed] = {"desk-preview": preview, "desk-import-state": import_state}  # record nothing
+LONG_DEEDS: Mapping[str, Deed] = {"desk-import": import_file}

@@ -1,0 +1,555 @@
+"""How requests at the desk are taken: who is signed in, where a form comes from, what was typed, what is shown again.
+
+In this order: a form of another site is refused, then who is not signed in, then a form without its token; only then
+is anything read of it. Nothing is done for a request that only looks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl, quote, urlencode
+
+import attrs
+from markupsafe import Markup
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route as Address
+
+from ledger.errors import LedgerError
+from ledger.journal.sessions import LONGEST_MS, Session
+from ledger.ledger import Ledger, utc_now
+
+from . import problems, safety
+from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Ask, Deed, Leads, Page, Typed
+from .parameters import Parameter, choice
+from .parameters import asked as read_parameters
+from .problems import Problem, RefusedError
+from .rendering import Around
+from .routes import Cost
+from .safety import Guard
+from .sessions import (
+    FORM_TOKEN,
+    ONCE,
+    SESSION,
+    SLOWLY,
+    VISIT,
+    Cookies,
+    Forms,
+    WrongTokens,
+    new_once,
+    new_visit,
+    origin_fault,
+    sign_in_fault,
+)
+from .wire import WriterClient
+
+if TYPE_CHECKING:
+    from .readers import Reader
+
+SIGN_IN, SIGN_OUT = f"{PREFIX}/sign-in", f"{PREFIX}/sign-out"
+MOST_FIELDS, LONGEST_FIELD = 200, 64 * 1024  # of a form; characters
+FRESH = 10.0  # seconds for which a page waits for what its reader has just recorded
+LONG = 6 * 3600.0  # seconds for an answer of the writer: of a file of millions of games, too
+SOON = 1.5  # seconds after which what takes long is looked after on a page of its own
+WAITS = "waits-"  # begins the names of uploaded files until they are confirmed
+KEPT = "kept."  # begins the names of fields that wait for their form until somebody has signed in
+KEPT_FOR = "kept_for"  # the form that they are of
+_NEXT = "next"
+_OF_UPLOADS = frozenset({"file", "filename"})  # what a form tells of a file that came with it, and nobody types
+HTML = "text/html; charset=utf-8"
+_DONE = choice(DONE, "what was done", tuple(SAID))
+
+
+class Asks(NamedTuple):
+    """Who asks: the word of the session, and the session."""
+
+    word: str
+    session: Session
+
+
+@attrs.frozen(kw_only=True)
+class Desk:
+    """What a page of the desk says beside its answer; ``page.desk`` in the templates.
+
+    Attributes:
+        session: of whoever looks; None: nobody is signed in.
+        forms: makes what forms bring along.
+        here: the path of the page behind the prefix.
+        typed: what was typed, where a form is shown again.
+        problem: why it was refused; None: it was not.
+        said: what was done, or what is to be known; None: nothing.
+    """
+
+    session: Session | None
+    forms: Forms
+    here: str
+    typed: Typed = attrs.Factory(dict)
+    problem: Problem | None = None
+    said: str | None = None
+
+    def hidden(self, path: str) -> Markup:
+        """What every form has: its token, and what tells it from the same one sent anew.
+
+        Args:
+            path: where the form is sent, behind the prefix.
+        """
+        field = Markup('<input type="hidden" name="{}" value="{}">')
+        return field.format(FORM_TOKEN, self.forms.token(f"{PREFIX}{path}")) + field.format(ONCE, new_once())
+
+    def value(self, name: str, otherwise: str = "") -> str:
+        """What stands in a field: what was typed, where something was."""
+        return self.typed.get(name, otherwise)
+
+    def may(self, role: str) -> bool:
+        """Whether who looks holds a role; the library asks again when something is done."""
+        return self.session is not None and role in self.session.roles
+
+    @property
+    def faults(self) -> list[str]:
+        """Why it was refused, one by one."""
+        if self.problem is None:
+            return []
+        faults = [fault.detail for fault in self.problem.errors]
+        return faults or self.problem.detail.split("\n")
+
+
+@attrs.frozen(kw_only=True)
+class Shown:
+    """A page of the desk: what it shows, what its form was answered, and what stands around."""
+
+    shown: Any
+    tried: Any
+    desk: Desk
+
+
+@attrs.frozen
+class Kept:
+    """What waits until somebody has signed in.
+
+    Attributes:
+        next: the page that was asked for, behind the prefix; None: none.
+        typed: what was typed into a form.
+        form: the path of that form; None: there was none.
+    """
+
+    next: str | None = None
+    typed: Typed = attrs.Factory(dict)
+    form: str | None = None
+
+
+class Visits:
+    """Takes the requests at the desk of one process that answers."""
+
+    def __init__(self, reader: Reader, client: WriterClient, folder: Path) -> None:
+        """Say what reads the ledger and draws pages, what leads to the writer, and where uploaded files wait."""
+        self._reader, self._client, self._folder = reader, client, folder
+        self._site = reader.site
+        self._cookies = Cookies(public_url=self._site.public_url)
+        self._wrong, self._slowly = WrongTokens(), asyncio.Semaphore(1)
+        self._pages = {page.path: page for page in PAGES}
+        self._long: set[asyncio.Task[Any]] = set()
+
+    def addresses(self) -> list[Address]:
+        """Every address of the desk."""
+        made = [Address(f"{PREFIX}{page.path}", self._looking(page), methods=["GET"]) for page in PAGES]
+        made += [Address(f"{PREFIX}{deed.path}", self._doing(deed), methods=["POST"]) for deed in DEEDS]
+        return [
+            *made,
+            Address(SIGN_IN, self._sign_in_page, methods=["GET"]),
+            Address(SIGN_IN, self._sign_in, methods=["POST"]),
+            Address(SIGN_OUT, self._sign_out, methods=["POST"]),
+        ]
+
+    # -- who asks ----------------------------------------------------------------------------------------------------
+
+    async def _asks(self, request: Request) -> Asks | None:
+        """Who is signed in; None: nobody."""
+        word = self._cookies.read(request, SESSION)
+        if word is None:
+            return None
+        session = await self._in_ledger(lambda ledger: ledger.tokens.session(word))
+        if session is None:
+            return None
+        if session.is_to_be_noted(int(utc_now().timestamp() * 1000)):
+            with suppress(RefusedError):
+                await self._client.ask("session-used", {}, token=word)
+        return Asks(word, session)
+
+    async def _in_ledger(self, work: Callable[[Ledger], Any], cost: Cost = Cost.INDEX) -> Any:
+        def worked() -> Any:
+            return work(self._reader.open().ledger)
+
+        loop = asyncio.get_running_loop()
+        if cost is Cost.INDEX:
+            return await loop.run_in_executor(self._reader.executor, worked)
+        async with self._reader.scanning:
+            return await loop.run_in_executor(self._reader.executor, worked)
+
+    @staticmethod
+    def _where(request: Request) -> str:
+        """Where a request comes from, as far as that is to be believed."""
+        return request.client.host if request.client is not None and request.client.host else "a socket"
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    def _looking(self, page: Page) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            asks = await self._asks(request)
+            if asks is None:
+                return self._to_sign_in(request)
+            asked, wrong = read_parameters(_parameters(page), _words(request.query_params.multi_items()))
+            if wrong:
+                raise RefusedError(problems.of_parameters(wrong))
+            said = SAID.get(asked.pop(DONE) or "")
+            return await self._page(request, page, asks, {**asked, **request.path_params}, said=said)
+
+        return endpoint
+
+    async def _page(
+        self,
+        request: Request,
+        page: Page,
+        asks: Asks,
+        asked: Mapping[str, Any],
+        *,
+        typed: Typed | None = None,
+        problem: Problem | None = None,
+        said: str | None = None,
+        seen: Any = None,
+        status: int = 200,
+    ) -> Response:
+        """A page, with a form filled and refused where it is shown again."""
+        asked = {**asked, **({"number": _number(asked["number"])} if "number" in asked else {})}
+        try:
+            shown, position, alarm = await self._in_ledger(
+                lambda ledger: self._gathered(ledger, page, asked), page.cost
+            )
+            if page.tried is not None:
+                seen = await self._client.ask(page.tried, asked, token=asks.word, patience=LONG)
+        except LedgerError as error:
+            raise RefusedError(problem or problems.refusal(error)) from None
+        except RefusedError as error:
+            raise RefusedError(problem or error.problem) from None
+        here = page.path.format(**asked)
+        desk = Desk(
+            session=asks.session,
+            forms=Forms(word=asks.word),
+            here=here,
+            typed=typed or {},
+            problem=problem,
+            said=said,
+        )
+        around = Around(position=position, alarm=alarm, path=request.url.path)
+        return self._drawn(page.template, Shown(shown=shown, tried=seen, desk=desk), around, status)
+
+    def _gathered(self, ledger: Ledger, page: Page, asked: Mapping[str, Any]) -> tuple[Any, int, str | None]:
+        with ledger.moment() as position:
+            return page.gather(ledger, asked), position, self._reader.alarm
+
+    def _drawn(self, template: str, shown: Any, around: Around, status: int) -> Response:
+        headers = {**safety.headers(Guard.DESK, index=False), "Content-Type": HTML, "Vary": "Cookie"}
+        return Response(self._reader.renderer.page(template, shown, around), status, headers)
+
+    # -- doing -------------------------------------------------------------------------------------------------------
+
+    def _doing(self, deed: Deed) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            if (fault := origin_fault(self._site.public_url, request.headers)) is not None:
+                raise RefusedError(problems.problem(403, fault))
+            asks = await self._asks(request)
+            if asks is None:
+                return await self._kept_until_signed_in(request)
+            path = {name: str(word) for name, word in request.path_params.items()}
+            typed = await self._typed(request, deed)
+            spooled = Path(typed["file"]) if "file" in typed else None
+            try:
+                if not Forms(word=asks.word).takes(f"{PREFIX}{deed.path.format(**path)}", typed.get(FORM_TOKEN)):
+                    message = "this form was not made for this session: open its page anew, and send it from there"
+                    raise RefusedError(problems.problem(403, message))
+                return await self._done(request, deed, asks, path, {ONCE: "", **typed, **self._waiting(asks, typed)})
+            finally:
+                if spooled is not None:
+                    spooled.unlink(missing_ok=True)
+
+        return endpoint
+
+    async def _done(self, request: Request, deed: Deed, asks: Asks, path: Mapping[str, str], typed: Typed) -> Response:
+        page = self._pages[deed.page]
+        try:
+            ask = deed.ask(path, typed)
+            if deed.look is not None:
+                look, upload = deed.look, self._keep(asks, Path(typed["file"]))
+                typed = {**typed, **upload}
+                seen = await self._in_ledger(lambda ledger: look(ledger, typed), Cost.SCAN)
+                return await self._page(request, page, asks, path, typed=typed, seen=seen)
+            answer = await self._asked(deed, ask, asks)
+        except LedgerError as error:
+            return await self._again(request, page, asks, path, typed, problems.refusal(error))
+        except RefusedError as error:
+            return await self._again(request, page, asks, path, typed, error.problem)
+        if position := answer.get("position"):
+            await self._client.until_views(int(position), FRESH)
+        leads = deed.leads({**typed, **path}, answer)
+        if leads is None:
+            return await self._again(request, page, asks, path, typed, None)
+        return self._elsewhere(leads)
+
+    async def _asked(self, deed: Deed, ask: Ask, asks: Asks) -> Mapping[str, Any]:
+        """What the writer answers; of what takes long nothing, unless it is soon refused or done."""
+        asking = asyncio.create_task(self._client.ask(ask.verb, ask.args, token=asks.word, patience=LONG))
+        if deed.is_long:
+            self._long.add(asking)
+            asking.add_done_callback(self._let_go)
+            await asyncio.wait({asking}, timeout=SOON)
+            if not asking.done():
+                return {}
+        return await asking
+
+    def _let_go(self, asking: asyncio.Task[Any]) -> None:
+        """What took long is over; why it was refused is told where its form led."""
+        self._long.discard(asking)
+        if not asking.cancelled():
+            asking.exception()
+
+    # -- files that wait ---------------------------------------------------------------------------------------------
+
+    def _keep(self, asks: Asks, spooled: Path) -> dict[str, str]:
+        """Let an uploaded file wait for its session, which has one, until it is confirmed; its place and its number."""
+        for place in self._folder.glob(f"{WAITS}*"):
+            with suppress(FileNotFoundError):
+                old = time.time() - place.stat().st_mtime > LONGEST_MS / 1000
+                if old or place.name.startswith(self._mark(asks)):
+                    place.unlink()
+        number = new_once()
+        place = self._folder / f"{self._mark(asks)}-{number}"
+        spooled.rename(place)
+        return {"file": str(place), "upload": number}
+
+    def _waiting(self, asks: Asks, typed: Typed) -> dict[str, str]:
+        """The place of the file that waits, where a form names one of this session."""
+        number = typed.get("upload", "")
+        if not re.fullmatch(r"[0-9a-f]{32}", number):
+            return {}
+        place = self._folder / f"{self._mark(asks)}-{number}"
+        return {"file": str(place)} if place.is_file() else {"file": ""}
+
+    def _mark(self, asks: Asks) -> str:
+        """How the names of the files begin that wait for a session."""
+        return f"{WAITS}{Forms(word=asks.word).token('a file that waits')[:32]}"
+
+    async def _again(
+        self,
+        request: Request,
+        page: Page,
+        asks: Asks,
+        path: Mapping[str, str],
+        typed: Typed,
+        problem: Problem | None,
+    ) -> Response:
+        """The page of a form with what was typed, and why it was refused."""
+        if problem is not None and problem.rule == "session-over":  # it ended meanwhile
+            return self._sign_in_form(request, Kept(None, typed, request.url.path), status=401)
+        status = 200 if problem is None else problem.status
+        return await self._page(
+            request, page, asks, {**_asked_of(page, typed), **path}, typed=typed, problem=problem, status=status
+        )
+
+    def _elsewhere(self, leads: Leads) -> Response:
+        asked = {**leads.asked, **({DONE: leads.said} if leads.said else {})}
+        return self._moved(f"{PREFIX}{leads.path}{self._site.asking(asked)}")
+
+    def _moved(self, path: str) -> Response:
+        answer = RedirectResponse(f"{self._site.prefix}{path}", 303)
+        answer.headers.update(safety.headers(Guard.DESK, index=False))
+        return answer
+
+    # -- what is typed -----------------------------------------------------------------------------------------------
+
+    async def _typed(self, request: Request, deed: Deed | None = None) -> dict[str, str]:
+        """What was typed, by name; of the file of a form the path where it waits. How much it may be ``gate`` says."""
+        typed: dict[str, str] = {}
+        async with request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=LONGEST_FIELD) as form:
+            for name, value in form.multi_items():
+                if isinstance(value, str):
+                    if name not in _OF_UPLOADS:  # what is typed into a field is the place of no file
+                        typed[name] = value[:LONGEST_FIELD]
+                elif deed is not None and name == deed.file and value.filename:
+                    typed["file"] = str(await self._spooled(value))
+                    typed["filename"] = Path(value.filename.replace("\\", "/")).name[:200]
+        return typed
+
+    async def _spooled(self, file: UploadFile) -> Path:
+        """Where an uploaded file waits, in the folder that nobody else may enter."""
+        place = self._folder / f"upload-{new_once()}"
+
+        def copied() -> None:
+            with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
+                file.file.seek(0)
+                shutil.copyfileobj(file.file, target, 1 << 20)
+
+        await asyncio.get_running_loop().run_in_executor(None, copied)
+        return place
+
+    # -- signing in and out ------------------------------------------------------------------------------------------
+
+    def _to_sign_in(self, request: Request) -> Response:
+        path = request.url.path.removeprefix(PREFIX)
+        asked = f"{path}?{request.url.query}" if request.url.query else path
+        return self._moved(f"{SIGN_IN}?{urlencode({_NEXT: asked})}" if asked else SIGN_IN)
+
+    async def _kept_until_signed_in(self, request: Request) -> Response:
+        """Signing in first, with what was typed kept; a file is not."""
+        return self._sign_in_form(request, Kept(None, await self._typed(request), request.url.path), status=401)
+
+    async def _sign_in_page(self, request: Request) -> Response:
+        if await self._asks(request) is not None:
+            return self._moved(f"{PREFIX}{self._next(request.query_params.get(_NEXT))}")
+        return self._sign_in_form(request, Kept(request.query_params.get(_NEXT)))
+
+    def _sign_in_form(
+        self,
+        request: Request,
+        kept: Kept,
+        *,
+        problem: Problem | None = None,
+        status: int = 200,
+    ) -> Response:
+        visit = self._cookies.read(request, VISIT) or new_visit()
+        fault = sign_in_fault(self._site.public_url, None if request.client is None else request.client.host or None)
+        left_out = {FORM_TOKEN, ONCE, "token", "file"}
+        shown = {
+            "next": self._next(kept.next),
+            "kept": {f"{KEPT}{name}": word for name, word in kept.typed.items() if name not in left_out},
+            "kept_for": kept.form,
+            "fault": fault,
+        }
+        desk = Desk(session=None, forms=Forms(word=visit), here="/sign-in", problem=problem)
+        around = Around(position=0, alarm=self._reader.alarm, path=SIGN_IN)
+        if fault is not None:
+            status = 403
+        answer = self._drawn("desk/sign_in.html", Shown(shown=shown, tried=None, desk=desk), around, status)
+        self._cookies.put(answer, VISIT, visit)
+        return answer
+
+    def _next(self, asked: str | None) -> str:
+        """The page of the desk that is asked for next, behind the prefix, with what is asked of it; else the first."""
+        path, _, query = (asked or "").partition("?")
+        if _of_path(path) is None:
+            return ""
+        words = urlencode(parse_qsl(query)[:MOST_FIELDS])
+        return f"{quote(path)}?{words}" if words else quote(path)
+
+    async def _sign_in(self, request: Request) -> Response:
+        where = self._where(request)
+        fault = origin_fault(self._site.public_url, request.headers) or sign_in_fault(
+            self._site.public_url, None if request.client is None else request.client.host or None
+        )
+        if fault is not None:
+            raise RefusedError(problems.problem(403, fault))
+        typed = await self._typed(request)
+        visit = self._cookies.read(request, VISIT)
+        if visit is None or not Forms(word=visit).takes(SIGN_IN, typed.get(FORM_TOKEN)):
+            message = "open the page to sign in anew, and send it from there; cookies must be allowed for this site"
+            raise RefusedError(problems.problem(403, message))
+        kept = {name.removeprefix(KEPT): word for name, word in typed.items() if name.startswith(KEPT)}
+        again = Kept(typed.get(_NEXT), kept, typed.get(KEPT_FOR))
+        if self._wrong.are_many:
+            async with self._slowly:
+                await asyncio.sleep(SLOWLY)
+        try:
+            told = await self._client.ask("sign-in", {"where": where}, token=typed.get("token", "").strip())
+        except RefusedError as error:
+            if error.problem.status == 401:
+                self._wrong.note()
+            return self._sign_in_form(request, again, problem=error.problem, status=error.problem.status)
+        if (before := self._cookies.read(request, SESSION)) is not None:  # a session that is followed by another ends
+            with suppress(RefusedError):
+                await self._client.ask("sign-out", {"where": where}, token=before)
+        word = str(told.pop("word"))
+        session = Session(**{**told, "roles": frozenset(told["roles"])})
+        answer = await self._after_signing_in(request, Asks(word, session), again)
+        self._cookies.put(answer, SESSION, word)
+        self._cookies.take_away(answer, VISIT)
+        return answer
+
+    async def _after_signing_in(self, request: Request, asks: Asks, again: Kept) -> Response:
+        """The page that was asked for; or the form that waited, filled, and not sent."""
+        deed = _deed_of((again.form or "").removeprefix(PREFIX))
+        if deed is None:
+            return self._moved(f"{PREFIX}{self._next(again.next)}")
+        page, path = self._pages[deed[0].page], deed[1]
+        said = "You are signed in again. Nothing was sent yet: look through what you typed, and send it."
+        if deed[0].file is not None:
+            said += " The file must be chosen again."
+        typed = again.typed
+        return await self._page(request, page, asks, {**_asked_of(page, typed), **path}, typed=typed, said=said)
+
+    async def _sign_out(self, request: Request) -> Response:
+        if (fault := origin_fault(self._site.public_url, request.headers)) is not None:
+            raise RefusedError(problems.problem(403, fault))
+        asks = await self._asks(request)
+        if asks is not None:
+            typed = await self._typed(request)
+            if not Forms(word=asks.word).takes(SIGN_OUT, typed.get(FORM_TOKEN)):
+                raise RefusedError(problems.problem(403, "sign out from a page of the desk"))
+            await self._client.ask("sign-out", {"where": self._where(request)}, token=asks.word)
+        answer = self._moved(SIGN_IN)
+        self._cookies.take_away(answer, SESSION)
+        answer.headers["Clear-Site-Data"] = '"cache"'
+        return answer
+
+
+# -- words and paths -----------------------------------------------------------------------------------------------
+
+
+def _parameters(page: Page) -> tuple[Parameter, ...]:
+    return (*page.parameters, _DONE)
+
+
+def _words(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """What stands behind the question mark; a form sends the fields that stayed empty, too."""
+    return [(name, word) for name, word in words if word]
+
+
+def _asked_of(page: Page, typed: Typed) -> dict[str, Any]:
+    """What a page is asked with where its form is shown again: of what was typed, what it takes and understands."""
+    words = [(parameter.name, typed[parameter.name]) for parameter in page.parameters if typed.get(parameter.name)]
+    asked, _ = read_parameters(page.parameters, words)
+    return asked
+
+
+def _number(word: Any) -> int:
+    text = str(word)
+    if not (text.isascii() and text.isdecimal() and len(text) < 16):
+        raise HTTPException(404, f"no proposal {text[:50]!r}: expected its number")
+    return int(text)
+
+
+def _matcher(path: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path))
+
+
+_PAGES = [(_matcher(page.path), page) for page in PAGES]
+_DEEDS = [(_matcher(deed.path), deed) for deed in DEEDS]
+
+
+def _of_path(path: str) -> Page | None:
+    return next((page for matcher, page in _PAGES if matcher.fullmatch(path)), None)
+
+
+def _deed_of(path: str) -> tuple[Deed, dict[str, str]] | None:
+    """The form of a path behind the prefix, and the words of that path."""
+    for matcher, deed in _DEEDS:
+        if path and (match := matcher.fullmatch(path)):
+            return deed, match.groupdict()
+    return None

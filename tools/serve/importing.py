@@ -1,0 +1,203 @@
+"""A file of games that was sent: looked at first, or recorded, with the same account of it as the command gives.
+
+Every fault is told at once with its line. Nothing is formatted; what is told is plain data, for the wire and for pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import partial
+from typing import Any
+
+import attrs
+
+from ledger.answers.announcements import Opening, OutsideGames, openings, outside_games
+from ledger.answers.import_previews import ImportPreview
+from ledger.answers.rows import as_rows
+from ledger.errors import MalformedError, StorageError
+from ledger.facts.instants import instant_ms
+from ledger.imports.csv.games import PREFIX
+from ledger.imports.files import FORMATS, Source, detect, foreign, open_source
+from ledger.imports.formats import SaidOfFile, game_frames
+from ledger.imports.times import ORDERS
+from ledger.journal.recorder_columns import BY_SPEED, ImportReport, PoolChoice
+from ledger.ledger import Ledger
+
+FIRST_GAMES = 10  # that are shown as they were understood
+MOST_TOLD = 200  # faults, notes, games held back, new players
+Account = dict[str, Any]
+
+
+@attrs.frozen(kw_only=True)
+class Sent:
+    """A file that was sent, and what is said of it.
+
+    Attributes:
+        path: where it waits.
+        name: what it is called, for messages.
+        pool: the pool of its games, or ``by-speed``; None: the ledger's first one.
+        format: one of ``FORMATS``; None: told by content.
+        strict: a fault anywhere leaves nothing of it recorded.
+        record_alike: what looks like a game that is known under another key is another game.
+        source: the site that names and ids belong to.
+        dates: which number of a date comes first.
+        day: when the games of a report that tells no day were played.
+    """
+
+    path: str
+    name: str
+    pool: str | None = None
+    format: str | None = None
+    strict: bool = False
+    record_alike: bool = False
+    source: str | None = None
+    dates: str | None = None
+    day: str | None = None
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Sent:
+        """What was sent with a file, by name.
+
+        Raises:
+            MalformedError: with everything that cannot be.
+        """
+        sent, faults = cls(**told), list[str]()
+        if sent.format is not None and sent.format not in FORMATS:
+            faults.append(f"format must be one of {', '.join(FORMATS)}, got {sent.format!r}")
+        if sent.dates is not None and sent.dates not in ORDERS:
+            faults.append(f"dates must be one of {', '.join(ORDERS)}, got {sent.dates!r}")
+        if sent.source is not None and not PREFIX.fullmatch(sent.source):
+            faults.append(f"source must match {PREFIX.pattern}, got {sent.source!r}")
+        if sent.day is not None:
+            try:
+                instant_ms(sent.day)
+            except ValueError as error:
+                faults.append(f"day: {error}")
+        if faults:
+            raise MalformedError(faults)
+        return sent
+
+    def choice(self, ledger: Ledger) -> PoolChoice:
+        """The pool of its games.
+
+        Raises:
+            UnknownNameError: there is no such pool.
+        """
+        if self.pool == BY_SPEED:
+            return PoolChoice(pool=BY_SPEED)
+        return PoolChoice(pool=ledger.pool(self.pool).name)
+
+
+def previewed(ledger: Ledger, sent: Sent) -> Account:
+    """What an import would record, with the first games as they were understood; nothing is written."""
+    with closing(ImportPreview(ledger, FIRST_GAMES)) as preview:
+        told = _taken(ledger, sent, preview.import_games, lambda _: None)
+        newcomers = [(person.identity or "", person.name or "") for person in preview.new_players]
+        return {
+            **told,
+            "games": as_rows(preview.games()),
+            "pools": dict(preview.pools),
+            "newcomers": _newcomers(ledger, newcomers),
+        }
+
+
+def imported(ledger: Ledger, sent: Sent, token: str | None, advance: Callable[[int], None]) -> Account:
+    """Record the games of a file.
+
+    Args:
+        ledger: where they are recorded.
+        sent: the file.
+        token: what proves who sent it.
+        advance: called with the number of games of each part that was taken, outside of any transaction unless the
+            import is strict.
+    """
+    return _taken(ledger, sent, partial(ledger.import_games, token=token), advance)
+
+
+def _taken(ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advance: Callable[[int], None]) -> Account:
+    choice = sent.choice(ledger)
+    try:
+        with open_source(sent.path) as source:
+            if sent.format is None and (kind := foreign(source.first)):
+                raise MalformedError([f"{sent.name} is {kind}"])
+            fmt = sent.format or detect(source.first)
+            outside = outside_games(ledger, choice.pool)
+            said = SaidOfFile(source=sent.source, day=sent.day, dates=sent.dates)
+            report = take(
+                outside.passing(game_frames(source, fmt, said)),
+                choice=choice,
+                strict=sent.strict,
+                record_alike=sent.record_alike,
+                faults_so_far=lambda: source.reading.fault_count,
+                advance=advance,
+                rounds=lambda: source.reading.rounds,
+            )
+            return _account(ledger, sent, fmt, source, report, outside, choice)
+    except StorageError as error:
+        if error.path != sent.path:
+            raise
+        raise MalformedError([str(error).replace(sent.path, sent.name)]) from None
+
+
+def _account(
+    ledger: Ledger,
+    sent: Sent,
+    fmt: str,
+    source: Source,
+    report: ImportReport,
+    outside: OutsideGames,
+    choice: PoolChoice,
+) -> Account:
+    """What became of a file."""
+    reading = source.reading
+    faults = sorted({*reading.faults, *report.faults, *([reading.ending] if reading.ending else [])})
+    count = reading.fault_count + report.fault_count
+    notes = [*report.notes, *reading.notes]
+    alike = [(each.line, str(each)) for each in report.alike]
+    return {
+        "name": sent.name,
+        "format": fmt,
+        "strict": sent.strict,
+        "recorded": report.recorded,
+        "repeated": report.repeated,
+        "supplemented": report.supplemented,
+        "rounds": report.rounds,
+        "players": report.players,
+        "kept_names": report.kept_names,
+        "new_pools": list(report.new_pools),
+        "left_out": {**reading.skipped, **report.left_out},
+        "faults": [list(fault) for fault in faults[:MOST_TOLD]],
+        "fault_count": count,
+        "alike": [list(each) for each in alike[:MOST_TOLD]],
+        "alike_count": report.alike_count,
+        "notes": [list(note) for note in [*outside.games, *sorted(notes)][:MOST_TOLD]],
+        "note_count": outside.count + report.note_count + reading.note_count,
+        "newcomers": _newcomers(ledger, report.newcomers),
+        "tournaments": [_opening(each) for each in openings(ledger, reading.tournaments, choice.pool)][:MOST_TOLD],
+        "position": ledger.journal.size(),
+    }
+
+
+def _newcomers(ledger: Ledger, newcomers: list[tuple[str, str]]) -> list[Account]:
+    """The players who are new, those first who have the name of somebody known, with who that is."""
+    alike = {note.place: note.others for note in ledger.registry.namesakes(newcomers)}
+    order = sorted(range(len(newcomers)), key=lambda place: (place not in alike, place))[:MOST_TOLD]
+    return [
+        {"identity": newcomers[place][0], "name": newcomers[place][1], "alike": alike.get(place, [])} for place in order
+    ]
+
+
+def _opening(opening: Opening) -> Account:
+    """The days of a tournament that a file reports, in the words of the verb that proposes to record them."""
+    event = opening.event
+    words = {
+        "tournament": event.tournament,
+        "pool": event.pool,
+        "started": event.starts_at,
+        "ended": event.ends_at,
+        "format": event.format,
+        "entrants": event.entrants,
+        "rounds": event.rounds,
+    }
+    return {"words": words, "problem": opening.problem}
