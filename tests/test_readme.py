@@ -152,7 +152,8 @@ def test_an_example_in_words_calls_a_command_with_words_that_it_takes(
     """
     monkeypatch.chdir(tmp_path)
     (tmp_path / "club.db").touch()
-    lines = [line for text in TEXTS.values() for block in readmes.blocks(text, "sh") for line in block.splitlines()]
+    blocks = [block.replace("\\\n", "") for text in TEXTS.values() for block in readmes.blocks(text, "sh")]
+    lines = [line for block in blocks for line in block.splitlines()]
     examples = [line for line in lines if "rating-ledger " in line]
     for name, text in TEXTS.items():
         if name != "tools/README.md":  # there each command is named with what it takes

@@ -207,13 +207,13 @@ def import_file(ledger: Ledger, asks: Asks, args: Args) -> Answer:
             asks.between()
 
     try:
-        told = imported(ledger, Sent.of(args["sent"]), asks.token, advance)
+        account = imported(ledger, Sent.of(args["sent"]), asks.token, advance)
     except LedgerError as error:
         state |= {"state": "refused", "words": str(error)}
         raise
     finally:
         Path(args["sent"]["path"]).unlink(missing_ok=True)
-    state |= {"state": "done", "position": told["position"], "account": told}
+    state |= {"state": "done", "position": account["position"], "account": account}
     return state
 
 

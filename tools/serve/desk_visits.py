@@ -14,7 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
 import attrs
@@ -34,6 +34,7 @@ from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Ask, Deed, Leads, Page, Type
 from .parameters import Parameter, choice
 from .parameters import asked as read_parameters
 from .problems import Problem, RefusedError
+from .readers import Reader
 from .rendering import Around
 from .routes import Cost
 from .safety import Guard
@@ -52,9 +53,6 @@ from .sessions import (
     sign_in_fault,
 )
 from .wire import WriterClient
-
-if TYPE_CHECKING:
-    from .readers import Reader
 
 SIGN_IN, SIGN_OUT = f"{PREFIX}/sign-in", f"{PREFIX}/sign-out"
 MOST_FIELDS, LONGEST_FIELD = 200, 64 * 1024  # of a form; characters
@@ -467,7 +465,7 @@ class Visits:
             async with self._slowly:
                 await asyncio.sleep(SLOWLY)
         try:
-            told = await self._client.ask("sign-in", {"where": where}, token=typed.get("token", "").strip())
+            begun = await self._client.ask("sign-in", {"where": where}, token=typed.get("token", "").strip())
         except RefusedError as error:
             if error.problem.status == 401:
                 self._wrong.note()
@@ -475,8 +473,8 @@ class Visits:
         if (before := self._cookies.read(request, SESSION)) is not None:  # a session that is followed by another ends
             with suppress(RefusedError):
                 await self._client.ask("sign-out", {"where": where}, token=before)
-        word = str(told.pop("word"))
-        session = Session(**{**told, "roles": frozenset(told["roles"])})
+        word = str(begun.pop("word"))
+        session = Session(**{**begun, "roles": frozenset(begun["roles"])})
         answer = await self._after_signing_in(request, Asks(word, session), again)
         self._cookies.put(answer, SESSION, word)
         self._cookies.take_away(answer, VISIT)

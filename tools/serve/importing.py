@@ -56,13 +56,13 @@ class Sent:
     day: str | None = None
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Sent:
+    def of(cls, words: Mapping[str, Any]) -> Sent:
         """What was sent with a file, by name.
 
         Raises:
             MalformedError: with everything that cannot be.
         """
-        sent, faults = cls(**told), list[str]()
+        sent, faults = cls(**words), list[str]()
         if sent.format is not None and sent.format not in FORMATS:
             faults.append(f"format must be one of {', '.join(FORMATS)}, got {sent.format!r}")
         if sent.dates is not None and sent.dates not in ORDERS:
@@ -92,10 +92,10 @@ class Sent:
 def previewed(ledger: Ledger, sent: Sent) -> Account:
     """What an import would record, with the first games as they were understood; nothing is written."""
     with closing(ImportPreview(ledger, FIRST_GAMES)) as preview:
-        told = _taken(ledger, sent, preview.import_games, lambda _: None)
+        account = _taken(ledger, sent, preview.import_games, lambda _: None)
         newcomers = [(person.identity or "", person.name or "") for person in preview.new_players]
         return {
-            **told,
+            **account,
             "games": as_rows(preview.games()),
             "pools": dict(preview.pools),
             "newcomers": _newcomers(ledger, newcomers),
