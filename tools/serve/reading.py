@@ -37,7 +37,8 @@ def _desk(reader: Reader, serving: Serving) -> Visits | None:
     if serving.folder is None:
         return None
     tempfile.tempdir = str(serving.folder)  # what is uploaded waits where nobody else may look
-    return Visits(reader, WriterClient(serving.folder), serving.folder)
+    by_proxy = serving.person_header is not None
+    return Visits(reader, WriterClient(serving.folder), serving.folder, by_proxy=by_proxy)
 
 
 if __name__ == "__main__":
