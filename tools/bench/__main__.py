@@ -33,6 +33,7 @@ from . import (
     player_lines,
     scheme_lines,
     store_lines,
+    writing_lines,
 )
 from .bounds import BOUNDS, SECTIONS
 from .datasets import GameSet, made_up, over_the_board, with_the_same_end
@@ -127,6 +128,7 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "export": lambda run: export_lines.export_lines(run.sets, run.rounds),
     "pgn": lambda run: other_lines.pgn_lines(run.data, run.rounds),
     "graph": lambda run: graph_lines.graph_lines(run.sets, run.rounds),
+    "write": lambda run: writing_lines.writing_lines(run.sets, run.made("write"), run.rounds, run.size.live),
     "start": lambda run: other_lines.start_lines(run.made("start"), run.rounds),
 }
 

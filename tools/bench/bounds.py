@@ -239,10 +239,15 @@ _OTHERS = (
     _time("graph-svg", "graph", "the same page as SVG", "the page as JSON", 4),
     _time("show", "start", "show, from the shell", "sqlite-utils rows", 0.7, 0.4),
 )
-
+_WRITE = (
+    _rate("write-many", "write", "single games of many clients", "of one client", "games/s", 4, 8),
+    _rate("write-grouped", "write", "the same", "with a transaction each", "games/s", 2, 3.6),
+    _rate("write-fair", "write", "games of the client that got least", "of the one that got most", "games", 0.5),
+    _time("write-upload", "write", "parts of an upload that a game waits for", "one part", 2, unit="parts"),
+)
 BOUNDS: tuple[Bound, ...] = (
     *_REPLAY, *_SCHEMES, *_IMPORT, *_PLAYERS, *_BUILD, *_SCHEME_BUILDS, *_JOURNAL, *_LATE, *_CORRECTIONS, *_FEW, *_LIVE,
-    *_OTHERS,
+    *_OTHERS, *_WRITE,
 )  # fmt: skip
 BY_NAME = {bound.name: bound for bound in BOUNDS}
 SECTIONS = tuple(dict.fromkeys(bound.section for bound in BOUNDS))
