@@ -32,6 +32,7 @@ from . import (
     other_lines,
     player_lines,
     scheme_lines,
+    serving_lines,
     store_lines,
     writing_lines,
 )
@@ -128,6 +129,7 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "export": lambda run: export_lines.export_lines(run.sets, run.rounds),
     "pgn": lambda run: other_lines.pgn_lines(run.data, run.rounds),
     "graph": lambda run: graph_lines.graph_lines(run.sets, run.rounds),
+    "serve": lambda run: serving_lines.serving_lines(run.size.games[-1], run.made("serve"), run.rounds),
     "write": lambda run: writing_lines.writing_lines(run.sets, run.made("write"), run.rounds, run.size.live),
     "start": lambda run: other_lines.start_lines(run.made("start"), run.rounds),
 }
