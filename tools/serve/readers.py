@@ -22,7 +22,6 @@ from urllib.parse import quote, urlencode
 import attrs
 import orjson
 
-from ledger.answers.asking import for_strangers
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import CheckpointWarning, LedgerError
 from ledger.ledger import Ledger, utc_now
@@ -163,7 +162,7 @@ class Reader:
             LedgerError: the library refuses.
         """
         held = self.open()
-        with held.ledger.moment() as position, for_strangers(self.site.names):
+        with held.ledger.moment() as position, self.site.strangers():
             tag = self._tag(held, position, target, utc_now() if route.of_today else None)
             if tag in tags or "*" in tags:
                 return Answer(None, "", tag, position, None)

@@ -6,11 +6,12 @@ says of itself.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from urllib.parse import quote, urlencode, urlsplit
 
 import attrs
 
-from ledger.answers.asking import Naming
+from ledger.answers.asking import Naming, for_strangers
 
 from .settings import Serving
 
@@ -53,6 +54,10 @@ class Site:
             names=serving.names,
             index=serving.index == "yes",
         )
+
+    def strangers(self) -> AbstractContextManager[None]:
+        """What is answered within the block is for strangers, as the settings have it."""
+        return for_strangers(self.names, entries=self.log == "entries")
 
     @property
     def prefix(self) -> str:
