@@ -25,22 +25,23 @@ from .. import output
 from . import encodings, log, openapi, pages, problems, safety
 from .desk import PREFIX as DESK
 from .desk_visits import Visits
+from .feed import Feed, Stream
 from .parameters import asked as read_parameters
 from .problems import Problem, RefusedError
 from .readers import HTML, Answer, Reader
 from .rendering import Around
-from .routes import PREFIX, ROUTES, ROWS_MEDIA, Cost, Route
+from .routes import ENTRIES, PREFIX, ROUTES, ROWS_MEDIA, STREAM, Cost, Route
 from .safety import Guard
 
 PATIENCE = 10.0  # seconds for which a scan waits for another one
 EVERY_ROUTE = (*ROUTES, *pages.ROUTES)
 
 
-def application(reader: Reader, desk: Visits | None = None) -> Starlette:
+def application(reader: Reader, desk: Visits | None = None, feed: Feed | None = None) -> Starlette:
     """The application: every address of the tables, its documentation, the desk, and problems for all else."""
-    site = reader.site
+    site, news = reader.site, feed or Feed(reader)
     described = orjson.dumps(openapi.document(site.public_url))
-    paths = [route.address for route in (*EVERY_ROUTE, *log.shown(site.log))]
+    paths = [route.address for route in (*EVERY_ROUTE, ENTRIES, STREAM, *log.shown(site.log))]
 
     async def documentation(_: Request) -> Response:
         headers = safety.headers(Guard.DATA, index=site.index)
@@ -84,6 +85,8 @@ def application(reader: Reader, desk: Visits | None = None) -> Starlette:
         routes=[
             *(Address(route.address, _endpoint(reader, route), methods=["GET"]) for route in EVERY_ROUTE),
             *([] if desk is None else desk.addresses()),
+            Address(ENTRIES.address, _endpoint(reader, ENTRIES, news), methods=["GET"]),
+            Address(STREAM.address, Stream(news, safety.headers(Guard.DATA, index=False)), methods=["GET"]),
             *log.addresses(reader, safety.headers(Guard.DATA, index=site.index)),
             Address(f"{PREFIX}/openapi.json", documentation, methods=["GET"]),
             Address("/static/{name}", static, methods=["GET"]),
@@ -102,7 +105,9 @@ def application(reader: Reader, desk: Visits | None = None) -> Starlette:
     )
 
 
-def _endpoint(reader: Reader, route: Route) -> Callable[[Request], Any]:
+def _endpoint(reader: Reader, route: Route, news: Feed | None = None) -> Callable[[Request], Any]:
+    """What answers at an address; where there are *news* to wait for, as long as is asked."""
+
     async def endpoint(request: Request) -> Response:
         words = request.query_params.multi_items()
         if route.template is not None:
@@ -111,6 +116,8 @@ def _endpoint(reader: Reader, route: Route) -> Callable[[Request], Any]:
         if wrong:
             return _refused(reader, request, problems.of_parameters(wrong))
         asked |= request.path_params
+        if news is not None and asked.get("wait"):
+            await news.until_after(asked["after"], asked["wait"])
         if route.rows and asked["format"] is None:
             asked["format"] = _accepted(request.headers.get("accept", ""))
         target = f"{request.url.path}?{urlencode(sorted((name, str(word)) for name, word in asked.items()))}"

@@ -16,7 +16,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
 import attrs
@@ -37,6 +37,7 @@ from .sites import Site
 THREADS = 4
 KEPT_BYTES = 32 * 1024 * 1024  # of answers that are kept
 HTML = "text/html; charset=utf-8"
+Value = TypeVar("Value")
 
 
 class Answer(NamedTuple):
@@ -178,6 +179,15 @@ class Reader:
         self.kept.put(target, answer)
         return answer
 
+    def now(self, ask: Callable[[Ledger], Value]) -> tuple[int, Value]:
+        """What strangers are told in this moment, and how many entries of the journal it follows from.
+
+        Raises:
+            LedgerError: the library refuses.
+        """
+        with self.open().ledger.moment() as position, self.site.strangers():
+            return position, ask(self.open().ledger)
+
     def lasting(self, target: str, make: Callable[[Ledger], Document]) -> Answer:
         """An answer that never changes once there is one, whatever is recorded meanwhile.
 
@@ -205,7 +215,7 @@ class Reader:
             elsewhere = self.site.to(value.path, *value.parts, **value.asked)
             return Answer(b"", HTML, tag, position, None, status=status, location=elsewhere)
         if route.template is not None:
-            return Answer(self.renderer.page(route.template, value, around), HTML, tag, position, None)
+            return Answer(self.renderer.page(route.template, value, around), route.media[0], tag, position, None)
         if isinstance(value, Document):
             return Answer(value.content, value.media, tag, position, None)
         if not route.rows:
