@@ -22,7 +22,7 @@ from ledger.errors import LedgerError
 from ledger.runtime.nearest import did_you_mean
 
 from .. import output
-from . import encodings, log, openapi, pages, problems, safety
+from . import atom, encodings, log, openapi, pages, problems, safety
 from .desk import PREFIX as DESK
 from .desk_visits import Visits
 from .feed import Feed, Stream
@@ -34,7 +34,7 @@ from .routes import ENTRIES, PREFIX, ROUTES, ROWS_MEDIA, STREAM, Cost, Route
 from .safety import Guard
 
 PATIENCE = 10.0  # seconds for which a scan waits for another one
-EVERY_ROUTE = (*ROUTES, *pages.ROUTES)
+EVERY_ROUTE = (*ROUTES, *pages.ROUTES, *atom.ROUTES)
 
 
 def application(reader: Reader, desk: Visits | None = None, feed: Feed | None = None) -> Starlette:

@@ -92,6 +92,10 @@ class Site:
         """A whole address, for who reads it elsewhere; *path* is as ``to`` makes it."""
         return f"{self.public_url.removesuffix(self.prefix)}{path}"
 
+    def lasting(self, path: str) -> str:
+        """What a page is called for good: its whole address; where nobody named that, a tag (RFC 4151)."""
+        return self.whole(path) if self.public_url else f"tag:localhost,2026:{path}"
+
     def tournament(self, name: str, **asked: object) -> str:
         """The address of a tournament; one whose name no path can have goes by the list of tournaments."""
         if any(part in _UPWARD for part in name.split("/")):
