@@ -11,7 +11,7 @@ from ledger import schemes
 from ledger.answers.asking import ERASED, is_kept_back, nameless, names, of_one_moment
 from ledger.correcting.corrections import ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
-from ledger.facts.events import GameRecorded, SchemeAdopted, TournamentClosed
+from ledger.facts.events import GameRecorded, SchemeAdopted
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import beside, documented
 from ledger.journal import rules
@@ -21,9 +21,6 @@ from ledger.players.people import missing
 _SAME_SIDES = """
 SELECT key FROM games WHERE white = ? AND black = ? AND ended_ms BETWEEN ? AND ? AND 'game:' || key <> ? ORDER BY key
 """
-_OF_TOURNAMENT = (
-    "SELECT 1 FROM games WHERE tournament = ? AND pool = (SELECT pool FROM pools WHERE pools.name = ?) LIMIT 1"
-)
 # The verbs of 'correct' that people use, of a game and of any other fact.
 _ANNULLING, _RESTORING = ("void", "take back"), ("reinstate", "put back")
 
@@ -119,22 +116,18 @@ def in_short(ledger: Ledger, changes: Sequence[Change]) -> str:
 
 @of_one_moment
 def doubts(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
-    """What may be meant otherwise, in words: late games that are known already, closed tournaments without a game."""
+    """What may be meant otherwise, in words: late games that are known already."""
     connection = ledger.views.connection
     sentences: list[str] = []
     for change in changes:
-        facts = change.facts or {}
         if change.do is Verb.ADD and change.kind == GameRecorded.KIND:
+            facts = change.facts or {}
             ended = facts["ended_at"]
             first, last = instant_ms(ended[:10]), instant_end_ms(ended)  # perhaps only the day was recorded
             where = (facts["white"], facts["black"], first, last, change.fact)
             keys = ", ".join(key for (key,) in connection.execute(_SAME_SIDES, where))
             if keys:
                 sentences.append(f"these players have a game of that time already: {keys}; is it the same one?")
-        elif change.do is Verb.ADD and change.kind == TournamentClosed.KIND:
-            name, pool = facts["tournament"], facts["pool"]
-            if connection.execute(_OF_TOURNAMENT, (name, pool)).fetchone() is None:
-                sentences.append(f"no game in pool {pool!r} carries the name {name!r}, which is matched whole")
     return sentences
 
 

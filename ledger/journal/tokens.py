@@ -46,7 +46,7 @@ RULES: dict[str, str] = {
     "expired-token": "this token was given for a time that is over: ask for a new one",
     "session-over": "the session at the desk is over: sign in again",
     "not-this-role": "the person whom the token names does not hold the role: ask who does",
-    "not-this-name": "the token names somebody else than --by: leave --by out",
+    "not-this-name": "the token names somebody else than --by or the proxy: use your own, and leave --by out",
 }
 SIGNED_IN, SIGNED_OUT = "signed-in", "signed-out"  # what the log calls them
 # Refusals further on that are for want of a right; they are noted in the log as well.
@@ -417,22 +417,26 @@ class Tokens:
 
     # -- sessions --------------------------------------------------------------------------------------------------
 
-    def sign_in(self, token: str, where: str) -> tuple[str, Session]:
+    def sign_in(self, token: str, where: str, person: str | None = None) -> tuple[str, Session]:
         """Begin a session of a token; returns the word that stands for it, which only this answer ever shows.
 
         Args:
             token: that was typed.
             where: where it was typed, for the log: an address.
+            person: whom something else has signed in already, whose own token it must be; None: nothing has.
 
         Raises:
-            RejectedError: it is no token of this ledger, or holds no longer; that goes into the log.
+            RejectedError: it is no token of this ledger, holds no longer, or is somebody else's; the log keeps that.
         """
         tried = f"sign in at the desk from {where}"
         if not self.are_set_up():
             self._refuse_without_any()
         if sessions.is_word(token):  # a session begins no other one
             self._refuse("unknown-token", tried, None, None, "this is the word of a session, and no token")
-        shown = self._holding(self._shown(token), token, None, tried)
+        shown = self._holding(self._shown(token), token, person, tried)
+        if person is not None and not same_person(person, shown.row.name):
+            message = f"{without_tokens(person)!r} is signed in before this server, and the token is of somebody else"
+            self._refuse("not-this-name", tried, person, shown.row, message)
         now_ms = self.records.clock_ms()
         longest_ms = now_ms + sessions.LONGEST_MS
         ends_ms = longest_ms if shown.until_ms is None else min(longest_ms, shown.until_ms)

@@ -185,7 +185,7 @@ class Views:
 
     def pools(self) -> list[Pool]:
         """The pools as they stand here: what judges a fact holds a transaction of the journal by then."""
-        written = self._written()
+        written = self.written()
         if self._pools_read is not None and self._pools_read[0] == written and not self.connection.in_transaction:
             return self._pools_read[1]
         with views_file.reading(self.path):
@@ -213,7 +213,7 @@ class Views:
             return False
         connection = self.connection
         # What made the rows takes half a millisecond to compare: it is asked again only after somebody has written.
-        written = self._written()
+        written = self.written()
         if written != self._current:
             if not views_file.are_rated_alike(connection):
                 return False
@@ -224,7 +224,7 @@ class Views:
             self._current = written
         return views_file.position(connection) == self.journal.size()
 
-    def _written(self) -> Written:
+    def written(self) -> Written:
         """What is another one after anybody has written."""
         connection = self.connection
         # The data version tells of others' commits alone, the changes of one's own; both are counted by connection.

@@ -25,6 +25,7 @@ from ledger.facts.events import (
     PolicySet,
     RatingSeeded,
     SchemeAdopted,
+    TournamentClosed,
 )
 from ledger.facts.pasts import Past
 from ledger.facts.words import Standing
@@ -183,6 +184,8 @@ def test_a_name_with_a_letter_that_nobody_sees_is_the_same_persons(club_of_two: 
 @pytest.mark.parametrize("event", BACK + ON, ids=lambda event: event.key)
 def test_what_was_approved_or_holds_from_today_on_is_true(club_of_two: ClubOfTwo, event: Event) -> None:
     ledger = club_of_two.ledger
+    if event in BACK and isinstance(event, TournamentClosed):
+        ledger.append(tournament_opened("2026-11-10", "2026-11-20"))
     ledger.policies.set("four-eyes", {"on": True}, actor="eve")
     if event in ON:
         ledger.append(event)

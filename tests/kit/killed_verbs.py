@@ -100,6 +100,9 @@ BEFORE: Mapping[str, Steps] = {
     "correct unmerge": _correction("merge", "made:p3", "--into", "made:p1"),
     "correct void-tournament": (_IMPORT,),
     "correct reinstate-tournament": (_IMPORT, *_correction("void-tournament", "Cup")),
+    "correct close-tournament": (
+        ("open-tournament", "{club}", "Open", "--start", "2016-01-01", "--end", "2016-01-09"),
+    ),
     "correct fact": (_RUN,),
     "correct take-back": (_RUN,),
     "correct put-back": (_RUN, *_correction("take-back", "run:standard@2015-01")),

@@ -24,7 +24,7 @@ from tests.kit.places import ROOT
 from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools.serve import openapi, readers
 from tools.serve.readers import Answer, Kept, Reader
-from tools.serve.routes import PREFIX, ROUTES
+from tools.serve.routes import PREFIX, ROUTES, Route
 
 # Each address of the table; LIST is the published one, GAME one that counts.
 ADDRESSES = {
@@ -151,6 +151,36 @@ def test_an_answer_that_is_known_is_not_sent_again_until_something_is_recorded(
         ledger.level()
     later = get("/ranking", headers=tag)
     assert (later.status_code, later.json()["position"]) == (200, first.json()["position"] + 1)
+
+
+def test_the_same_words_cost_no_look_into_the_ledger_until_somebody_writes_or_a_day_begins(
+    served: Path, answering: Reader, get: Get, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words, plain = "/players/ann/graph?last=50", {"Accept-Encoding": "identity"}
+    first = get(words, headers=plain)
+    worked_out = list[str]()
+
+    def answer(reader: Reader, route: Route, asked: Any, target: str, *rest: Any, **more: Any) -> Answer:
+        worked_out.append(target)
+        return whole(reader, route, asked, target, *rest, **more)
+
+    whole = Reader.answer
+    monkeypatch.setattr(Reader, "answer", answer)
+    again = get(words, headers=plain)
+    assert (again.content, again.headers) == (first.content, first.headers)
+    assert get(words, headers={"If-None-Match": first.headers["etag"], **plain}).status_code == 304
+    assert worked_out == []
+    with Ledger.open(served) as ledger:
+        ledger.append(game_recorded("news", half_moves=60, ended_at="2006-12-30"))
+        ledger.level()
+    news = get(words, headers={"If-None-Match": first.headers["etag"], **plain})
+    assert (news.status_code, len(worked_out)) == (200, 1)
+    assert news.headers["ledger-position"] > first.headers["ledger-position"]
+    get(words, headers=plain)
+    assert len(worked_out) == 1
+    monkeypatch.setattr(readers, "utc_now", lambda: datetime(2100, 1, 1, tzinfo=UTC))
+    assert get(words, headers={"If-None-Match": news.headers["etag"], **plain}).status_code == 200, "another day"
+    assert len(worked_out) == 2
 
 
 def test_asking_writes_nothing(served: Path, address: dict[str, str], get: Get) -> None:

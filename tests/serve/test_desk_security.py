@@ -45,12 +45,15 @@ class Browser:
 
     address: str
     cookies: dict[str, str] = attrs.Factory(dict)
+    signed_in: dict[str, str] = attrs.Factory(dict)  # what a proxy that signs people in says of the visitor
 
     def ask(self, method: str, path: str, headers: dict[str, str] | None = None, **more: Any) -> httpx.Response:
         cookie = {"Cookie": "; ".join(f"{name}={word}" for name, word in self.cookies.items())} if self.cookies else {}
         url = f"{self.address}/desk{path}"
         with httpx.Client(timeout=60) as client:
-            answer = client.request(method, url, headers={"Accept": "text/html", **cookie, **(headers or {})}, **more)
+            answer = client.request(
+                method, url, headers={"Accept": "text/html", **self.signed_in, **cookie, **(headers or {})}, **more
+            )
         for line in answer.headers.get_list("set-cookie"):
             name, _, word = line.split(";")[0].partition("=")
             if "Max-Age=0" in line:
@@ -72,8 +75,12 @@ class Browser:
 
 @pytest.fixture(name="officers", scope="module")
 def _officers(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """A club with a game, and the tokens of its officers."""
     path = tmp_path_factory.mktemp("desk") / "club.db"
+    return path, club_of_officers(path)
+
+
+def club_of_officers(path: Path) -> dict[str, str]:
+    """Make a club with a game; the tokens of its officers."""
     with Ledger.create(path) as ledger:
         ledger.register("name:ann", "Ann")
         ledger.register("name:bob", "Bob")
@@ -83,7 +90,7 @@ def _officers(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str,
             ("eve", Role.CORRECTOR), ("ada", Role.AUDITOR), ("gone", Role.CORRECTOR), ("otto", Role.APPROVER),
         )}  # fmt: skip
         ledger.level()
-    return path, {"adam": adam, **made}
+    return {"adam": adam, **made}
 
 
 @pytest.fixture(name="desk_address", scope="module")
@@ -155,6 +162,31 @@ def test_a_word_that_somebody_else_chose_is_no_session(desk_address: str, eve: B
     name = next(name for name in eve.cookies if "session" in name)
     for word in ("x", "a" * 43, session(eve)[:-1] + ("A" if session(eve)[-1] != "A" else "B"), "", "a" * 5_000):
         assert Browser(desk_address, {name: word}).ask("GET", "").status_code == 303
+
+
+def test_behind_a_proxy_that_signs_people_in_the_token_is_the_person_s_own(tmp_path: Path) -> None:
+    club = tmp_path / "club.db"
+    tokens = club_of_officers(club)
+    words = ("--listen", "127.0.0.1:0", "--public-url", SITE, "--behind-proxy", "127.0.0.1")
+    with serving(club, *words, "--person-header", "Remote-User") as (process, _):
+        address = f"http://127.0.0.1:{_port(process.pid)}"
+        until(lambda: position(address) > 0)
+        assert "come by its address" in Browser(address).ask("GET", "/sign-in").text
+
+        def by(person: str, browser: Browser) -> Browser:
+            browser.signed_in = {"Remote-User": person}
+            return browser
+
+        other = by("adam", Browser(address)).sign_in(tokens["eve"])
+        assert (other.status_code, "the token is of somebody else" in unescape(other.text)) == (403, True)
+        eve = by("EVE", Browser(address))
+        assert (eve.sign_in(tokens["eve"]).status_code, eve.ask("GET", "").status_code) == (303, 200)
+        assert by("adam", eve).ask("GET", "").status_code == 303, "a stolen cookie is no sign-in of its own"
+        assert by("eve", eve).ask("GET", "").status_code == 200
+        eve.signed_in = {}
+        assert eve.ask("GET", "").status_code == 303
+    with Ledger.open(club, follow=False) as ledger:
+        assert [row.rule for row in ledger.tokens.log()].count("not-this-name") == 1
 
 
 def test_who_signed_out_cannot_go_on(eve: Browser) -> None:

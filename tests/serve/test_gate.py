@@ -17,7 +17,7 @@ from tests.kit.served import SITE
 from tools.serve import limits
 from tools.serve.application import application
 from tools.serve.clients import Proxies, address_of, counted_as
-from tools.serve.gate import Gate
+from tools.serve.gate import PERSON, Gate
 from tools.serve.limits import Buckets
 from tools.serve.readers import Reader
 from tools.serve.settings import Serving
@@ -125,6 +125,32 @@ def test_who_asks_is_said_by_the_proxy_that_was_named_and_by_nobody_else(
     told = gated(behind_proxy=behind_proxy)("/", peer=peer, headers=headers).text.split()
     trusted = Proxies.of(behind_proxy).trusts(peer)
     assert told[:2] == [who, "https" if trusted else "http"]
+
+
+@pytest.mark.parametrize(
+    ("peer", "headers", "person"),
+    [
+        (PROXY, {"Remote-User": "eve"}, "eve"),
+        (PROXY, {"remote-user": "Zoë".encode()}, "Zoë"),
+        (PROXY, {}, None),
+        (PROXY, [("Remote-User", "eve"), ("Remote-User", "adam")], None),  # one of the two is made up
+        (STRANGER, {"Remote-User": "eve"}, None),
+        (None, {"Remote-User": "eve"}, None),
+    ],
+)
+def test_who_is_signed_in_is_said_by_the_proxy_that_was_named_and_by_nobody_else(
+    peer: str | None, headers: Any, person: str | None
+) -> None:
+    signed_in = []
+
+    async def notes(scope: Scope, receive: Receive, send: Send) -> None:
+        signed_in.append(scope[PERSON])
+        await says_who(scope, receive, send)
+
+    settings = Serving(path=Path("club.db"), behind_proxy=PROXY, person_header="Remote-User")
+    asking(Gate(notes, settings, Clock()))("/", peer=peer, headers=headers)
+    asking(Gate(notes, Serving(path=Path("club.db"), behind_proxy=PROXY), Clock()))("/", peer=peer, headers=headers)
+    assert signed_in == [person, None]
 
 
 def test_clients_are_counted_by_address_and_of_ipv6_by_network_and_this_machine_is_not() -> None:

@@ -77,6 +77,7 @@ contact = "somebody"
 behind-proxy = "proxy.example"
 public-url = "ftp://example.org"
 names.first = 1
+person-header = "Cookie"
 """
     place = coming_club.with_suffix(".toml")
     place.write_text(words, "utf-8")
@@ -95,7 +96,14 @@ names.first = 1
         "where it listens at unix:PATH, got 'proxy.example'",
         f"{place}:11: [serve] public-url: give one that begins with https:// or http://, got 'ftp://example.org'",
         f"{place}:12: [serve] names: expected one of full, initials, numbers; got {{'first': 1}}",
+        f"{place}:13: [serve] person-header: give the name of a header that the proxy alone writes, "
+        "such as Remote-User, got 'Cookie'",
     ]
+
+
+def test_who_signs_people_in_must_be_named(coming_club: Path) -> None:
+    with pytest.raises(MalformedError, match="person-header counts from a proxy alone: name that with behind-proxy"):
+        serving(coming_club, {"person_header": "Remote-User"})
 
 
 def test_a_word_in_the_place_of_the_table_stops_every_command(coming_club: Path, run: Run) -> None:

@@ -158,9 +158,15 @@ def test_what_may_be_meant_otherwise_is_said(journal_of_four: Path, run: Run) ->
         "note: these players have a game of that time already: g1; is it the same one?",
     )
     assert "note" not in run("correct", journal_of_four, *late, "--ended", "2026-11-02").err
-    for name, is_known in (("Open", True), ("Opne", False)):
-        done = run("correct", journal_of_four, "close-tournament", name, "--ended", "2026-11-09", *EVE)
-        assert (done.code, "note: no game in pool 'standard' carries the name" not in done.err) == (0, is_known)
+
+
+def test_a_tournament_is_closed_that_there_is(journal_of_four: Path, run: Run) -> None:
+    closed = run("correct", journal_of_four, "close-tournament", "Open", "--ended", "2026-11-09", *EVE)
+    assert (closed.code, "note" in closed.err) == (0, False)
+    mistyped = run("correct", journal_of_four, "close-tournament", "Opne", "--ended", "2026-11-09", *EVE)
+    assert mistyped.code == 1
+    assert "no tournament 'Opne' in pool 'standard'" in mistyped.err
+    assert "Open" in mistyped.err, "the nearest name"
 
 
 def test_a_proposal_tells_the_fields_that_change_and_players_by_name(journal_of_four: Path, run: Run) -> None:

@@ -28,10 +28,11 @@ from .desk_visits import Visits
 from .feed import Feed, Stream
 from .parameters import asked as read_parameters
 from .problems import Problem, RefusedError
-from .readers import HTML, Answer, Reader
+from .readers import HTML, Answer, Lately, Reader
 from .rendering import Around
 from .routes import ENTRIES, PREFIX, ROUTES, ROWS_MEDIA, STREAM, Cost, Route
 from .safety import Guard
+from .sites import Site
 
 PATIENCE = 10.0  # seconds for which a scan waits for another one
 EVERY_ROUTE = (*ROUTES, *pages.ROUTES, *atom.ROUTES)
@@ -109,6 +110,12 @@ def _endpoint(reader: Reader, route: Route, news: Feed | None = None) -> Callabl
     """What answers at an address; where there are *news* to wait for, as long as is asked."""
 
     async def endpoint(request: Request) -> Response:
+        accepted, had = request.headers.get("accept", ""), request.headers.get("if-none-match", "")
+        tags, pack = encodings.tags(had), encodings.takes_gzip(request.headers.get("accept-encoding", ""))
+        question = (request.scope["path"], request.scope["query_string"], accepted if route.rows else "", pack)
+        written = reader.written()
+        if news is None and (answer := reader.lately(question, written, tags)) is not None:
+            return _sent(route, answer, reader.site, had, pack=pack)
         words = request.query_params.multi_items()
         if route.template is not None:
             words = [(name, word) for name, word in words if word]  # a form sends the fields that stayed empty, too
@@ -119,10 +126,8 @@ def _endpoint(reader: Reader, route: Route, news: Feed | None = None) -> Callabl
         if news is not None and asked.get("wait"):
             await news.until_after(asked["after"], asked["wait"])
         if route.rows and asked["format"] is None:
-            asked["format"] = _accepted(request.headers.get("accept", ""))
+            asked["format"] = _accepted(accepted)
         target = f"{request.url.path}?{urlencode(sorted((name, str(word)) for name, word in asked.items()))}"
-        tags = encodings.tags(request.headers.get("if-none-match", ""))
-        pack = encodings.takes_gzip(request.headers.get("accept-encoding", ""))
         try:
             answer = await _worked_out(reader, route, partial(reader.answer, route, asked, target, tags, pack=pack))
         except TimeoutError:
@@ -130,21 +135,19 @@ def _endpoint(reader: Reader, route: Route, news: Feed | None = None) -> Callabl
             return _refused(reader, request, made)
         except LedgerError as error:
             return _refused(reader, request, problems.refusal(error))
-        headers = safety.headers(route.guard, index=reader.site.index)
-        if answer.body is None:
-            return Response(status_code=304, headers={**headers, "ETag": _tag_sent(request, answer)})
-        return _sent(route, answer, headers, pack=pack)
+        if news is None:  # who waits for news asks the same while there are none
+            reader.note(question, Lately(written, target, answer.tag))
+        return _sent(route, answer, reader.site, had, pack=pack)
 
     return endpoint
 
 
-def _tag_sent(request: Request, answer: Answer) -> str:
-    """The tag of the answer that whoever asks has: packed, or as it is."""
-    packed = encodings.tag_of_packed(answer.tag)
-    return packed if packed in request.headers.get("if-none-match", "") else answer.tag
-
-
-def _sent(route: Route, answer: Answer, headers: Mapping[str, str], *, pack: bool) -> Response:
+def _sent(route: Route, answer: Answer, site: Site, had: str, *, pack: bool) -> Response:
+    """An answer as it is sent, or, to whoever *had* it by their header If-None-Match, that it is what it was."""
+    headers = safety.headers(route.guard, index=site.index)
+    if answer.body is None:
+        packed_tag = encodings.tag_of_packed(answer.tag)
+        return Response(status_code=304, headers={**headers, "ETag": packed_tag if packed_tag in had else answer.tag})
     more = {"ETag": answer.tag, "Ledger-Position": str(answer.position), "Content-Type": answer.media, **headers}
     more["Vary"] = "Accept, Accept-Encoding" if route.rows else "Accept-Encoding"
     if answer.location is not None:

@@ -80,7 +80,7 @@ def _once(do: Deed) -> Deed:
 
 def sign_in(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     """Begin a session of a token."""
-    word, session = ledger.tokens.sign_in(asks.token or "", args["where"])
+    word, session = ledger.tokens.sign_in(asks.token or "", args["where"], args["person"])
     return {"word": word, **_told(session)}
 
 

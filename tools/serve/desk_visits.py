@@ -26,11 +26,13 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route as Address
 
 from ledger.errors import LedgerError
+from ledger.facts.person_names import same_person
 from ledger.journal.sessions import LONGEST_MS, Session
 from ledger.ledger import Ledger, utc_now
 
 from . import problems, safety
 from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Ask, Deed, Leads, Page, Typed
+from .gate import PERSON
 from .parameters import Parameter, choice
 from .parameters import asked as read_parameters
 from .problems import Problem, RefusedError
@@ -148,8 +150,16 @@ class Kept:
 class Visits:
     """Takes the requests at the desk of one process that answers."""
 
-    def __init__(self, reader: Reader, client: WriterClient, folder: Path) -> None:
-        """Say what reads the ledger and draws pages, what leads to the writer, and where uploaded files wait."""
+    def __init__(self, reader: Reader, client: WriterClient, folder: Path, *, by_proxy: bool = False) -> None:
+        """Say what reads the ledger and draws pages, what leads to the writer, and where uploaded files wait.
+
+        Args:
+            reader: opens the ledger and draws pages.
+            client: leads to the writer.
+            folder: where uploaded files wait.
+            by_proxy: whether a proxy signs people in first, whose own tokens alone are taken then.
+        """
+        self._by_proxy = by_proxy
         self._reader, self._client, self._folder = reader, client, folder
         self._site = reader.site
         self._cookies = Cookies(public_url=self._site.public_url)
@@ -176,7 +186,8 @@ class Visits:
         if word is None:
             return None
         session = await self._in_ledger(lambda ledger: ledger.tokens.session(word))
-        if session is None:
+        signed_in = request.scope.get(PERSON)
+        if session is None or (self._by_proxy and not same_person(signed_in or "", session.person)):
             return None
         if session.is_to_be_noted(int(utc_now().timestamp() * 1000)):
             with suppress(RefusedError):
@@ -423,7 +434,7 @@ class Visits:
         status: int = 200,
     ) -> Response:
         visit = self._cookies.read(request, VISIT) or new_visit()
-        fault = sign_in_fault(self._site.public_url, None if request.client is None else request.client.host or None)
+        fault = self._sign_in_fault(request)
         left_out = {FORM_TOKEN, ONCE, "token", "file"}
         shown = {
             "next": self._next(kept.next),
@@ -439,6 +450,12 @@ class Visits:
         self._cookies.put(answer, VISIT, visit)
         return answer
 
+    def _sign_in_fault(self, request: Request) -> str | None:
+        """Why nobody may sign in by this request; None: one may."""
+        if self._by_proxy and not request.scope.get(PERSON):
+            return "the proxy that signs people in has named nobody: come by its address, and sign in there first"
+        return sign_in_fault(self._site.public_url, None if request.client is None else request.client.host or None)
+
     def _next(self, asked: str | None) -> str:
         """The page of the desk that is asked for next, behind the prefix, with what is asked of it; else the first."""
         path, _, query = (asked or "").partition("?")
@@ -449,9 +466,7 @@ class Visits:
 
     async def _sign_in(self, request: Request) -> Response:
         where = self._where(request)
-        fault = origin_fault(self._site.public_url, request.headers) or sign_in_fault(
-            self._site.public_url, None if request.client is None else request.client.host or None
-        )
+        fault = origin_fault(self._site.public_url, request.headers) or self._sign_in_fault(request)
         if fault is not None:
             raise RefusedError(problems.problem(403, fault))
         typed = await self._typed(request)
@@ -465,7 +480,8 @@ class Visits:
             async with self._slowly:
                 await asyncio.sleep(SLOWLY)
         try:
-            begun = await self._client.ask("sign-in", {"where": where}, token=typed.get("token", "").strip())
+            words = {"where": where, "person": request.scope.get(PERSON) if self._by_proxy else None}
+            begun = await self._client.ask("sign-in", words, token=typed.get("token", "").strip())
         except RefusedError as error:
             if error.problem.status == 401:
                 self._wrong.note()

@@ -35,6 +35,8 @@ _STEPS = re.compile(rb"/\.\.?(?:/|$)")
 _ABSOLUTE = re.compile(rb"https?://[^/?#]*", re.IGNORECASE)
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]*|\[([0-9A-Fa-f:.]{2,45})\])(?::[0-9]{0,5})?")
 
+PERSON = "ledger.person"  # in the scope of a request: whom a trusted proxy has signed in; None: nobody
+
 _Words = Mapping[bytes, Sequence[bytes]]  # headers, each with its values
 
 
@@ -45,6 +47,8 @@ class Gate:
         """Put an application behind its limits that is served by these settings."""
         self.app = app
         self.proxies = Proxies.of(serving.behind_proxy)
+        self._person = (serving.person_header or "").lower().encode() or None
+        self._matter = _MATTER if self._person is None else _MATTER | {self._person}
         self.upload_bytes = serving.largest_upload * MIB
         rate = serving.rate / 60
         self.asked = Buckets(rate, max(rate * limits.BURST, limits.WRITES), clock=clock) if rate else None
@@ -58,7 +62,7 @@ class Gate:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        words, size = _words(scope["headers"])
+        words, size = _words(scope["headers"], self._matter)
         scope = self._as_it_is(scope, words)
         client = counted_as(scope["client"][0]) if scope["client"] else None
         started: list[int] = []
@@ -90,13 +94,15 @@ class Gate:
     def _as_it_is(self, scope: Scope, words: _Words) -> Scope:
         """The request with who asks for it, as far as somebody trusted says so, and with an address that is a path."""
         peer = scope["client"][0] if scope.get("client") else None
-        request = {**scope, "client": scope.get("client")}
+        request = {**scope, "client": scope.get("client"), PERSON: None}
         if self._trusts(peer):
             origin = self.proxies.origin(peer, words.get(b"x-forwarded-for", ()))
             request["client"] = None if origin is None else (origin, 0)
             scheme = words.get(b"x-forwarded-proto", [b""])[-1]
             if scheme in {b"http", b"https"}:
                 request["scheme"] = scheme.decode()
+            if self._person is not None and len(names := words.get(self._person, ())) == 1:  # of two, one is made up
+                request[PERSON] = names[0].decode("utf-8", "replace")
         raw = scope.get("raw_path") or b""
         # RFC 9112, 3.2.2: a server takes an address with a server's name in it; whose name that is means nothing.
         if not raw.startswith(b"/") and (absolute := _ABSOLUTE.match(raw)):
@@ -145,13 +151,13 @@ class Gate:
             raise _later(wait, "too many requests: ask less often")
 
 
-def _words(headers: Iterable[tuple[bytes, bytes]]) -> tuple[_Words, int]:
+def _words(headers: Iterable[tuple[bytes, bytes]], matter: frozenset[bytes]) -> tuple[_Words, int]:
     """The headers that matter here, each with its values, and how many bytes all have."""
     words: dict[bytes, list[bytes]] = {}
     size = 0
     for name, value in headers:
         size += len(name) + len(value)
-        if name in _MATTER:
+        if name in matter:
             words.setdefault(name, []).append(value)
     return words, size
 

@@ -10,7 +10,7 @@ import asyncio
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -36,6 +36,7 @@ from .sites import Site
 
 THREADS = 4
 KEPT_BYTES = 32 * 1024 * 1024  # of answers that are kept
+LATELY = 5_000  # questions, with the tags of their answers: of bounded length, as the gate lets through no longer ones
 HTML = "text/html; charset=utf-8"
 Value = TypeVar("Value")
 
@@ -110,6 +111,20 @@ class _Open:
     alarm: str | None
 
 
+class Lately(NamedTuple):
+    """What a question was answered with lately.
+
+    Attributes:
+        written: what is another one after anybody has written, as it was before the answer was worked out.
+        target: what the answer is kept by.
+        tag: of the answer.
+    """
+
+    written: Hashable
+    target: str
+    tag: str
+
+
 class Reader:
     """What a reading process holds: threads, each with the ledger open; answers that are kept."""
 
@@ -128,6 +143,37 @@ class Reader:
         self.scanning = asyncio.Semaphore(1)
         self.alarm: str | None = None  # as the last thread that opened the ledger saw it
         self._own = threading.local()
+        self._lately: OrderedDict[Hashable, Lately] = OrderedDict()  # by the words of a question, as they came
+
+    def written(self) -> Hashable:
+        """What is another one after anybody has written, or on another day; None: the ledger refuses."""
+        try:
+            held = self.open()
+            return (held.inode, held.alarm, held.ledger.views.written(), utc_now().astimezone(UTC).date())
+        except LedgerError:
+            return None
+
+    def lately(self, words: Hashable, written: Hashable, tags: Sequence[str]) -> Answer | None:
+        """The answer to the same words, where nobody has written since: it costs no transaction and no other thread.
+
+        Args:
+            words: all of a question that its answer depends on.
+            written: as it is now.
+            tags: of the answers that whoever asks has.
+        """
+        last = self._lately.get(words)
+        if last is None or written is None or last.written != written:
+            return None
+        if last.tag in tags or "*" in tags:
+            return Answer(None, "", last.tag, 0, None)
+        return self.kept.get(last.target, last.tag)
+
+    def note(self, words: Hashable, last: Lately) -> None:
+        """Note what a question was answered with; the questions of longest ago are forgotten."""
+        self._lately.pop(words, None)
+        self._lately[words] = last
+        if len(self._lately) > LATELY:
+            self._lately.popitem(last=False)
 
     def open(self) -> _Open:
         """This thread's ledger; one that was put in its place is opened anew."""

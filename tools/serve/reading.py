@@ -41,7 +41,8 @@ def _desk(reader: Reader, client: WriterClient | None, serving: Serving) -> Visi
     if serving.folder is None or client is None:
         return None
     tempfile.tempdir = str(serving.folder)  # what is uploaded waits where nobody else may look
-    return Visits(reader, client, serving.folder)
+    by_proxy = serving.person_header is not None
+    return Visits(reader, client, serving.folder, by_proxy=by_proxy)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ UNIX = "unix:"
 MOST_READERS = 64
 _DAY = 86_400
 _LONGEST = 1_000  # characters of a text
+_HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,63}")
+_TAKEN_HEADERS = frozenset({"authorization", "cookie", "host", "origin", "referer", "x-forwarded-proto"})
 
 
 @attrs.frozen(kw_only=True)
@@ -115,6 +117,13 @@ def _witness_key(given: object) -> str:
     return word
 
 
+def _header(given: object) -> str:
+    word = _text(given)
+    if not _HEADER.fullmatch(word) or word.lower() in _TAKEN_HEADERS or word.lower().startswith("x-forwarded-for"):
+        raise ValueError(f"give the name of a header that the proxy alone writes, such as Remote-User, got {word!r}")
+    return word
+
+
 def _contact(given: object) -> str:
     word = _text(given)
     if "@" not in word and urlsplit(word).scheme not in {"http", "https", "mailto"}:
@@ -152,6 +161,8 @@ class Serving:
         public_url: what stands before the addresses in links, without a slash at its end; None: the address itself.
         readers: how many processes answer.
         behind_proxy: whose word is taken for where a request comes from; None: nobody's.
+        person_header: the header in which a proxy that signs people in says who was signed in: the desk asks for that
+            person's own token then, and takes no other. It counts from ``behind_proxy`` alone. None: no proxy does.
         log: what of the log of the journal is shown to the world: nothing, its hashes, or its entries, too.
         checkpoint_every: seconds after which the head of the journal is signed where it grew; 0: it is not.
         witness: where checkpoints are sent to be cosigned; None: nowhere.
@@ -175,6 +186,10 @@ class Serving:
     behind_proxy: str | None = _setting(
         None, "Of the proxy whose word is taken for where a request comes from; unix: of unix:PATH.", "ADDRESS", _proxy
     )
+    person_header: str | None = _setting(
+        None, "Header in which a proxy that signs people in names the person, whose token alone the desk takes then.",
+        "NAME", _header,
+    )  # fmt: skip
     log: str = _words(
         "What of the journal's log the world may read: nothing, hashes, or entries with all that stands in them.",
         "off", "hashes", "entries", default="hashes",
@@ -238,10 +253,12 @@ def serving(path: Path, options: Mapping[str, Any]) -> Serving:
         lines = _lines(files.settings_file, table)
         name = files.settings_file
         raise MalformedError([f"{name}:{lines.get(word, 0)}: [{SERVE}] {word}: {fault}" for word, fault in faults])
-    told = Serving(path=path, **{**values, **{name: value for name, value in options.items() if value is not None}})
-    if (told.witness is None) != (told.witness_key is None):
+    settings = Serving(path=path, **{**values, **{name: value for name, value in options.items() if value is not None}})
+    if settings.person_header is not None and settings.behind_proxy is None:
+        raise MalformedError(["person-header counts from a proxy alone: name that with behind-proxy"])
+    if (settings.witness is None) != (settings.witness_key is None):
         raise MalformedError(["witness and witness-key: give both, or none: what it signs is verified by its key"])
-    return told
+    return settings
 
 
 def _read(table: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
