@@ -128,8 +128,7 @@ def _nginx(program: str, prefix: str, place: Path, folder: Path, ports: tuple[in
         text = text.replace(before, after)
     if not prefix:
         text = re.sub(r".*location = /club .*\n", "", text)
-        text = re.sub(r".*rewrite .*\n", "", text)
-        text = text.replace("^/club/(", "^/(").replace("location /club/", "location /")
+        text = text.replace("location /club/", "location /")
     places = "".join(
         f"{name}_temp_path {folder}/{name};\n" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )

@@ -137,10 +137,11 @@ def test_who_waits_is_answered_when_something_is_recorded(served: Path, get: Get
 
 
 def test_who_waits_in_vain_is_answered_with_nothing_in_time(served: Path, get: Get) -> None:
-    began = time.monotonic()
-    answer = get(f"/entries?after={size(served)}&wait=1")
-    assert (answer.status_code, answer.text) == (200, "")
-    assert 0.9 < time.monotonic() - began < 5
+    for _ in range(2):  # the same question waits anew
+        began = time.monotonic()
+        answer = get(f"/entries?after={size(served)}&wait=1")
+        assert (answer.status_code, answer.text) == (200, "")
+        assert 0.9 < time.monotonic() - began < 5
     began = time.monotonic()
     assert get("/entries?after=3&wait=30&limit=1").text
     assert time.monotonic() - began < 5, "there is something already"

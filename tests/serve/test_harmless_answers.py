@@ -23,7 +23,7 @@ from tests.kit.served_processes import serving, until
 from tools.serve.application import EVERY_ROUTE
 from tools.serve.parameters import LONGEST
 from tools.serve.rendering import Renderer
-from tools.serve.routes import Route
+from tools.serve.routes import ENTRIES, Route
 from tools.serve.sites import Site
 
 SERVE = ROOT / "tools" / "serve"
@@ -125,7 +125,7 @@ ODD_WORDS = (
 )
 
 
-@pytest.mark.parametrize("route", EVERY_ROUTE, ids=lambda route: route.address)
+@pytest.mark.parametrize("route", [*EVERY_ROUTE, ENTRIES], ids=lambda route: route.address)
 def test_no_word_in_an_address_breaks_it(route: Route, get: Get) -> None:
     """Whatever stands in the place of a name, a number or a value: the answer is never that the program failed."""
     for word in ODD_WORDS:
