@@ -51,6 +51,10 @@ class Process:
         command = [sys.executable, "-m", "tools.serve.writer", self.serving.as_json()]
         self.process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
 
+    def is_over(self) -> bool:
+        """Whether it ended by itself."""
+        return self.process is not None and self.process.poll() is not None
+
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
         """Send a signal and wait; the exit code, and what it said."""
         assert self.process is not None

@@ -21,6 +21,7 @@ from tools.serve.gate import Gate
 from tools.serve.readers import Reader
 from tools.serve.settings import Serving
 from tools.serve.sites import Site
+from tools.serve.wire import meeting
 
 
 @pytest.fixture(name="busy_base", scope="session")
@@ -75,6 +76,13 @@ def _crowded_base(busy_base: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     assert cli.main(["publish", str(club), "--at", "2006-10-31", "--by", OFFICER, "--despite-complaints"]) == 0
     assert cli.main(["checkpoint", str(club)]) == 0
     return folder
+
+
+@pytest.fixture(name="meeting_folder")
+def _meeting_folder() -> Iterator[Path]:
+    """Where the processes of a server meet: the folders of tests may be too deep for the address of a socket."""
+    with meeting() as folder:
+        yield folder
 
 
 @pytest.fixture(name="crowded")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 
 from tools.serve import problems
 from tools.serve.problems import RefusedError
-from tools.serve.wire import LARGEST, SOCKET, TooLongError, WriterClient, message, next_message
+from tools.serve.wire import LARGEST, SOCKET, TooLongError, WriterClient, meeting, message, next_message
 
 Answering = Callable[[dict[str, Any], asyncio.StreamWriter], Awaitable[None]]
 
@@ -43,9 +45,11 @@ class Writer:
         self.streams.clear()
 
 
-def playing(tmp_path: Path, answering: Answering, play: Callable[[Writer, WriterClient], Awaitable[None]]) -> None:
+def playing(
+    meeting_folder: Path, answering: Answering, play: Callable[[Writer, WriterClient], Awaitable[None]]
+) -> None:
     async def played() -> None:
-        writer, client = Writer(tmp_path, answering), WriterClient(tmp_path)
+        writer, client = Writer(meeting_folder, answering), WriterClient(meeting_folder)
         client.start()
         await writer.start()
         try:
@@ -71,15 +75,15 @@ async def silent(_: dict[str, Any], __: asyncio.StreamWriter) -> None:
     """Answers nothing."""
 
 
-def test_each_question_gets_its_own_answer_in_whatever_order_they_come(tmp_path: Path) -> None:
+def test_each_question_gets_its_own_answer_in_whatever_order_they_come(meeting_folder: Path) -> None:
     async def play(_: Writer, client: WriterClient) -> None:
         answers = await asyncio.gather(*(client.ask("game", {"n": n}, by="eve") for n in range(20)))
         assert answers == [{"told": {"n": n}, "by": "eve"} for n in range(20)]
 
-    playing(tmp_path, backwards, play)
+    playing(meeting_folder, backwards, play)
 
 
-def test_a_refusal_comes_as_it_was_made(tmp_path: Path) -> None:
+def test_a_refusal_comes_as_it_was_made(meeting_folder: Path) -> None:
     refusal = problems.problem(409, "no", "some-rule", [problems.Fault(parameter=None, detail="x", pointer="/y")])
 
     async def refuse(told: dict[str, Any], stream: asyncio.StreamWriter) -> None:
@@ -90,11 +94,11 @@ def test_a_refusal_comes_as_it_was_made(tmp_path: Path) -> None:
             await client.ask("game", {})
         assert refused.value.problem == refusal
 
-    playing(tmp_path, refuse, play)
+    playing(meeting_folder, refuse, play)
 
 
 def test_what_was_sent_when_the_writer_died_is_said_to_be_unknown_and_later_questions_reach_the_next(
-    tmp_path: Path,
+    meeting_folder: Path,
 ) -> None:
     async def play(writer: Writer, client: WriterClient) -> None:
         asked = asyncio.create_task(client.ask("game", {}))
@@ -113,25 +117,25 @@ def test_what_was_sent_when_the_writer_died_is_said_to_be_unknown_and_later_ques
         await writer.start()
         assert (await again)["told"] == {"n": 1}
 
-    playing(tmp_path, silent, play)
+    playing(meeting_folder, silent, play)
 
 
-def test_a_writer_that_is_too_slow_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_writer_that_is_too_slow_is_not_waited_for(meeting_folder: Path) -> None:
     async def play(_: Writer, client: WriterClient) -> None:
         with pytest.raises(RefusedError, match="not known whether this was recorded"):
             await client.ask("game", {}, patience=0.05)
 
-    playing(tmp_path, silent, play)
+    playing(meeting_folder, silent, play)
 
 
-def test_messages_have_a_longest_length(tmp_path: Path) -> None:
+def test_messages_have_a_longest_length(meeting_folder: Path) -> None:
     async def play(writer: Writer, client: WriterClient) -> None:
         with pytest.raises(RefusedError, match="a message of") as refused:
             await client.ask("game", {"moves": "x" * LARGEST})
         assert refused.value.problem.status == 413
         assert (await client.ask("game", {"moves": "x" * (LARGEST - 500)}))["by"] is None
 
-    playing(tmp_path, backwards, play)
+    playing(meeting_folder, backwards, play)
     with pytest.raises(TooLongError):
         message({"x": "x" * LARGEST})
 
@@ -144,7 +148,7 @@ def test_messages_have_a_longest_length(tmp_path: Path) -> None:
         asyncio.run(claims())
 
 
-def test_what_the_writer_tells_by_itself_is_waited_for(tmp_path: Path) -> None:
+def test_what_the_writer_tells_by_itself_is_waited_for(meeting_folder: Path) -> None:
     async def play(writer: Writer, client: WriterClient) -> None:
         assert await client.until_views(7, 5.0)
         assert not await client.until_views(8, 0.05)
@@ -154,4 +158,20 @@ def test_what_the_writer_tells_by_itself_is_waited_for(tmp_path: Path) -> None:
         assert await waiting
         assert (client.views, client.head) == (9, 3)
 
-    playing(tmp_path, silent, play)
+    playing(meeting_folder, silent, play)
+
+
+def test_the_folder_where_processes_meet_is_not_too_deep_for_a_socket(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = tmp_path / ("d" * 100)
+    deep.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    with meeting() as folder:
+        assert folder.stat().st_mode & 0o777 == 0o700
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(str(folder / SOCKET))
+    assert not folder.exists()
+    monkeypatch.setattr(tempfile, "tempdir", "/tmp")
+    with meeting() as folder:
+        assert folder.parent == Path("/tmp")

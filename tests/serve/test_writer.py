@@ -41,7 +41,7 @@ def keys(club: Path) -> list[str]:
         return [json.loads(body)["key"] for block in ledger.journal.read() for body in block]
 
 
-def test_what_64_clients_are_told_was_recorded_stands_once(written_club: Path, tmp_path: Path) -> None:
+def test_what_64_clients_are_told_was_recorded_stands_once(written_club: Path, meeting_folder: Path) -> None:
     token = recorder(written_club)
 
     async def ask(client: WriterClient) -> list[Any]:
@@ -51,8 +51,8 @@ def test_what_64_clients_are_told_was_recorded_stands_once(written_club: Path, t
 
         return [answer for answers in await asyncio.gather(*map(one, range(CLIENTS))) for answer in answers]
 
-    with writer(written_club, tmp_path / "w"):
-        answers = asking(tmp_path / "w", ask)
+    with writer(written_club, meeting_folder):
+        answers = asking(meeting_folder, ask)
     stands = keys(written_club)
     assert sorted(stands) == sorted(set(stands))
     for answer in answers:
@@ -63,7 +63,7 @@ def test_what_64_clients_are_told_was_recorded_stands_once(written_club: Path, t
         assert {entry.actor for entry in ledger.entries(last=len(fresh))} == {"rita"}
 
 
-def test_a_refused_game_leaves_the_others_in_and_says_why(written_club: Path, tmp_path: Path) -> None:
+def test_a_refused_game_leaves_the_others_in_and_says_why(written_club: Path, meeting_folder: Path) -> None:
     token = recorder(written_club)
     second = recorder(written_club, "rob")
 
@@ -81,8 +81,8 @@ def test_a_refused_game_leaves_the_others_in_and_says_why(written_club: Path, tm
             return_exceptions=True,
         )
 
-    with writer(written_club, tmp_path / "w"):
-        good, stranger, conflict, malformed, unknown, verb, other = asking(tmp_path / "w", ask)
+    with writer(written_club, meeting_folder):
+        good, stranger, conflict, malformed, unknown, verb, other = asking(meeting_folder, ask)
     assert (good["key"], other["key"]) == ("game:a", "game:f")
     refusals = [stranger, conflict, malformed, unknown, verb]
     assert [error.problem.status for error in refusals] == [409, 409, 400, 401, 400]
@@ -94,7 +94,7 @@ def test_a_refused_game_leaves_the_others_in_and_says_why(written_club: Path, tm
 
 
 def test_views_follow_what_is_recorded_here_and_beside_and_the_head_is_signed(
-    written_club: Path, tmp_path: Path
+    written_club: Path, meeting_folder: Path
 ) -> None:
     token = recorder(written_club)
     give_key(written_club)
@@ -111,8 +111,8 @@ def test_views_follow_what_is_recorded_here_and_beside_and_the_head_is_signed(
             await asyncio.sleep(0.05)
         raise AssertionError
 
-    with writer(written_club, tmp_path / "w", checkpoint_every=1):
-        asking(tmp_path / "w", ask)
+    with writer(written_club, meeting_folder, checkpoint_every=1):
+        asking(meeting_folder, ask)
     with Ledger.open(written_club) as ledger:
         last = ledger.checkpoints.last()
         assert last is not None
@@ -120,12 +120,12 @@ def test_views_follow_what_is_recorded_here_and_beside_and_the_head_is_signed(
 
 
 def test_what_was_accepted_before_sigterm_is_answered_and_nothing_new_is_taken(
-    written_club: Path, tmp_path: Path
+    written_club: Path, meeting_folder: Path
 ) -> None:
     token = recorder(written_club)
     answers: list[Any] = []
 
-    with writer(written_club, tmp_path / "w") as process:
+    with writer(written_club, meeting_folder) as process:
 
         async def ask(client: WriterClient) -> None:
             await client.ask("game", told("first"), token=token)
@@ -138,7 +138,7 @@ def test_what_was_accepted_before_sigterm_is_answered_and_nothing_new_is_taken(
             assert (code, said) == (0, "")
             answers.extend(await asyncio.gather(*sent, return_exceptions=True))
 
-        asking(tmp_path / "w", ask)
+        asking(meeting_folder, ask)
     good = [answer for answer in answers if not isinstance(answer, RefusedError)]
     assert good
     assert {answer["key"] for answer in good} <= set(keys(written_club))
@@ -150,13 +150,13 @@ def test_what_was_accepted_before_sigterm_is_answered_and_nothing_new_is_taken(
         assert ledger.views.is_level()
 
 
-def test_kills_under_load_lose_no_acknowledged_game(written_club: Path, tmp_path: Path) -> None:
+def test_kills_under_load_lose_no_acknowledged_game(written_club: Path, meeting_folder: Path) -> None:
     """The clients send again what they know nothing of; each game stands once."""
     token = recorder(written_club)
     acknowledged: dict[str, int] = {}
     statuses: set[int] = set()
 
-    with writer(written_club, tmp_path / "w") as process:
+    with writer(written_club, meeting_folder) as process:
 
         async def ask(client: WriterClient) -> None:
             stopped = asyncio.Event()
@@ -178,15 +178,17 @@ def test_kills_under_load_lose_no_acknowledged_game(written_club: Path, tmp_path
             loads = [asyncio.create_task(load(number)) for number in range(16)]
             for _ in range(KILLS):
                 before = len(acknowledged)
-                while len(acknowledged) < before + 50:
-                    await asyncio.sleep(0.01)
+                async with asyncio.timeout(PATIENCE):
+                    while len(acknowledged) < before + 50:
+                        assert not process.is_over(), "it ended by itself"
+                        await asyncio.sleep(0.01)
                 await asyncio.sleep(random.random() * 0.05)
                 await asyncio.to_thread(process.end, signal.SIGKILL)
                 process.start()
             stopped.set()
-            await asyncio.gather(*loads)
+            await asyncio.wait_for(asyncio.gather(*loads), PATIENCE)
 
-        asking(tmp_path / "w", ask)
+        asking(meeting_folder, ask)
     assert statuses == {503}
     stands = keys(written_club)
     assert len(set(stands)) == len(stands)

@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -27,6 +26,7 @@ from ledger.runtime.ledger_files import journal_file, kept_with
 
 from .. import output
 from .settings import UNIX, Serving
+from .wire import meeting
 
 GLANCE = 0.1  # seconds between two looks at the children
 ENDS_WITHIN = 12.0  # seconds for a child to end after SIGTERM: a little more than a reader gives its answers
@@ -76,7 +76,7 @@ def serve(serving: Serving, stopped: Event) -> None:
     Raises:
         StorageError: another server answers for it, or the address cannot be had.
     """
-    with _alone(serving), _listening(serving.listen) as listening, _meeting() as folder:
+    with _alone(serving), _listening(serving.listen) as listening, meeting() as folder:
         address = _address(serving.listen, listening)
         handed = attrs.evolve(
             serving,
@@ -175,13 +175,6 @@ def _alone(serving: Serving) -> Iterator[None]:
         raise StorageError(str(path), f"is served already, by {who}: end that first") from None
     except OSError as error:
         raise StorageError(str(lock), f"cannot be made: {error.strerror or error}") from error
-
-
-@contextmanager
-def _meeting() -> Iterator[Path]:
-    """A folder that nobody else may enter, in which the processes meet, and what is uploaded waits."""
-    with tempfile.TemporaryDirectory(prefix="rating-ledger-") as folder:
-        yield Path(folder)
 
 
 @contextmanager

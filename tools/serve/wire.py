@@ -9,8 +9,10 @@ another position and when somebody connects, ``{"head": SIZE}`` when a checkpoin
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,8 @@ from . import problems
 from .problems import Fault, Problem, RefusedError
 
 SOCKET = "writer.sock"  # in the folder where the processes of a server meet
+_FOLDER = "rating-ledger-"  # begins the name of the folder
+_LONGEST_PLACE = 100  # bytes of a path: the address of a socket has room for 103 on some systems, for 107 on Linux
 LARGEST = 1 << 20  # bytes of a message: files are told by their path
 PATIENCE = 30.0  # seconds for an answer
 MOST_WAITING = 4_096  # questions of one process that have no answer yet
@@ -32,6 +36,15 @@ _NOT_KNOWN = (
     "the process that records ended, or was too slow, before it answered: it is not known whether this was recorded. "
     "Sending the same again is safe: it is recorded once"
 )
+
+
+@contextmanager
+def meeting() -> Iterator[Path]:
+    """A folder that nobody else may enter, in which the processes of a server meet, and what is uploaded waits."""
+    place = Path(tempfile.gettempdir()) / f"{_FOLDER}12345678" / SOCKET
+    is_too_deep = len(os.fsencode(place)) > _LONGEST_PLACE
+    with tempfile.TemporaryDirectory(prefix=_FOLDER, dir="/tmp" if is_too_deep else None) as folder:  # noqa: S108  # made anew, 0700
+        yield Path(folder)
 
 
 class TooLongError(Exception):
