@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from enum import StrEnum
 from functools import wraps
 from math import floor
-from typing import Concatenate, Literal, ParamSpec, TypeVar
+from typing import Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
 
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_text
@@ -79,14 +79,30 @@ class Naming(StrEnum):
 
 
 PERSONAL = frozenset({"birth_year"})  # what is told of a player and helps to tell who it is, beside the name
+# What the program itself writes for who recorded something, where nobody was named. Any other word may be a person's.
+OWN_WORDS = frozenset({"admin", "by-hand", "import", "ledger", "registry"})
+
+
+class _Strangers(NamedTuple):
+    """What strangers are shown: players so, and the journal's entries as they stand or not."""
+
+    rule: Naming
+    entries: bool
+
+
 # Answers are made of many others: what all of them say of a person goes through this one place, whoever asks.
-_strangers: ContextVar[Naming | None] = ContextVar("strangers", default=None)
+_strangers: ContextVar[_Strangers | None] = ContextVar("strangers", default=None)
 
 
 @contextmanager
-def for_strangers(rule: Naming) -> Iterator[None]:
-    """Every answer that is made within the block is for strangers: players are shown so, nothing else personal is."""
-    before = _strangers.set(rule)
+def for_strangers(rule: Naming, *, entries: bool = False) -> Iterator[None]:
+    """Every answer that is made within the block is for strangers: players are shown so, nothing else personal is.
+
+    Args:
+        rule: as what players are shown.
+        entries: whether the entries of the journal are shown as they stand, with who recorded them.
+    """
+    before = _strangers.set(_Strangers(rule, entries))
     try:
         yield
     finally:
@@ -95,12 +111,19 @@ def for_strangers(rule: Naming) -> Iterator[None]:
 
 def naming_now() -> Naming:
     """As what players are shown here."""
-    return _strangers.get() or Naming.FULL
+    strangers = _strangers.get()
+    return Naming.FULL if strangers is None else strangers.rule
 
 
 def is_kept_back(field: str) -> bool:
     """Whether a field is not shown here, because it is personal."""
     return field in PERSONAL and _strangers.get() is not None
+
+
+def is_recorder_shown(actor: str) -> bool:
+    """Whether the word for who recorded an entry may be seen here: it is the program's own, or entries are shown."""
+    strangers = _strangers.get()
+    return strangers is None or strangers.entries or actor in OWN_WORDS
 
 
 def shown(person: Person) -> str:

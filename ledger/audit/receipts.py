@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from ledger.answers.asking import is_recorder_shown
 from ledger.audit.reader import verify_inclusion
 from ledger.errors import CorruptError, StorageError, UnknownNameError
 from ledger.facts.words import TreeHead
@@ -27,6 +28,7 @@ from ledger.players.people import Person
 from ledger.players.sealed_names import SealedNames, is_sealed, player_found, sealings
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"
+KEPT_BACK = "it shows who recorded the game; whoever keeps the ledger gives it, by 'rating-ledger receipt DB GAME'"
 MAKE_ONE = "make one with 'rating-ledger checkpoint DB'"
 
 
@@ -39,11 +41,14 @@ def receipt_of(ledger: Ledger, game: str, *, name_of: str | None = None) -> str:
         name_of: a player of the game, by name, identity or number, whose name the receipt shall prove as well.
 
     Raises:
-        UnknownNameError: no such game or player, the player did not play it, or was erased.
+        UnknownNameError: no such game or player, the player did not play it, or was erased; or strangers ask, and the
+            entry says who recorded it.
         StorageError: there is no checkpoint yet, it was made before the entry, or the journal is not that of it.
         CorruptError: what is stored of the tree does not lead to the checkpoint.
     """
     name, entry = game_found(ledger.journal, game)
+    if not is_recorder_shown(orjson.loads(entry.body)["actor"]):
+        raise UnknownNameError("receipt", name, KEPT_BACK, where="for strangers")
     person = None if name_of is None else _player_of(ledger, entry, name_of)
     last, place = ledger.checkpoints.last(), ledger.checkpoints.place
     if last is None:

@@ -410,6 +410,18 @@ class CheckpointFiles:
         """
         return last_checkpoint(self.cosigned_file)
 
+    def keep_cosigned(self, made: Checkpoint, line: str) -> None:
+        """Keep a checkpoint with the line by which a witness signed it, in the place of the one before.
+
+        Raises:
+            StorageError: the file cannot be written.
+        """
+        try:
+            replace_file(self.cosigned_file, f"{made.note}{line}".encode())
+        except OSError as error:
+            message = f"takes no cosigned checkpoint: {error.strerror or error}"
+            raise StorageError(str(self.cosigned_file), message) from error
+
     def shown(self) -> Checkpoint | None:
         """The newest checkpoint as the world is shown it: with the signatures of a witness that cosigned this one.
 

@@ -91,7 +91,7 @@ def proxy(kind: str, prefix: str, place: Path, folder: Path, port: int) -> Itera
     program = shutil.which(kind, path=f"{os.environ.get('PATH', '')}:/usr/sbin")
     if program is None:
         pytest.skip(f"no {kind} here (Debian: apt-get install {'nginx-light' if kind == 'nginx' else kind})")
-    certificate = _certificate(folder)
+    certificate = certificate_in(folder)
     plain = free_port()
     command = {"nginx": _nginx, "caddy": _caddy}[kind](program, prefix, place, folder, (port, plain))
     if os.geteuid() == 0:
@@ -128,8 +128,7 @@ def _nginx(program: str, prefix: str, place: Path, folder: Path, ports: tuple[in
         text = text.replace(before, after)
     if not prefix:
         text = re.sub(r".*location = /club .*\n", "", text)
-        text = re.sub(r".*rewrite .*\n", "", text)
-        text = text.replace("^/club/(", "^/(").replace("location /club/", "location /")
+        text = text.replace("location /club/", "location /")
     places = "".join(
         f"{name}_temp_path {folder}/{name};\n" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
@@ -158,7 +157,7 @@ def _caddy(program: str, prefix: str, place: Path, folder: Path, ports: tuple[in
     return [program, "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
 
 
-def _certificate(folder: Path) -> Path:
+def certificate_in(folder: Path) -> Path:
     """A certificate that a key in a folder signed itself."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, NAME)])

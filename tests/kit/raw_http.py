@@ -7,7 +7,7 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,15 +21,23 @@ Server = tuple[ReadingServer, int]  # and its port
 
 
 @contextmanager
-def running(app: ASGIApp, serving: Serving | None = None, place: Path | None = None) -> Iterator[Server]:
+def running(
+    app: ASGIApp,
+    serving: Serving | None = None,
+    place: Path | None = None,
+    end: Callable[[], None] | None = None,
+    ends_within: int = 1,
+) -> Iterator[Server]:
     """A server of a reader in a thread of the test, so that its limits can be other ones.
 
     Args:
         app: what answers.
         serving: how it is served.
         place: of its socket of this machine; None: it has a port.
+        end: called when it is to end.
+        ends_within: seconds for what is being answered then.
     """
-    server = ReadingServer(app, serving or Serving(path=Path("club.db")), ends_within=1)
+    server = ReadingServer(app, serving or Serving(path=Path("club.db")), ends_within, end)
     with socket.create_server(("127.0.0.1", 0)) if place is None else _at(place) as listening:
         port = listening.getsockname()[1] if place is None else 0
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -53,7 +53,7 @@ def test_every_line_of_levels_1_and_2_is_there_once_and_says_one_thing() -> None
 def test_what_is_left_open_is_counted() -> None:
     """The number goes down; who makes it larger says so here."""
     left = [number for number, line in LINES.items() if "open" in line]
-    assert len(left) == 2
+    assert left == []
 
 
 @cache
@@ -110,9 +110,8 @@ def test_cryptography_is_that_of_known_libraries() -> None:
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "hashlib":
                 assert node.attr in {"sha256"}, module
             if isinstance(node, ast.Import):
-                assert not {each.name.partition(".")[0] for each in node.names} & {"Crypto", "nacl", "ssl", "rsa"}, (
-                    module
-                )
+                own = {"Crypto", "nacl", "rsa"} | (set() if module == "tools.serve.witnesses" else {"ssl"})
+                assert not {each.name.partition(".")[0] for each in node.names} & own, module
 
 
 def test_what_must_not_be_guessed_is_drawn_by_the_system() -> None:
@@ -140,7 +139,7 @@ def test_the_server_calls_nobody_but_the_witness() -> None:
             names = {each.name for each in node.names} if isinstance(node, ast.Import) else set()
             names |= {str(node.module)} if isinstance(node, ast.ImportFrom) else set()
             calling |= {module} if names & clients else set()
-    assert calling <= {"tools.serve.witness"}
+    assert calling == {"tools.serve.witnesses"}
 
 
 def test_processes_meet_in_a_folder_of_their_own(

@@ -23,7 +23,7 @@ from tests.kit.served_processes import serving, until
 from tools.serve.application import EVERY_ROUTE
 from tools.serve.parameters import LONGEST
 from tools.serve.rendering import Renderer
-from tools.serve.routes import Route
+from tools.serve.routes import ENTRIES, Route
 from tools.serve.sites import Site
 
 SERVE = ROOT / "tools" / "serve"
@@ -125,7 +125,7 @@ ODD_WORDS = (
 )
 
 
-@pytest.mark.parametrize("route", EVERY_ROUTE, ids=lambda route: route.address)
+@pytest.mark.parametrize("route", [*EVERY_ROUTE, ENTRIES], ids=lambda route: route.address)
 def test_no_word_in_an_address_breaks_it(route: Route, get: Get) -> None:
     """Whatever stands in the place of a name, a number or a value: the answer is never that the program failed."""
     for word in ODD_WORDS:
@@ -197,7 +197,7 @@ def test_no_word_is_run_as_code_and_no_object_is_made_of_foreign_bytes() -> None
 def test_templates_escape_everything_and_pages_keep_nothing_in_a_browser() -> None:
     environment = Renderer(Site())._environment
     assert environment.autoescape is True
-    for path in (SERVE / "templates").rglob("*.html"):
+    for path in (*(SERVE / "templates").rglob("*.html"), *(SERVE / "templates").rglob("*.xml")):
         text = path.read_text("utf-8")
         assert not re.search(r"\|\s*safe\b|autoescape|<script(?![^>]*\ssrc=)|\son[a-z]+\s*=|\sstyle=", text), path
     for path in (SERVE / "static").glob("*.js"):
@@ -222,4 +222,4 @@ def test_what_is_installed_has_no_tests_no_attacks_and_no_version_control() -> N
         ["git", "ls-files", "tools/serve"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.split()
     suffixes = {Path(name).suffix for name in listed}
-    assert suffixes <= {".py", ".md", ".html", ".css", ".js", ".svg", ".toml", ""}
+    assert suffixes <= {".py", ".md", ".html", ".xml", ".css", ".js", ".svg", ".toml", ""}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 import re
 import shutil
 import socket
@@ -20,9 +20,13 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
+from ledger.ledger import Ledger
+from tests.kit.games import game_recorded
 from tests.kit.proxies import KINDS, NAME, PREFIXES, Proxy, free_port, proxy
 from tests.kit.raw_http import running, statuses
+from tests.kit.served_processes import until
 from tools.serve.application import application
+from tools.serve.feed import Feed
 from tools.serve.gate import Gate
 from tools.serve.readers import Reader
 from tools.serve.settings import Serving
@@ -189,33 +193,39 @@ def test_files_come_through_and_what_is_larger_is_refused(kind: str, before: Bef
         assert statuses(started.said(head.encode())) == [413]
 
 
+@pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_streamed_comes_at_once(kind: str, before: Before) -> None:
-    go_on = asyncio.Event()
-    loops = []
+def test_what_is_recorded_is_told_at_once_through_the_proxy(
+    kind: str, prefix: str, before: Before, served: Path
+) -> None:
+    readers: list[Reader] = []
+    feeds: list[Feed] = []
 
-    async def stream(scope: Scope, receive: Receive, send: Send) -> None:
-        loops.append(asyncio.get_running_loop())
-        headers = [(b"content-type", b"application/x-ndjson")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b"first\n", "more_body": True})
-        await go_on.wait()
-        await send({"type": "http.response.body", "body": b"second\n"})
+    def make(public_url: str) -> Any:
+        readers.append(Reader(served, Site(public_url=public_url), threads=2))
+        feeds.append(Feed(readers[0]))
+        return application(readers[0], feed=feeds[0])
 
-    started, _ = before(kind, "/club", lambda _: stream)
-    with (
-        httpx.Client(verify=started.context(), timeout=30) as client,
-        client.stream(
-            "GET",
-            f"https://127.0.0.1:{started.port}/club/entries",
-            headers={"Host": NAME},
-            extensions={"sni_hostname": NAME},
-        ) as answer,
-    ):
-        lines = answer.iter_lines()
-        assert next(lines) == "first"
-        loops[0].call_soon_threadsafe(go_on.set)
-        assert next(lines) == "second"
+    started, ask = before(kind, prefix, make)
+    with Ledger.open(served) as ledger:
+        position = ledger.journal.size()
+        address = f"https://127.0.0.1:{started.port}{prefix}/api/v1/stream"
+        with (
+            httpx.Client(verify=started.context(), timeout=30) as client,
+            client.stream("GET", address, headers={"Host": NAME}, extensions={"sni_hostname": NAME}) as answer,
+        ):
+            lines = answer.iter_lines()
+            assert next(lines) == f"id: {position}"
+            for number in range(3):
+                ledger.append(game_recorded(f"new-{number}", half_moves=60))
+                ledger.level()
+                line = next(line for line in lines if line.startswith("data: "))
+                told = json.loads(line.removeprefix("data: "))
+                assert (told["position"], told["key"]) == (position + number + 1, f"game:new-{number}")
+    assert len(ask(f"api/v1/entries?after={position}&wait=30").text.splitlines()) == 3
+    (news,) = feeds
+    until(lambda: news.listeners == 0)  # the proxy tells that the listener went away
+    readers[0].close()
 
 
 @pytest.mark.parametrize("kind", KINDS)

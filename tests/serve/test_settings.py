@@ -12,6 +12,7 @@ from tests.kit.commands import Run
 from tools.commands.serve import serve
 from tools.serve.settings import SETTINGS, Serving, serving, word_of
 
+WITNESS_KEY = "witness.example+017acff4+BGtra2tra2tra2tra2tra2tra2tra2tra2tra2tra2tr"
 WORDS = """
 [serve]
 listen = "unix:/run/club.sock"
@@ -21,6 +22,7 @@ behind-proxy = "10.0.0.0/8,unix"
 log = "entries"
 checkpoint-every = 600
 witness = "https://witness.example/"
+witness-key = "witness.example+017acff4+BGtra2tra2tra2tra2tra2tra2tra2tra2tra2tra2tr"
 contact = "arbiter@example.org"
 names = "initials"
 index = "yes"
@@ -46,6 +48,7 @@ def test_every_setting_stands_in_the_file_and_the_command_line_wins(coming_club:
         log="off",
         checkpoint_every=600,
         witness="https://witness.example",
+        witness_key=WITNESS_KEY,
         contact="arbiter@example.org",
         names="initials",
         index="yes",

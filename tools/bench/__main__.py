@@ -28,6 +28,7 @@ from . import (
     few_lines,
     figures,
     graph_lines,
+    listener_lines,
     live_lines,
     other_lines,
     player_lines,
@@ -50,7 +51,7 @@ class Size:
 
     Attributes: games: Of the made-up sets. real: Whether the sets of real games are measured, too. live: Games that are
         appended one by one. events: Events in transactions of 1,000, and of the aggregate that a repository rebuilds.
-        players: Of a list of players.
+        players: Of a list of players. listeners: To the stream of a server.
     """
 
     games: tuple[int, ...]
@@ -58,13 +59,16 @@ class Size:
     live: int
     events: int
     players: int
+    listeners: int
 
 
 SIZES: Mapping[str, Size] = {
-    "tiny": Size((2_000, 4_000), real=True, live=20, events=2_000, players=3_000),
-    "small": Size((10_000, 100_000), real=False, live=500, events=10_000, players=20_000),
-    "usual": Size((100_000, 1_000_000), real=True, live=3_000, events=50_000, players=300_000),
-    "large": Size((100_000, 1_000_000, 10_000_000), real=True, live=3_000, events=50_000, players=1_500_000),
+    "tiny": Size((2_000, 4_000), real=True, live=20, events=2_000, players=3_000, listeners=200),
+    "small": Size((10_000, 100_000), real=False, live=500, events=10_000, players=20_000, listeners=1_000),
+    "usual": Size((100_000, 1_000_000), real=True, live=3_000, events=50_000, players=300_000, listeners=10_000),
+    "large": Size(
+        (100_000, 1_000_000, 10_000_000), real=True, live=3_000, events=50_000, players=1_500_000, listeners=10_000
+    ),
 }
 
 
@@ -131,6 +135,7 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "graph": lambda run: graph_lines.graph_lines(run.sets, run.rounds),
     "serve": lambda run: serving_lines.serving_lines(run.size.games[-1], run.made("serve"), run.rounds),
     "write": lambda run: writing_lines.writing_lines(run.sets, run.made("write"), run.rounds, run.size.live),
+    "listeners": lambda run: listener_lines.listener_lines(run.made("listeners"), run.rounds, run.size.listeners),
     "start": lambda run: other_lines.start_lines(run.made("start"), run.rounds),
 }
 

@@ -30,9 +30,10 @@ class Bound:
         what: what of ours is measured. rival: what it is divided by. unit: the unit of both figures. ``s``: seconds of
         the clock. ``s CPU``: seconds of the processor, of all processes together. ``games/s``, ``entries/s``,
         ``events/s``: rates by the clock; with ``CPU``, by the processor. ``GiB``: peak memory, of all processes
-        together. ``times``: a figure that is a quotient itself. small_is_good: whether the ratio must stay below its
-        bounds (times, memory) or above (rates). at_least: the ratio that must be reached; None: the line only informs.
-        aim: the ratio that is aimed at, the better one of the two. judged_from: on fewer games the line only informs.
+        together. ``KiB``: resident memory of one process. ``times``: a figure that is a quotient itself.
+        small_is_good: whether the ratio must stay below its bounds (times, memory) or above (rates). at_least: the
+        ratio that must be reached; None: the line only informs. aim: the ratio that is aimed at, the better one of the
+        two. judged_from: on fewer games the line only informs.
     """
 
     name: str
@@ -237,6 +238,7 @@ _OTHERS = (
     _rate("pgn", "pgn", "read PGN with clocks", "python-chess, read_game", "games/s", 15),
     _time("graph-json", "graph", "a page of 100 games as JSON", "the bare statement and the JSON encoder", 3),
     _time("graph-svg", "graph", "the same page as SVG", "the page as JSON", 4),
+    _time("listener", "listeners", "memory of the server for each listener", "30 KiB", 1, 0.8, unit="KiB"),
     _time("show", "start", "show, from the shell", "sqlite-utils rows", 0.7, 0.4),
 )
 _DATASETTE_JSON = "Datasette's cheapest JSON of the same rows"

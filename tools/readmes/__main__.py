@@ -31,7 +31,11 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
         "columns of exports": tables.exports,
         "answers of commands": tables.answers,
     },
-    "tools/serve/README.md": {"addresses of the server": tables.addresses, "pages of the server": tables.pages},
+    "tools/serve/README.md": {
+        "addresses of the server": tables.addresses,
+        "pages of the server": tables.pages,
+        "files of the server": tables.files_of_the_server,
+    },
     "tools/serve/SECURITY.md": {
         "limits of the server": tables.limits_of_the_server,
         "lines of the ASVS": tables.asvs,

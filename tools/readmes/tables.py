@@ -18,8 +18,10 @@ from ledger.facts.events import BY_KIND, OLD_KINDS
 from ledger.ratings import projectors, view_tables
 
 from ..serve import limits
+from ..serve.atom import ROUTES as ATOM
+from ..serve.log import ROUTES as LOG
 from ..serve.pages import ROUTES as PAGES
-from ..serve.routes import PREFIX, ROUTES
+from ..serve.routes import FEED, PREFIX, ROUTES
 from ..serve.settings import SETTINGS
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +63,7 @@ def answers() -> str:
 def addresses() -> str:
     """Every address of the server, with its parameters."""
     lines = ["| GET | what is answered; its parameters |", "|---|---|"]
-    for route in ROUTES:
+    for route in (*ROUTES, *FEED):
         rows = " (*rows*)" if route.rows else ""
         taken = "".join(f"<br>`{parameter.name}`: {parameter.doc}" for parameter in route.parameters)
         lines.append(f"| `{PREFIX}{route.path}` | {route.doc}{rows}{taken} |")
@@ -73,6 +75,15 @@ def pages() -> str:
     shown = (route for route in PAGES if route.template is not None)
     rows = (f"| `{route.path.replace(':path', '')}` | {route.doc.splitlines()[0]} |" for route in shown)
     return "\n".join(["| address | what it shows |", "|---|---|", *rows])
+
+
+def files_of_the_server() -> str:
+    """What others read beside pages and answers: the log, and feeds."""
+    rows = (
+        f"| `{route.path.replace(':path', '')}` | {route.doc} | `{route.media[0].partition(';')[0]}` |"
+        for route in (*LOG, *ATOM)
+    )
+    return "\n".join(["| address | what it is | media type |", "|---|---|---|", *rows])
 
 
 def limits_of_the_server() -> str:
@@ -92,6 +103,7 @@ def limits_of_the_server() -> str:
             "to take an answer",
             f"{limits.ANSWER_GRACE:g} s, and a second for each {limits.LEAST_RATE // limits.KIB} KiB",
         ),
+        ("to wait for news (`wait` of `/entries`)", f"{limits.WAIT} s; streams have no end"),
         ("to finish speaking after an early answer", f"{limits.LINGER:g} s"),
         (
             "connections",

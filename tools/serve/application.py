@@ -21,26 +21,27 @@ from ledger.errors import LedgerError
 from ledger.runtime.nearest import did_you_mean
 
 from .. import output
-from . import encodings, log, openapi, pages, problems, safety
+from . import atom, encodings, log, openapi, pages, problems, safety
 from .desk import PREFIX as DESK
 from .desk_visits import Visits
+from .feed import Feed, Stream
 from .parameters import asked as read_parameters
 from .problems import Problem, RefusedError
 from .readers import HTML, Answer, Lately, Reader
 from .rendering import Around
-from .routes import PREFIX, ROUTES, ROWS_MEDIA, Cost, Route
+from .routes import ENTRIES, PREFIX, ROUTES, ROWS_MEDIA, STREAM, Cost, Route
 from .safety import Guard
 from .sites import Site
 
 PATIENCE = 10.0  # seconds for which a scan waits for another one
-EVERY_ROUTE = (*ROUTES, *pages.ROUTES)
+EVERY_ROUTE = (*ROUTES, *pages.ROUTES, *atom.ROUTES)
 
 
-def application(reader: Reader, desk: Visits | None = None) -> Starlette:
+def application(reader: Reader, desk: Visits | None = None, feed: Feed | None = None) -> Starlette:
     """The application: every address of the tables, its documentation, the desk, and problems for all else."""
-    site = reader.site
+    site, news = reader.site, feed or Feed(reader)
     described = orjson.dumps(openapi.document(site.public_url))
-    paths = [route.address for route in (*EVERY_ROUTE, *log.shown(site.log))]
+    paths = [route.address for route in (*EVERY_ROUTE, ENTRIES, STREAM, *log.shown(site.log))]
 
     async def documentation(_: Request) -> Response:
         headers = safety.headers(Guard.DATA, index=site.index)
@@ -84,6 +85,8 @@ def application(reader: Reader, desk: Visits | None = None) -> Starlette:
         routes=[
             *(Address(route.address, _endpoint(reader, route), methods=["GET"]) for route in EVERY_ROUTE),
             *([] if desk is None else desk.addresses()),
+            Address(ENTRIES.address, _endpoint(reader, ENTRIES, news), methods=["GET"]),
+            Address(STREAM.address, Stream(news, safety.headers(Guard.DATA, index=False)), methods=["GET"]),
             *log.addresses(reader, safety.headers(Guard.DATA, index=site.index)),
             Address(f"{PREFIX}/openapi.json", documentation, methods=["GET"]),
             Address("/static/{name}", static, methods=["GET"]),
@@ -102,13 +105,15 @@ def application(reader: Reader, desk: Visits | None = None) -> Starlette:
     )
 
 
-def _endpoint(reader: Reader, route: Route) -> Callable[[Request], Any]:
+def _endpoint(reader: Reader, route: Route, news: Feed | None = None) -> Callable[[Request], Any]:
+    """What answers at an address; where there are *news* to wait for, as long as is asked."""
+
     async def endpoint(request: Request) -> Response:
         accepted, had = request.headers.get("accept", ""), request.headers.get("if-none-match", "")
         tags, pack = encodings.tags(had), encodings.takes_gzip(request.headers.get("accept-encoding", ""))
         question = (request.scope["path"], request.scope["query_string"], accepted if route.rows else "", pack)
         written = reader.written()
-        if (answer := reader.lately(question, written, tags)) is not None:
+        if news is None and (answer := reader.lately(question, written, tags)) is not None:
             return _sent(route, answer, reader.site, had, pack=pack)
         words = request.query_params.multi_items()
         if route.template is not None:
@@ -117,6 +122,8 @@ def _endpoint(reader: Reader, route: Route) -> Callable[[Request], Any]:
         if wrong:
             return _refused(reader, request, problems.of_parameters(wrong))
         asked |= request.path_params
+        if news is not None and asked.get("wait"):
+            await news.until_after(asked["after"], asked["wait"])
         if route.rows and asked["format"] is None:
             asked["format"] = _accepted(accepted)
         target = f"{request.scope['path']} {sorted(asked.items())}"
@@ -127,7 +134,8 @@ def _endpoint(reader: Reader, route: Route) -> Callable[[Request], Any]:
             return _refused(reader, request, made)
         except LedgerError as error:
             return _refused(reader, request, problems.refusal(error))
-        reader.note(question, Lately(written, target, answer.tag))
+        if news is None:  # who waits for news asks the same while there are none
+            reader.note(question, Lately(written, target, answer.tag))
         return _sent(route, answer, reader.site, had, pack=pack)
 
     return endpoint

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import socket
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import ClassVar
 
@@ -26,6 +28,7 @@ from .safety import Guard
 from .settings import Serving
 
 LOOKS_EVERY = 1.0  # seconds
+ENDLESS = "ledger.endless"  # in the state of a request whose answer goes on until the server ends
 
 
 class Connection(H11Protocol):
@@ -98,17 +101,20 @@ class Connection(H11Protocol):
         super().on_response_complete()
 
     def shutdown(self) -> None:
-        """End when what is being answered is."""
+        """End when what is being answered is; who takes nothing of a stream is not waited for."""
         if self.lingers:
             self.transport.close()
+        elif self.stalled is not None and self.cycle is not None and ENDLESS in self.cycle.scope["state"]:
+            self.transport.abort()
         else:
             super().shutdown()
 
     def ends_at(self) -> float:
         """When it is cut off if it stays as it is."""
-        if self.stalled is not None and not (self.cycle and self.cycle.response_complete):
+        is_answering = self.cycle is not None and not self.cycle.response_complete
+        if self.stalled is not None and (is_answering or self.cycle is None):
             return self.stalled + limits.ANSWER_GRACE
-        if self.transport.get_write_buffer_size():
+        if self.transport.get_write_buffer_size() and not is_answering:  # a stream may go on for days
             return self.since + limits.ANSWER_GRACE + self.answered / limits.LEAST_RATE
         if self.lingers or self.transport.is_closing():
             return self.since + limits.LINGER
@@ -146,8 +152,16 @@ class Connection(H11Protocol):
 class ReadingServer(Server):
     """uvicorn's server, which looks at its connections once a second."""
 
-    def __init__(self, app: ASGIApp, serving: Serving, ends_within: int) -> None:
-        """Serve an application; what is being answered when it is to end has so many seconds."""
+    def __init__(self, app: ASGIApp, serving: Serving, ends_within: int, end: Callable[[], None] | None = None) -> None:
+        """Serve an application.
+
+        Args:
+            app: what answers.
+            serving: how it is served.
+            ends_within: seconds for what is being answered when it is to end.
+            end: called then; ends what would go on.
+        """
+        self._end = end
         self.of_one: Counter[str | None] = Counter()
         self._proxies = Proxies.of(serving.behind_proxy)
         self._most = min(limits.CONNECTIONS, open_files() - limits.SPARE_FILES)
@@ -183,6 +197,12 @@ class ReadingServer(Server):
             self._looked = now
             self._cut_off(now)
         return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End: streams at once, other answers when they are whole."""
+        if self._end is not None:
+            self._end()
+        await super().shutdown(sockets)
 
     def _cut_off(self, now: float) -> None:
         """Cut off what takes too long, and those who leave most untaken where it is too much."""

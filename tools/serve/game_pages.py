@@ -32,6 +32,7 @@ def game(ledger: Ledger, asked: Asked) -> forms.GamePage | Moved:
     number = f"#{stands.entry}"
     concerning = list(ledger.game_log.proposals(number))
     shown = ledger.corrections.proposals(numbers=concerning) if concerning else ()
+    receipt, is_kept = _receipt(ledger, number)
     return forms.GamePage(
         game=stands,
         address=address_of(stands.game),
@@ -39,7 +40,8 @@ def game(ledger: Ledger, asked: Asked) -> forms.GamePage | Moved:
         explained=questions.sides_explained(ledger, stands),
         log=[questions.without_officers(PublicLogEntry, row) for row in recorded_games.game_log(ledger, number)],
         proposals=[questions.public(row) for row in corrections.proposal_rows(ledger, shown)],
-        receipt=_receipt(ledger, number),
+        receipt=receipt,
+        receipt_kept=is_kept,
     )
 
 
@@ -51,11 +53,14 @@ def _board(ledger: Ledger, key: str) -> forms.BoardShown | None:
     return forms.BoardShown(position=board.position, moves=board.moves)
 
 
-def _receipt(ledger: Ledger, game: str) -> str | None:
+def _receipt(ledger: Ledger, game: str) -> tuple[str | None, bool]:
+    """The receipt of a game that is there, and whether strangers do not get it."""
     try:
-        return receipt_of(ledger, game)
+        return receipt_of(ledger, game), False
+    except UnknownNameError:
+        return None, True
     except StorageError:  # no checkpoint, or an older one
-        return None
+        return None, False
 
 
 def picture(ledger: Ledger, asked: Asked) -> Document:

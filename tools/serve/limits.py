@@ -27,6 +27,7 @@ HEAD_WITHIN = 10.0  # seconds from the connection, or from the first byte of a f
 BODY_GRACE = 20.0  # seconds that a body may take whatever it is …
 LEAST_RATE = 4 * KIB  # … and a second more for each so many bytes: an old modem had more
 ANSWER_GRACE = 30.0  # seconds for an answer to leave, and a second more for each so many bytes, as well
+WAIT = 30  # seconds at most that an answer waits for news
 LINGER = 2.0  # seconds to let a client finish its words when it was answered before it had
 
 # -- connections of one process ------------------------------------------------------------------------------------

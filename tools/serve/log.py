@@ -23,7 +23,7 @@ from ledger.journal.checkpoints import Checkpoint
 from ledger.journal.tiles import ENTRIES, Tile
 from ledger.ledger import Ledger
 
-from . import problems
+from . import encodings, problems
 from .parameters import asked as read_parameters
 from .problems import RefusedError
 from .questions import Document
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 OFF = "off"  # nothing of the log is shown; the other words are hashes and ENTRIES
 TEXT, BYTES = "text/plain; charset=utf-8", "application/octet-stream"
 FOREVER = "public, max-age=31536000, immutable"
-PACKED = 6  # how hard a bundle is packed; it is packed once
 
 
 # -- what is asked of the library ------------------------------------------------------------------------------------
@@ -69,7 +68,7 @@ def tile(ledger: Ledger, asked: Asked) -> Document:
 def bundle(ledger: Ledger, asked: Asked) -> Document:
     """Up to 256 entries as they stand in the journal, each behind its length in two bytes; packed by gzip."""
     content = _covered(ledger, f"tile/{ENTRIES}/{asked['bundle']}").content(ledger.journal)
-    return Document(gzip.compress(content, PACKED, mtime=0), BYTES)
+    return Document(encodings.packed(content), BYTES)
 
 
 def _covered(ledger: Ledger, name: str) -> Tile:
@@ -156,8 +155,8 @@ def _lasting(safe: Mapping[str, str], reader: Reader, route: Route, request: Req
     tag = answer.tag
     if route.ask is bundle:
         headers["Vary"] = "Accept-Encoding"
-        if "gzip" in request.headers.get("accept-encoding", ""):
-            headers["Content-Encoding"], tag = "gzip", f'{tag[:-1]}-gz"'
+        if encodings.takes_gzip(request.headers.get("accept-encoding", "")):
+            headers["Content-Encoding"], tag = "gzip", encodings.tag_of_packed(tag)
         else:
             content = gzip.decompress(content)
     return _unless_there(request, tag, content, {**headers, "ETag": tag})

@@ -11,7 +11,7 @@ from ledger.facts.json_schemas import class_schema
 from .parameters import Parameter
 from .problems import MEDIA, Problem
 from .questions import PROGRAM
-from .routes import PREFIX, ROUTES, ROWS_MEDIA, Route
+from .routes import FEED, PREFIX, ROUTES, ROWS_MEDIA, Route
 
 _POSITION = {"type": "integer", "description": "how many entries of the journal it follows from"}
 _DOCS = {
@@ -34,7 +34,7 @@ def document(public_url: str = "") -> dict[str, Any]:
     """
     parts: dict[str, Any] = {}
     problem = _named(Problem, parts)
-    paths = {f"{PREFIX}{route.path}": {"get": _operation(route, parts, problem)} for route in ROUTES}
+    paths = {f"{PREFIX}{route.path}": {"get": _operation(route, parts, problem)} for route in (*ROUTES, *FEED)}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -94,6 +94,8 @@ def _content(route: Route, parts: dict[str, Any]) -> dict[str, Any]:
     if route.form is None:
         return {media: {"schema": {"type": "string"}} for media in route.media}
     named = _named(route.form, parts)
+    if route in FEED:  # which no JSON document is: each line, or the data of each event, is one
+        return {media: {"schema": {"type": "string"}, "x-item-schema": named} for media in route.media}
     if not route.rows:
         whole = parts[route.form.__name__]
         if "position" not in whole["properties"]:

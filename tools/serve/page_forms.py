@@ -250,7 +250,8 @@ class GamePage:
         explained: why it changed both ratings.
         log: what the journal says about it.
         proposals: the corrections that concern it.
-        receipt: what proves that it was recorded; None: no checkpoint covers it yet.
+        receipt: what proves that it was recorded; None: no checkpoint covers it yet, or strangers do not get it.
+        receipt_kept: whether strangers do not get it, because it names who recorded the game.
     """
 
     game: RecordedGame
@@ -260,6 +261,7 @@ class GamePage:
     log: list[forms.PublicLogEntry]
     proposals: list[forms.PublicCorrection]
     receipt: str | None
+    receipt_kept: bool
 
 
 @attrs.frozen(kw_only=True)

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import attrs
+import orjson
 
 from ledger import schemes
 from ledger.answers import (
@@ -28,6 +29,7 @@ from ledger.answers import (
     publications,
     rankings,
     rating_changes,
+    recorded_entries,
     recorded_games,
     searching,
     streaks,
@@ -41,6 +43,7 @@ from ledger.answers.game_pgn import game_pgn
 from ledger.answers.graphs import html, json_form, pages, svg
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.read_models import last_row
+from ledger.answers.rows import as_rows
 from ledger.audit.receipts import receipt_of
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.ledger import Ledger
@@ -401,3 +404,17 @@ def board(ledger: Ledger, asked: Asked) -> boards.FinalPosition:
 def receipt(ledger: Ledger, asked: Asked) -> Document:
     """What proves that a game was recorded: the entry, and the way to the last checkpoint."""
     return Document(receipt_of(ledger, asked["game"]).encode(), "text/plain; charset=utf-8")
+
+
+# -- what comes ----------------------------------------------------------------------------------------------------
+
+
+def entries(ledger: Ledger, asked: Asked) -> Document:
+    """The entries that follow a position, each on a line: which, and whom it is about; at once, or when one comes."""
+    rows = as_rows(recorded_entries.entries_after(ledger, asked["after"], asked["limit"]))
+    return Document(b"".join(orjson.dumps(row) + b"\n" for row in rows), "application/x-ndjson")
+
+
+def stream(ledger: Ledger, asked: Asked) -> Document:
+    """The same as server-sent events, told as they come for as long as one listens."""
+    return entries(ledger, asked)

@@ -16,13 +16,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
 import attrs
 import orjson
 
-from ledger.answers.asking import for_strangers
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import CheckpointWarning, LedgerError
 from ledger.ledger import Ledger, utc_now
@@ -39,6 +38,7 @@ THREADS = 1  # two would only take turns: one interpreter runs one of them at a 
 KEPT_BYTES = 32 * 1024 * 1024  # of answers that are kept
 LATELY = 5_000  # questions, with the tags of their answers: of bounded length, as the gate lets through no longer ones
 HTML = "text/html; charset=utf-8"
+Value = TypeVar("Value")
 
 
 class Answer(NamedTuple):
@@ -210,7 +210,7 @@ class Reader:
             LedgerError: the library refuses.
         """
         held = self.open()
-        with held.ledger.moment() as position, for_strangers(self.site.names):
+        with held.ledger.moment() as position, self.site.strangers():
             tag = self._tag(held, position, target, utc_now() if route.of_today else None)
             if tag in tags or "*" in tags:
                 return Answer(None, "", tag, position, None)
@@ -225,6 +225,15 @@ class Reader:
             answer = answer._replace(packed=encodings.packed(answer.body))
         self.kept.put(target, answer)
         return answer
+
+    def now(self, ask: Callable[[Ledger], Value]) -> tuple[int, Value]:
+        """What strangers are told in this moment, and how many entries of the journal it follows from.
+
+        Raises:
+            LedgerError: the library refuses.
+        """
+        with self.open().ledger.moment() as position, self.site.strangers():
+            return position, ask(self.open().ledger)
 
     def lasting(self, target: str, make: Callable[[Ledger], Document]) -> Answer:
         """An answer that never changes once there is one, whatever is recorded meanwhile.
@@ -253,7 +262,7 @@ class Reader:
             elsewhere = self.site.to(value.path, *value.parts, **value.asked)
             return Answer(b"", HTML, tag, position, None, status=status, location=elsewhere)
         if route.template is not None:
-            return Answer(self.renderer.page(route.template, value, around), HTML, tag, position, None)
+            return Answer(self.renderer.page(route.template, value, around), route.media[0], tag, position, None)
         if isinstance(value, Document):
             return Answer(value.content, value.media, tag, position, None)
         if not route.rows:

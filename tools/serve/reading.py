@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from .application import application
 from .connections import ReadingServer
 from .desk_visits import Visits
+from .feed import Feed
 from .gate import Gate
 from .readers import Reader
 from .settings import Serving
@@ -25,20 +26,23 @@ def main(arguments: Sequence[str]) -> int:
     serving = Serving.of_json(arguments[0])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
     reader = Reader(serving.path, Site.of(serving))
-    server = ReadingServer(Gate(application(reader, _desk(reader, serving)), serving), serving, ENDS_WITHIN)
+    client = None if serving.folder is None else WriterClient(serving.folder)
+    feed = Feed(reader, client)
+    app = Gate(application(reader, _desk(reader, client, serving), feed), serving)
+    server = ReadingServer(app, serving, ENDS_WITHIN, feed.end)
     with socket.socket(fileno=int(arguments[1])) as listening:
         server.run(sockets=[listening])
     reader.close()
     return 0
 
 
-def _desk(reader: Reader, serving: Serving) -> Visits | None:
+def _desk(reader: Reader, client: WriterClient | None, serving: Serving) -> Visits | None:
     """The desk, where there is somebody who writes."""
-    if serving.folder is None:
+    if serving.folder is None or client is None:
         return None
     tempfile.tempdir = str(serving.folder)  # what is uploaded waits where nobody else may look
     by_proxy = serving.person_header is not None
-    return Visits(reader, WriterClient(serving.folder), serving.folder, by_proxy=by_proxy)
+    return Visits(reader, client, serving.folder, by_proxy=by_proxy)
 
 
 if __name__ == "__main__":

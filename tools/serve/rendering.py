@@ -79,7 +79,8 @@ class Renderer:
         }
         self._environment.filters |= FILTERS
         self._templates = {
-            name: self._environment.get_template(name) for name in self._environment.list_templates(extensions=["html"])
+            name: self._environment.get_template(name)
+            for name in self._environment.list_templates(extensions=["html", "xml"])
         }
 
     def page(self, template: str, answer: Any, around: Around) -> bytes:

@@ -21,6 +21,7 @@ from ledger.answers import (
     publications,
     rankings,
     rating_changes,
+    recorded_entries,
     recorded_games,
     searching,
     streaks,
@@ -32,7 +33,7 @@ from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.graphs.bars import Page
 from ledger.ledger import Ledger
 
-from . import forms, questions
+from . import forms, limits, questions
 from .parameters import Asked, Parameter, choice, instant, text, whole
 from .safety import Guard
 
@@ -199,3 +200,17 @@ ROUTES: tuple[Route, ...] = (
     _one(f"{_GAME}/pgn", _q.pgn, None, media=("application/vnd.chess-pgn; charset=utf-8",)),
     _one(f"{_GAME}/receipt", _q.receipt, None, media=("text/plain; charset=utf-8",)),
 )  # fmt: skip
+_NDJSON = ROWS_MEDIA["ndjson"]
+ENTRIES = _one(
+    "/entries", _q.entries, recorded_entries.RecordedEntry,
+    whole("after", "position of the last entry that is known; 0: from the first one on", 0),
+    whole("wait", "seconds to wait for the next entry, where there is none yet", 0, 0, limits.WAIT),
+    whole("limit", "how many entries", PAGE, 1, MOST_ROWS),
+    media=(_NDJSON,),
+)  # fmt: skip
+STREAM = _one(
+    "/stream", _q.stream, recorded_entries.RecordedEntry,
+    whole("after", "position of the last entry that is known, as Last-Event-ID; by default what comes is told", None),
+    media=("text/event-stream; charset=utf-8",),
+)  # fmt: skip
+FEED = (ENTRIES, STREAM)  # what is told as it comes

@@ -19,6 +19,8 @@ from ledger.errors import MalformedError
 from ledger.journal.checkpoints import SERVE, CheckpointFiles
 from ledger.runtime.nearest import did_you_mean
 
+from .witnesses import WitnessKey
+
 UNIX = "unix:"
 MOST_READERS = 64
 _DAY = 86_400
@@ -101,6 +103,20 @@ def _proxy(given: object) -> str:
     return word
 
 
+def _witness(given: object) -> str:
+    word = _url(given)
+    parts = urlsplit(word)
+    if parts.scheme != "https" and not (parts.hostname or "").startswith("127."):
+        raise ValueError(f"give one that begins with https://, got {word!r}: else anybody on the way could answer")
+    return word
+
+
+def _witness_key(given: object) -> str:
+    word = _text(given).strip()
+    WitnessKey.parse(word)
+    return word
+
+
 def _header(given: object) -> str:
     word = _text(given)
     if not _HEADER.fullmatch(word) or word.lower() in _TAKEN_HEADERS or word.lower().startswith("x-forwarded-for"):
@@ -150,6 +166,7 @@ class Serving:
         log: what of the log of the journal is shown to the world: nothing, its hashes, or its entries, too.
         checkpoint_every: seconds after which the head of the journal is signed where it grew; 0: it is not.
         witness: where checkpoints are sent to be cosigned; None: nowhere.
+        witness_key: the line by which its signatures are verified; None: there is no witness.
         contact: an address of mail or of a page, for whoever sees a mistake; None: none is shown.
         names: as what players are shown to strangers: by their names, by initials or by their numbers alone.
         index: whether search machines may keep the pages.
@@ -180,7 +197,10 @@ class Serving:
     checkpoint_every: int = _setting(
         60, "How often the head is signed where it grew and there is a key; 0: never.", "SECONDS", _whole(0, _DAY)
     )
-    witness: str | None = _setting(None, "A witness, which cosigns the checkpoints.", "URL", _url)
+    witness: str | None = _setting(None, "A witness, which cosigns the checkpoints.", "URL", _witness)
+    witness_key: str | None = _setting(
+        None, "The line of the witness by which its signatures are verified.", "NAME+ID+KEY", _witness_key
+    )
     contact: str | None = _setting(
         None, "Whom to tell of a mistake: an address of mail or a page.", "ADDRESS", _contact
     )
@@ -236,6 +256,8 @@ def serving(path: Path, options: Mapping[str, Any]) -> Serving:
     settings = Serving(path=path, **{**values, **{name: value for name, value in options.items() if value is not None}})
     if settings.person_header is not None and settings.behind_proxy is None:
         raise MalformedError(["person-header counts from a proxy alone: name that with behind-proxy"])
+    if (settings.witness is None) != (settings.witness_key is None):
+        raise MalformedError(["witness and witness-key: give both, or none: what it signs is verified by its key"])
     return settings
 
 

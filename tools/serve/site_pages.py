@@ -136,6 +136,6 @@ def programs(_: Ledger, __: Asked) -> forms.ApiPage:
             cost=route.cost.value,
             parameters=[(parameter.name, parameter.doc) for parameter in route.every_parameter],
         )
-        for route in routes.ROUTES
+        for route in (*routes.ROUTES, *routes.FEED)
     ]
     return forms.ApiPage(addresses=addresses, prefix=routes.PREFIX)

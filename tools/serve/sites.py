@@ -6,11 +6,12 @@ says of itself.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from urllib.parse import quote, urlencode, urlsplit
 
 import attrs
 
-from ledger.answers.asking import Naming
+from ledger.answers.asking import Naming, for_strangers
 
 from .settings import Serving
 
@@ -54,6 +55,10 @@ class Site:
             index=serving.index == "yes",
         )
 
+    def strangers(self) -> AbstractContextManager[None]:
+        """What is answered within the block is for strangers, as the settings have it."""
+        return for_strangers(self.names, entries=self.log == "entries")
+
     @property
     def prefix(self) -> str:
         """The path before all addresses, without a slash at its end."""
@@ -86,6 +91,10 @@ class Site:
     def whole(self, path: str) -> str:
         """A whole address, for who reads it elsewhere; *path* is as ``to`` makes it."""
         return f"{self.public_url.removesuffix(self.prefix)}{path}"
+
+    def lasting(self, path: str) -> str:
+        """What a page is called for good: its whole address; where nobody named that, a tag (RFC 4151)."""
+        return self.whole(path) if self.public_url else f"tag:localhost,2026:{path}"
 
     def tournament(self, name: str, **asked: object) -> str:
         """The address of a tournament; one whose name no path can have goes by the list of tournaments."""

@@ -36,6 +36,7 @@ from .verbs import GAME, Asking, told_game, verb_of
 from .verbs import receipt as as_sent
 from .waiting import Outcome, Queue, Waiting, full
 from .wire import LARGEST, SOCKET, TooLongError, message, next_message
+from .witnesses import Witness, Witnessing, WitnessKey
 
 GLANCE = 0.2  # seconds between two looks at the journal
 LATER = 5.0  # seconds until it is tried again to fold in, or to sign, what failed
@@ -236,8 +237,16 @@ class Folding:
         return {"views": self.views, "head": self._signed}
 
 
+def _witnessing(serving: Serving) -> Witnessing | None:
+    """The thread that has checkpoints cosigned; None where there is no witness."""
+    if serving.witness is None or serving.witness_key is None:
+        return None
+    opened = Opened(serving.path)
+    return Witnessing(Witness(serving.witness, WitnessKey.parse(serving.witness_key)), opened.ledger, opened.close)
+
+
 class Writer:
-    """The sockets, and the two threads."""
+    """The sockets, and the threads."""
 
     def __init__(self, serving: Serving) -> None:
         assert serving.folder is not None
@@ -248,6 +257,7 @@ class Writer:
         self.folding = Folding(serving.path, serving.checkpoint_every, self._tell_soon)
         self.trying, self._tries = Trying(serving.path), set[asyncio.Task[None]]()
         self.recording = Recording(serving.path, self.queue, self._done)
+        self.witnessing = _witnessing(serving)
 
     async def run(self) -> None:
         """Take messages until SIGTERM, or until the parent is gone."""
@@ -256,6 +266,8 @@ class Writer:
         self._loop.add_signal_handler(signal.SIGTERM, stopped.set)
         self.folding.thread.start()
         self.recording.thread.start()
+        if self.witnessing is not None:
+            self.witnessing.thread.start()
         self._place.unlink(missing_ok=True)  # left by one that was killed
         server = await asyncio.start_unix_server(self._connected, str(self._place), limit=LARGEST)
         parent = os.getppid()
@@ -269,6 +281,8 @@ class Writer:
         until = self._loop.time() + ENDS_WITHIN
         self.queue.end()
         self.trying.end()
+        if self.witnessing is not None:
+            self.witnessing.stop()
         while (self.recording.thread.is_alive() or self._unanswered) and self._loop.time() < until:
             await asyncio.sleep(0.01)
         self.folding.stop()

@@ -1,0 +1,116 @@
+"""What was recorded after a position, for whoever follows a ledger: which entries, and whom they are about.
+
+What an entry says is asked for elsewhere; who recorded it, reasons and years of birth are not told here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import attrs
+import orjson
+
+from ledger.answers.asking import of_one_moment
+from ledger.facts.events import CorrectionDecided, CorrectionProposed
+from ledger.facts.json_schemas import documented
+from ledger.journal import Journal
+from ledger.ledger import Ledger
+
+_PLAYERS = ("white", "black", "player", "into")  # fields of facts and of changes that name a player by number
+_WITHIN = ("expects", "facts")  # fields of a change that hold fields of a fact
+# From an undoing to its proposal, to the one that it undoes, to the parts of that, to a supplement, to the game of it.
+_STEPS = 5
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class RecordedEntry:
+    """An entry of the journal, and whom it is about."""
+
+    position: int = documented("its place in the journal, from 1", minimum=1)
+    kind: str = documented("name and version of the event, such as game-recorded/1")
+    key: str = documented("what it is about: no two entries have one key")
+    players: list[int] = documented("numbers of the players whom it names, or the facts that it is about")
+    correction: int | None = documented("number of the correction that it proposes or decides; null: none")
+
+
+class _Told(NamedTuple):
+    """The players whom facts name, and the keys of the entries that they are about."""
+
+    players: frozenset[int]
+    keys: frozenset[str]
+
+
+@of_one_moment
+def entries_after(ledger: Ledger, position: int, limit: int) -> list[RecordedEntry]:
+    """The entries that follow a position, in order, as far as the views are.
+
+    Args:
+        ledger: where they stand.
+        position: of the last entry that is known; 0: none is.
+        limit: how many at most; as many are read, and those that they are about.
+    """
+    journal, until = ledger.journal_of_moment, min(ledger.views.position(), position + limit)
+    entries = [orjson.loads(body) for block in journal.read(position, until) for body in block]
+    return [
+        RecordedEntry(
+            position=entry["position"],
+            kind=entry["kind"],
+            key=entry["key"],
+            players=sorted(players),
+            correction=_correction(entry),
+        )
+        for entry, players in zip(entries, _players(journal, entries), strict=True)
+    ]
+
+
+def _correction(entry: Mapping[str, Any]) -> int | None:
+    kinds = (CorrectionProposed.KIND, CorrectionDecided.KIND)
+    is_one = entry["kind"].partition("/")[0] in {kind.partition("/")[0] for kind in kinds}  # those of old, too
+    return entry["facts"]["proposal"] if is_one else None
+
+
+def _players(journal: Journal, entries: list[dict[str, Any]]) -> list[frozenset[int]]:
+    """Of each entry the players, its own and those of the entries that it is about, which are looked up together."""
+    told = [_told(entry["facts"]) for entry in entries]
+    seen = [each.keys for each in told]
+    for _ in range(_STEPS):
+        keys = sorted(frozenset[str]().union(*(each.keys for each in told)))
+        if not keys:
+            break
+        found = {key: _told(orjson.loads(stored.body)["facts"]) for key, stored in journal.find(keys).items()}
+        told = [_followed(each, found, before) for each, before in zip(told, seen, strict=True)]
+        seen = [before | each.keys for before, each in zip(seen, told, strict=True)]
+    return [each.players for each in told]
+
+
+def _told(facts: Mapping[str, Any]) -> _Told:
+    """What facts name; of a proposal, what its changes do."""
+    parts = [facts, *(part for change in facts.get("changes", ()) for part in _parts(change))]
+    players = {part[name] for part in parts for name in _PLAYERS if isinstance(part.get(name), int)}
+    return _Told(frozenset(players), frozenset(key for part in parts for key in _keys(part)))
+
+
+def _parts(change: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield change
+    yield from (change[name] for name in _WITHIN if change.get(name))
+
+
+def _keys(part: Mapping[str, Any]) -> Iterator[str]:
+    """Keys of the entries that facts, or a change, are about."""
+    if isinstance(part.get("fact"), str):
+        yield part["fact"]
+    if isinstance(part.get("game"), str) and "white" not in part:  # a supplement of a game
+        yield f"game:{part['game']}"
+    if isinstance(number := part.get("proposal"), int):
+        if "changes" not in part:
+            yield f"proposal:{number}@1"
+        elif part.get("part") == 1:  # the others are of the same correction, which is decided as one
+            yield from (f"proposal:{number}@{place}" for place in range(2, part["parts"] + 1))
+
+
+def _followed(told: _Told, found: Mapping[str, _Told], seen: frozenset[str]) -> _Told:
+    """With the players of the entries that are meant, too; and what these are about in turn."""
+    meant = [found[key] for key in told.keys if key in found]
+    players = told.players.union(*(each.players for each in meant))
+    return _Told(players, frozenset[str]().union(*(each.keys for each in meant)) - seen)
