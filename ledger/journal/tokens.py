@@ -344,6 +344,20 @@ class Tokens:
             self._refuse("needs-a-token", tried, claimed, None, _needs_a_token(tried, role))
         return self._proven(self._shown(token), token, claimed, role, tried)
 
+    def holder(self, token: str, tried: str) -> str:
+        """Whom a token names that holds now, whatever its roles are; an attempt that is refused goes into the log.
+
+        Args:
+            token: what was shown.
+            tried: the attempt in words, for the log.
+
+        Raises:
+            RejectedError: it is no token of this ledger, or holds no longer.
+        """
+        if not self.are_set_up():
+            self._refuse_without_any()
+        return self._holding(self._shown(token), token, None, tried).row.name
+
     def _refuse_without_any(self) -> NoReturn:
         raise RejectedError(
             "unknown-token",

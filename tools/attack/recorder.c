@@ -93,7 +93,9 @@ static int is_folder(int fd) { struct stat found; return !fstat(fd, &found) && S
 static int opened(int at, const char *path, int flags, mode_t mode) {
     char name[PATH_MAX];
     whole(at, path, name);
-    if (!is_inside(name)) {
+    /* A file without a name, which with O_EXCL never gets one (open(2)): nothing of it is there after a power cut. */
+    int is_nameless = (flags & O_TMPFILE) == O_TMPFILE && (flags & O_EXCL);
+    if (is_nameless || !is_inside(name)) {
         int fd = (int)syscall(SYS_openat, at, path, flags, mode);
         if (fd >= 0 && fd < MOST) watched[fd] = 0;
         return fd;

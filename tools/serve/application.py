@@ -26,10 +26,11 @@ from .desk import PREFIX as DESK
 from .desk_visits import Visits
 from .feed import Feed, Stream
 from .parameters import asked as read_parameters
+from .posting import Posting
 from .problems import Problem, RefusedError
 from .readers import HTML, Answer, Lately, Reader
 from .rendering import Around
-from .routes import ENTRIES, PREFIX, ROUTES, ROWS_MEDIA, STREAM, Cost, Route
+from .routes import AFTER, ENTRIES, PREFIX, ROUTES, ROWS_MEDIA, STREAM, Cost, Route
 from .safety import Guard
 from .sites import Site
 
@@ -37,7 +38,9 @@ PATIENCE = 10.0  # seconds for which a scan waits for another one
 EVERY_ROUTE = (*ROUTES, *pages.ROUTES, *atom.ROUTES)
 
 
-def application(reader: Reader, desk: Visits | None = None, feed: Feed | None = None) -> Starlette:
+def application(
+    reader: Reader, desk: Visits | None = None, feed: Feed | None = None, posting: Posting | None = None
+) -> Starlette:
     """The application: every address of the tables, its documentation, the desk, and problems for all else."""
     site, news = reader.site, feed or Feed(reader)
     described = orjson.dumps(openapi.document(site.public_url))
@@ -83,8 +86,9 @@ def application(reader: Reader, desk: Visits | None = None, feed: Feed | None = 
 
     return Starlette(
         routes=[
-            *(Address(route.address, _endpoint(reader, route), methods=["GET"]) for route in EVERY_ROUTE),
+            *(Address(route.address, _endpoint(reader, route, news), methods=["GET"]) for route in EVERY_ROUTE),
             *([] if desk is None else desk.addresses()),
+            *([] if posting is None else posting.addresses()),
             Address(ENTRIES.address, _endpoint(reader, ENTRIES, news), methods=["GET"]),
             Address(STREAM.address, Stream(news, safety.headers(Guard.DATA, index=False)), methods=["GET"]),
             *log.addresses(reader, safety.headers(Guard.DATA, index=site.index)),
@@ -105,15 +109,16 @@ def application(reader: Reader, desk: Visits | None = None, feed: Feed | None = 
     )
 
 
-def _endpoint(reader: Reader, route: Route, news: Feed | None = None) -> Callable[[Request], Any]:
-    """What answers at an address; where there are *news* to wait for, as long as is asked."""
+def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], Any]:
+    """What answers at an address; *news* tell when there is more, for whoever waits for it."""
+    are_rows_waited_for = route is ENTRIES
 
     async def endpoint(request: Request) -> Response:
         accepted, had = request.headers.get("accept", ""), request.headers.get("if-none-match", "")
         tags, pack = encodings.tags(had), encodings.takes_gzip(request.headers.get("accept-encoding", ""))
         question = (request.scope["path"], request.scope["query_string"], accepted if route.rows else "", pack)
         written = reader.written()
-        if news is None and (answer := reader.lately(question, written, tags)) is not None:
+        if not are_rows_waited_for and (answer := reader.lately(question, written, tags)) is not None:
             return _sent(route, answer, reader.site, had, pack=pack)
         words = request.query_params.multi_items()
         if route.template is not None:
@@ -122,19 +127,27 @@ def _endpoint(reader: Reader, route: Route, news: Feed | None = None) -> Callabl
         if wrong:
             return _refused(reader, request, problems.of_parameters(wrong))
         asked |= request.path_params
-        if news is not None and asked.get("wait"):
+        if are_rows_waited_for and asked["wait"]:
             await news.until_after(asked["after"], asked["wait"])
+        least = 0 if are_rows_waited_for else asked.pop(AFTER.name, None) or 0
         if route.rows and asked["format"] is None:
             asked["format"] = _accepted(accepted)
         target = f"{request.scope['path']} {sorted(asked.items())}"
         try:
-            answer = await _worked_out(reader, route, partial(reader.answer, route, asked, target, tags, pack=pack))
+            work = partial(reader.answer, route, asked, target, tags, pack=pack)
+            answer = await _worked_out(reader, route, work)
+            if answer.position < least:
+                await news.until_after(least - 1, PATIENCE)
+                answer = await _worked_out(reader, route, work)
         except TimeoutError:
             made = problems.problem(503, "others ask for much at present; ask again later")
             return _refused(reader, request, made)
         except LedgerError as error:
             return _refused(reader, request, problems.refusal(error))
-        if news is None:  # who waits for news asks the same while there are none
+        if answer.position < least:
+            made = problems.problem(503, f"answers follow from {answer.position:,} entries as yet; ask again later")
+            return _refused(reader, request, made)
+        if not are_rows_waited_for:  # who waits for news asks the same while there are none
             reader.note(question, Lately(written, target, answer.tag))
         return _sent(route, answer, reader.site, had, pack=pack)
 

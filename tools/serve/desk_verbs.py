@@ -22,6 +22,7 @@ from ledger.correcting.corrections import Proposed
 from ledger.correcting.verbs import at_lines, read_batch
 from ledger.errors import LedgerError, MalformedError, PublicationError
 from ledger.facts.events import Decision
+from ledger.facts.pasts import Past
 from ledger.facts.words import Standing
 from ledger.journal.sessions import Session
 from ledger.ledger import Ledger
@@ -56,7 +57,7 @@ Deed = Callable[[Ledger, Asks, Args], Answer]
 _answers: OrderedDict[bytes, Answer] = OrderedDict()
 
 
-def _once(do: Deed) -> Deed:
+def once(do: Deed) -> Deed:
     """Do it once for each form of a session; who sends it again gets the same answer.
 
     The writer does one thing after another, so that the second one finds what became of the first.
@@ -64,7 +65,8 @@ def _once(do: Deed) -> Deed:
 
     @wraps(do)
     def deed(ledger: Ledger, asks: Asks, args: Args) -> Answer:
-        key = hmac.digest((asks.token or "").encode(), f"{do.__name__} {args['once']}".encode(), "sha256")
+        words = f"{do.__module__} {do.__name__} {args['once']}"
+        key = hmac.digest((asks.token or "").encode(), words.encode(), "sha256")
         if (kept := _answers.get(key)) is not None:
             return kept
         answer = _answers[key] = do(ledger, asks, args)
@@ -103,14 +105,14 @@ def note_use(ledger: Ledger, asks: Asks, _: Args) -> Answer:
 # -- corrections ---------------------------------------------------------------------------------------------------
 
 
-@_once
+@once
 def propose(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     """Propose one change, told by a verb of corrections and its words."""
     change = ledger.corrections.verbs.change(args["verb"], args["words"])
-    return _proposed(ledger.propose([change], reason=args["reason"], token=asks.token))
+    return proposed(ledger.propose([change], reason=args["reason"], token=asks.token))
 
 
-@_once
+@once
 def propose_batch(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     """Propose every row of a file; with any fault nothing is proposed, and all faults are told."""
     rows, faults = read_batch(ledger.corrections.verbs, Path(args["path"]).read_bytes())
@@ -122,12 +124,13 @@ def propose_batch(ledger: Ledger, asks: Asks, args: Args) -> Answer:
         more = [f"and {len(words) - MOST_FAULTS:,} more faults"] if len(words) > MOST_FAULTS else []
         raise MalformedError([*words[:MOST_FAULTS], *more, *reason_faults(args["reason"])])
     parts = [[change] for change in changes] if args["each"] else [changes]
-    made = [_proposed(ledger.propose(part, reason=args["reason"], token=asks.token)) for part in parts]
+    made = [proposed(ledger.propose(part, reason=args["reason"], token=asks.token)) for part in parts]
     return {"proposals": [each["proposal"] for each in made], "position": made[-1]["position"]}
 
 
-def _proposed(proposed: Proposed) -> Answer:
-    return {"proposal": proposed.proposal, "position": proposed.receipts[-1].position}
+def proposed(made: Proposed) -> Answer:
+    """A proposal as it is sent."""
+    return {"proposal": made.proposal, "position": made.receipts[-1].position}
 
 
 def preview(ledger: Ledger, _: Asks, args: Args) -> Answer:
@@ -166,6 +169,7 @@ def add_player(ledger: Ledger, asks: Asks, args: Args) -> Answer:
         birth_year=args["birth_year"],
         declared_rating=args["declared_rating"],
         joined=args["joined"],
+        past=None if args.get("past") is None else Past(**args["past"]),
         actor=DEFAULT_ACTOR,
         token=asks.token,
     )

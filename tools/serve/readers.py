@@ -287,7 +287,7 @@ class Reader:
         words = [
             (name, word)
             for name, parameter in names.items()
-            if asked[name] != parameter.default
+            if name in asked and asked[name] != parameter.default
             for word in (asked[name] if parameter.many else [asked[name]])
         ]
         return f"{self.site.public_url}{PREFIX}{path}?{urlencode(words)}"

@@ -13,6 +13,7 @@ from .connections import ReadingServer
 from .desk_visits import Visits
 from .feed import Feed
 from .gate import Gate
+from .posting import Posting
 from .readers import Reader
 from .settings import Serving
 from .sites import Site
@@ -28,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     reader = Reader(serving.path, Site.of(serving))
     client = None if serving.folder is None else WriterClient(serving.folder)
     feed = Feed(reader, client)
-    app = Gate(application(reader, _desk(reader, client, serving), feed), serving)
+    app = Gate(application(reader, _desk(reader, client, serving), feed, _posting(reader, client, serving)), serving)
     server = ReadingServer(app, serving, ENDS_WITHIN, feed.end)
     with socket.socket(fileno=int(arguments[1])) as listening:
         server.run(sockets=[listening])
@@ -43,6 +44,11 @@ def _desk(reader: Reader, client: WriterClient | None, serving: Serving) -> Visi
     tempfile.tempdir = str(serving.folder)  # what is uploaded waits where nobody else may look
     by_proxy = serving.person_header is not None
     return Visits(reader, client, serving.folder, by_proxy=by_proxy)
+
+
+def _posting(reader: Reader, client: WriterClient | None, serving: Serving) -> Posting | None:
+    """What programs send, where there is somebody who writes."""
+    return None if serving.folder is None or client is None else Posting(reader, client, serving.folder)
 
 
 if __name__ == "__main__":

@@ -91,8 +91,10 @@ class Route:
 
     @property
     def every_parameter(self) -> tuple[Parameter, ...]:
-        """Its own parameters, and those of pages and forms where it has rows."""
-        return self.parameters + (_ROWS if self.rows else ())
+        """Its own parameters, those of pages and forms where it has rows, and for programs a position to wait for."""
+        every = self.parameters + (_ROWS if self.rows else ())
+        waits = self.prefix == PREFIX and all(parameter.name != AFTER.name for parameter in every)
+        return (*every, AFTER) if waits else every
 
 
 ROWS_MEDIA: Mapping[str, str] = {
@@ -105,6 +107,7 @@ _ROWS = (
     whole("offset", "how many rows are left out before them", 0),
     choice("format", "the form of the rows; else that of the header Accept, or json", tuple(ROWS_MEDIA)),
 )
+AFTER = whole("after", "wait until the answer follows from this entry, such as one that was just recorded; 10 s", None)
 POOL = text("pool", "name of the pool; the ledger's first one by default")
 AT = instant("at", "as it stood at the end of that day, month or year; by default after all that is recorded")
 SINCE = instant("since", "not before that day, month or year")

@@ -18,7 +18,7 @@ from ledger.journal.recorder import Telling
 from ledger.ledger import Ledger
 from ledger.ratings.open_ledger import DEFAULT_ACTOR
 
-from . import desk_verbs
+from . import desk_verbs, program_verbs
 
 Args = Mapping[str, Any]
 GAME = "game"  # the verb of which many are done at once
@@ -93,9 +93,9 @@ def game(ledger: Ledger, asking: Asking, args: Args) -> dict[str, Any]:
 
 VERBS: Mapping[str, Verb] = {
     GAME: Verb(game),
-    **{name: Verb(do) for name, do in desk_verbs.DEEDS.items()},
+    **{name: Verb(do) for name, do in {**desk_verbs.DEEDS, **program_verbs.DEEDS}.items()},
     **{name: Verb(do, is_long=True) for name, do in desk_verbs.LONG_DEEDS.items()},
-    **{name: Verb(do, records=False) for name, do in desk_verbs.QUESTIONS.items()},
+    **{name: Verb(do, records=False) for name, do in {**desk_verbs.QUESTIONS, **program_verbs.QUESTIONS}.items()},
 }
 
 

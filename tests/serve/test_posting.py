@@ -1,0 +1,297 @@
+"""What programs record over HTTP: every status, every fault at once, nothing twice, and two people for a correction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import httpx
+import pytest
+
+from ledger.facts.events import Role
+from ledger.ledger import Ledger
+from tests.kit.served_processes import PATIENCE, position, serving, until
+
+GAME: Mapping[str, Any] = {
+    "white": "Ann", "black": 2, "outcome": "white", "termination": "resignation", "half_moves": 60,
+    "ended_at": "2026-03-01T12:00:00Z", "key": "club:1",
+}  # fmt: skip
+ROLES = {
+    "rita": (Role.RECORDER,),
+    "eve": (Role.CORRECTOR,),
+    "otto": (Role.APPROVER,),
+    "ada": (Role.AUDITOR,),
+}
+
+
+@attrs.frozen
+class Api:
+    """A served club, and the tokens of its people, by name."""
+
+    address: str
+    tokens: Mapping[str, str]
+
+    def ask(self, method: str, path: str, who: str | None = None, **more: Any) -> httpx.Response:
+        headers = {
+            **({} if who is None else {"Authorization": f"Bearer {self.tokens[who]}"}),
+            **more.pop("headers", {}),
+        }
+        return httpx.request(method, f"{self.address}/api/v1{path}", headers=headers, timeout=PATIENCE, **more)
+
+    def post(self, path: str, body: Any, who: str | None = "rita", **more: Any) -> httpx.Response:
+        return self.ask("POST", path, who, json=body, **more)
+
+    def get(self, path: str) -> Any:
+        answer = self.ask("GET", path)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+def club_of_programs(path: Path) -> dict[str, str]:
+    """Make a club of three players, and tokens."""
+    with Ledger.create(path) as ledger:
+        for name in ("Ann", "Bob", "Cleo"):
+            ledger.register(f"name:{name.lower()}", name)
+        adam = ledger.tokens.add("adam", [Role.APPROVER])
+        return {name: ledger.tokens.add(name, roles, token=adam) for name, roles in ROLES.items()}
+
+
+@pytest.fixture(name="api", scope="module")
+def _api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    club = tmp_path_factory.mktemp("posting") / "club.db"
+    tokens = club_of_programs(club)
+    with serving(club, "--listen", "127.0.0.1:0") as (_, address):
+        until(lambda: position(address) > 0)
+        yield Api(address, tokens)
+
+
+# -- games ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_game_is_recorded_once_and_told_where_it_is(api: Api) -> None:
+    done = api.post("/games", GAME)
+    assert done.status_code == 201, done.text
+    told = done.json()
+    assert (told["key"], told["duplicate"], told["rated"]) == ("game:club:1", False, None)
+    assert done.headers["ledger-position"] == str(told["position"])
+    assert done.headers["cache-control"] == "no-store"
+    stands = httpx.get(f"{api.address}/api/v1/games/club:1?after={told['position']}", timeout=PATIENCE)
+    assert (stands.status_code, stands.json()["game"]) == (200, "club:1")
+    assert done.headers["location"].endswith("/api/v1/games/club:1")
+    again = api.post("/games", GAME)
+    assert (again.status_code, again.json()["duplicate"], again.json()["position"]) == (200, True, told["position"])
+
+
+def test_the_same_game_told_otherwise_is_refused_with_both_values(api: Api) -> None:
+    api.post("/games", {**GAME, "key": "club:both"})
+    other = api.post("/games", {**GAME, "key": "club:both", "outcome": "draw", "termination": "agreement"})
+    assert (other.status_code, other.json()["rule"]) == (409, "exists-with-different-outcome")
+    (fault,) = other.json()["errors"]
+    assert (fault["pointer"], fault["stored"], fault["given"]) == ("/outcome", "white", "draw")
+
+
+def test_two_games_of_a_pair_are_told_apart_by_the_header(api: Api) -> None:
+    blitz = {name: value for name, value in GAME.items() if name != "key"}
+    answers = [
+        api.post("/games", blitz, headers={"Idempotency-Key": word}) for word in ("blitz-1", "blitz-2", "blitz-1")
+    ]
+    assert [answer.status_code for answer in answers] == [201, 201, 200]
+    first, second, third = (answer.json() for answer in answers)
+    assert first["key"] == third["key"] != second["key"]
+    assert first["key"].startswith("game:http:")
+    without = api.post("/games", blitz)
+    assert (without.status_code, without.json()["errors"][0]["pointer"]) == (400, "/key")
+
+
+def test_with_rated_both_ratings_are_waited_for(api: Api) -> None:
+    done = api.post("/games?rated=1", {**GAME, "key": "club:rated", "ended_at": "2026-03-02"})
+    rated = done.json()["rated"]
+    assert (rated["game"], rated["white_after"] > rated["white_before"]) == ("club:rated", True)
+
+
+def test_moves_are_played_through_and_kept(api: Api) -> None:
+    mate = {"white": 1, "black": 2, "outcome": "black", "ended_at": "2026-03-03", "key": "club:mate"}
+    done = api.post("/games", {**mate, "moves": "1. f3 e5 2. g4 Qh4#"})
+    assert done.status_code == 201, done.text
+    game = api.get(f"/games/club:mate?after={done.json()['position']}")
+    assert (game["termination"], game["half_moves"]) == ("checkmate", 4)
+    assert "Qh4#" in api.ask("GET", "/games/club:mate/pgn").text
+    bad = api.post("/games", {**mate, "key": "club:bad", "moves": "1. f3 e5 2. g4 Qh5#"})
+    assert (bad.status_code, bad.json()["errors"][0]["pointer"]) == (400, "/moves")
+
+
+# -- what is wrong -------------------------------------------------------------------------------------------------
+
+
+def test_everything_that_is_wrong_with_a_body_is_told_at_once_with_its_place(api: Api) -> None:
+    wrong = {"white": 1.5, "black": True, "outcome": "wihte", "half_moves": "60", "ended": "2026", "rated": "yes"}
+    refused = api.post("/games", wrong)
+    assert (refused.status_code, refused.headers["content-type"]) == (400, "application/problem+json")
+    pointers = {fault["pointer"] for fault in refused.json()["errors"]}
+    assert pointers == {"/white", "/black", "/outcome", "/half_moves", "/ended", "/ended_at", "/rated"}
+    assert "did you mean 'white'" in refused.text
+    twice = api.ask(
+        "POST", "/games", "rita", content=b'{"white": 1, "white": 2}', headers={"Content-Type": "application/json"}
+    )
+    assert (twice.status_code, "/white: stands twice" in twice.json()["detail"]) == (400, True)
+
+
+def test_players_who_are_not_there_are_told_with_the_nearest_name(api: Api) -> None:
+    refused = api.post("/games", {**GAME, "key": "club:x", "white": "Anne", "black": "Boob"})
+    assert refused.status_code == 404
+    assert [fault["pointer"] for fault in refused.json()["errors"]] == ["/white", "/black"]
+    assert "Ann" in refused.json()["errors"][0]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({**GAME, "key": "no key"}, "/key"),
+        ({**GAME, "key": "club:y", "ended_at": "2026-13-01"}, "/ended_at"),
+        ({**GAME, "key": "club:y", "termination": "checkmate", "outcome": "draw"}, "/termination"),
+        ({**GAME, "key": "club:y", "black": 1}, "/white"),
+        ({**GAME, "key": "club:y", "half_moves": -1}, "/half_moves"),
+    ],
+)
+def test_a_value_that_cannot_be_is_told_with_its_place(api: Api, body: Any, pointer: str) -> None:
+    refused = api.post("/games", body)
+    assert refused.status_code == 400, refused.text
+    assert pointer in [fault["pointer"] for fault in refused.json()["errors"]]
+
+
+def test_who_may_not_is_told_so(api: Api) -> None:
+    body = {**GAME, "key": "club:z"}
+    for headers in ({}, {"Authorization": "Basic eDp5"}, {"Authorization": "Bearer rls_" + "a" * 43}):
+        refused = api.post("/games", body, None, headers=headers)
+        assert (refused.status_code, refused.headers["www-authenticate"][:6]) == (401, "Bearer")
+    stranger = api.post("/games", body, None, headers={"Authorization": "Bearer rlt_" + "a" * 43})
+    assert (stranger.status_code, stranger.json()["rule"]) == (401, "unknown-token")
+    auditor = api.post("/games", body, "ada")
+    assert (auditor.status_code, auditor.json()["rule"]) == (403, "not-this-role")
+    assert api.ask("GET", "/games/club:z").status_code == 404
+
+
+def test_other_methods_types_and_parameters_are_refused(api: Api) -> None:
+    headers = {"Content-Type": "text/plain"}
+    assert api.ask("POST", "/games", "rita", content=b"{}", headers=headers).status_code == 415
+    assert api.post("/games?ratd=1", GAME).status_code == 400
+    assert api.ask("PUT", "/games", "rita", json=GAME).status_code == 405
+    assert api.ask("POST", "/pools", "rita", json={}).status_code == 405
+    assert api.post("/games", {"moves": "x" * 1_100_000}).status_code == 413
+    broken = api.ask("POST", "/games", "rita", content=b"{", headers={"Content-Type": "application/json"})
+    assert (broken.status_code, "no JSON" in broken.json()["detail"]) == (400, True)
+
+
+# -- players, runs, tournaments ------------------------------------------------------------------------------------
+
+
+def test_players_are_registered_once(api: Api) -> None:
+    body = {"identity": "club:dora", "name": "Dora", "past": {"rating": "1800", "games": 30}}
+    first, again = api.post("/players", body), api.post("/players", body)
+    assert (first.status_code, again.status_code) == (201, 200), first.text + again.text
+    assert first.json()["player"] == again.json()["player"]
+    other = api.post("/players", {**body, "name": "Doris"})
+    assert other.status_code == 409
+    wrong = api.post("/players", {"identity": "dora", "name": "", "birth_year": 3000})
+    assert wrong.status_code == 400
+
+
+def test_a_tournament_is_announced_and_closed(api: Api) -> None:
+    cup = {"tournament": "Cup/2026", "starts_at": "2026-05-01", "ends_at": "2026-05-09", "format": "swiss"}
+    opened = api.post("/tournaments", cup)
+    assert (opened.status_code, opened.json()["duplicate"]) == (200, False), opened.text
+    assert api.post("/tournaments", cup).json()["duplicate"]
+    closed = api.post("/tournaments/Cup%2F2026/closing", {"ended_at": "2026-05-08"})
+    assert (closed.status_code, closed.json()["duplicate"]) == (200, False), closed.text
+    unknown = api.post("/tournaments/Cpu/closing", {"ended_at": "2026-05-08"})
+    assert (unknown.status_code, unknown.json()["rule"]) == (409, "no-such-tournament")
+    assert api.post("/runs", {"as_of": "2026-06"}).json()["duplicate"] is False
+    assert api.post("/runs", {"as_of": "2026-06", "pool": "blitz"}).status_code == 404
+
+
+# -- files ---------------------------------------------------------------------------------------------------------
+
+FILE = b"""white,black,result,date
+Ann,Bob,1-0,2026-04-01
+Ann,Cleo,2-0,2026-04-02
+Bob,Zoe,1/2-1/2,2026-04-03
+"""
+
+
+def test_a_file_is_looked_at_and_recorded_with_its_faults_by_line(api: Api) -> None:
+    before = api.get("")["position"]
+    looked = api.ask("POST", "/imports?dry_run=1&filename=april.csv", "rita", content=FILE)
+    assert looked.status_code == 200, looked.text
+    account = looked.json()
+    assert (account["recorded"], account["fault_count"], account["faults"][0][0]) == (2, 1, 3)
+    assert [newcomer["name"] for newcomer in account["newcomers"]] == ["Zoe"]
+    assert api.get("")["position"] == before
+    done = api.ask("POST", "/imports?filename=april.csv", "rita", content=FILE).json()
+    assert (done["recorded"], done["fault_count"], done["position"] > before) == (2, 1, True)
+    assert api.ask("POST", "/imports", "rita", content=FILE).json()["repeated"] == 2
+    strict = api.ask("POST", "/imports?strict=1", "rita", content=FILE.replace(b"04-0", b"07-0"))
+    assert (strict.status_code, strict.json()["errors"][0]["line"]) == (400, 3)
+    assert api.ask("POST", "/imports", "ada", content=FILE.replace(b"04-0", b"08-0")).status_code == 403
+    assert api.ask("POST", "/imports?format=xls", "rita", content=FILE).status_code == 400
+
+
+# -- corrections ---------------------------------------------------------------------------------------------------
+
+
+def test_two_people_correct_a_game_and_the_graph_follows(api: Api) -> None:
+    place = api.post("/games", {**GAME, "key": "club:late", "ended_at": "2026-09-01"}).json()["position"]
+    before = api.get(f"/players/ann?after={place}")["pools"][0]
+    change = {"verb": "result", "game": "club:late", "to": "0-1"}
+    proposed = api.post("/corrections", {"changes": [change], "reason": "the score sheet"}, "eve")
+    assert proposed.status_code == 201, proposed.text
+    number = proposed.json()["proposal"]
+    assert proposed.headers["location"].endswith(f"/corrections/{number}")
+    shown = api.ask("POST", f"/corrections/{number}/preview", "eve").json()
+    assert shown["moves"]
+    assert api.post(f"/corrections/{number}/decision", {"decision": "approved"}, "eve").status_code == 403
+    stale = api.post(f"/corrections/{number}/decision", {"decision": "approved", "seen": 1}, "otto")
+    assert stale.status_code == 409
+    decision = {"decision": "approved", "seen": proposed.json()["position"], "reason": "seen the sheet"}
+    done = api.post(f"/corrections/{number}/decision", decision, "otto")
+    assert done.status_code == 200, done.text
+    after = api.get(f"/players/ann?after={done.json()['position']}")["pools"][0]
+    assert after["rating"] < before["rating"]
+
+
+def test_every_fault_of_a_proposal_is_told(api: Api) -> None:
+    changes = [{"verb": "resutl", "game": "club:1"}, {"verb": "void", "game": "nowhere"}, {"verb": "void"}]
+    refused = api.post("/corrections", {"changes": changes, "reason": ""}, "eve")
+    assert refused.status_code == 400
+    words = " ".join(fault["detail"] for fault in refused.json()["errors"])
+    for place in ("/changes/0", "/changes/1", "/changes/2", "reason"):
+        assert place in words
+    assert api.post("/corrections/9999/decision", {"decision": "rejected"}, "otto").status_code in {404, 409}
+    assert api.post("/corrections/one/preview", {}, "otto").status_code == 404
+
+
+# -- waiting -------------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_waits_until_it_follows_from_an_entry(api: Api) -> None:
+    for number in range(5):
+        done = api.post("/games", {**GAME, "key": f"club:after-{number}"}).json()
+        listed = api.get(f"/games/club:after-{number}?after={done['position']}")
+        assert listed["position"] >= done["position"]
+    far = api.ask("GET", "/ranking?after=1000000")
+    assert (far.status_code, "Retry-After" in far.headers) == (503, True)
+
+
+def test_what_was_recorded_stands_when_the_server_is_started_again(tmp_path: Path) -> None:
+    club = tmp_path / "club.db"
+    tokens = club_of_programs(club)
+    statuses = []
+    for _ in range(2):
+        with serving(club, "--listen", "127.0.0.1:0") as (_, address):
+            until(lambda address=address: position(address) > 0)
+            blitz = {name: value for name, value in GAME.items() if name != "key"}
+            answer = Api(address, tokens).post("/games", blitz, headers={"Idempotency-Key": "the same"})
+            statuses.append((answer.status_code, answer.json()["position"]))
+    assert [status for status, _ in statuses] == [201, 200]
+    assert statuses[0][1] == statuses[1][1]

@@ -1,0 +1,62 @@
+"""What programs have the writer do, beside single games and what the desk has it do. Each is the library's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ledger.errors import LedgerError, MalformedError, ProposalError, RejectedError
+from ledger.facts import codec
+from ledger.ledger import Ledger
+from ledger.players.reasons import reason_faults
+from ledger.ratings.open_ledger import DEFAULT_ACTOR
+
+from . import desk_verbs
+from .desk_verbs import Answer, Args, Asks, Deed, once, proposed
+from .importing import Sent, previewed
+
+
+def fact(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """Record one fact that is no game: a closed run, a tournament that is announced or over."""
+    event = codec.structure_event(args["kind"], args["facts"])
+    ledger.level()
+    ledger.pool(args["facts"]["pool"])  # a pool that is misspelt is told so, with those that there are
+    ledger.standing.refuse_unknown_tournament(event)
+    recorded = ledger.append(event, actor=DEFAULT_ACTOR, token=asks.token)
+    return {**recorded._asdict(), "leaf": recorded.leaf.hex()}
+
+
+@once
+def propose(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """Propose changes that are decided together; with any fault nothing is proposed, and all faults are told."""
+    changes, problems = [], reason_faults(args["reason"])
+    for place, words in enumerate(args["changes"]):
+        named = {name: str(word) for name, word in words.items() if name != "verb"}
+        try:
+            changes.append(ledger.corrections.verbs.change(str(words.get("verb", "")), named))
+        except MalformedError as error:
+            problems += [f"/changes/{place}: {problem}" for problem in error.problems]
+        except (ProposalError, RejectedError):
+            raise
+        except LedgerError as error:
+            problems.append(f"/changes/{place}: {error}")
+    if problems:
+        raise MalformedError(problems)
+    return proposed(ledger.propose(changes, reason=args["reason"], token=asks.token))
+
+
+def preview(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """What the approval of a proposal would move, to whoever has a token; nothing is recorded."""
+    ledger.tokens.holder(asks.token or "", f"preview proposal {args['number']}")
+    return desk_verbs.preview(ledger, asks, args)
+
+
+def preview_import(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """What the import of a file would record, to whoever has a token; nothing is recorded."""
+    ledger.tokens.holder(asks.token or "", "preview an import")
+    answer: dict[str, Any] = dict(previewed(ledger, Sent.of(args["sent"])))
+    return answer
+
+
+DEEDS: Mapping[str, Deed] = {"fact": fact, "propose": propose}
+QUESTIONS: Mapping[str, Deed] = {"preview": preview, "preview-import": preview_import}
