@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,10 @@ def club_of_programs(path: Path) -> dict[str, str]:
             ledger.register(f"name:{name.lower()}", name)
         adam = ledger.tokens.add("adam", [Role.APPROVER])
         return {name: ledger.tokens.add(name, roles, token=adam) for name, roles in ROLES.items()}
+
+
+def is_up(address: str) -> bool:
+    return position(address) > 0
 
 
 @pytest.fixture(name="api", scope="module")
@@ -242,7 +247,7 @@ def test_a_file_is_looked_at_and_recorded_with_its_faults_by_line(api: Api) -> N
 
 def test_two_people_correct_a_game_and_the_graph_follows(api: Api) -> None:
     place = api.post("/games", {**GAME, "key": "club:late", "ended_at": "2026-09-01"}).json()["position"]
-    before = api.get(f"/players/ann?after={place}")["pools"][0]
+    before = api.get(f"/players/ann/graph?after={place}")["player"]
     change = {"verb": "result", "game": "club:late", "to": "0-1"}
     proposed = api.post("/corrections", {"changes": [change], "reason": "the score sheet"}, "eve")
     assert proposed.status_code == 201, proposed.text
@@ -256,8 +261,8 @@ def test_two_people_correct_a_game_and_the_graph_follows(api: Api) -> None:
     decision = {"decision": "approved", "seen": proposed.json()["position"], "reason": "seen the sheet"}
     done = api.post(f"/corrections/{number}/decision", decision, "otto")
     assert done.status_code == 200, done.text
-    after = api.get(f"/players/ann?after={done.json()['position']}")["pools"][0]
-    assert after["rating"] < before["rating"]
+    after = api.get(f"/players/ann/graph?after={done.json()['position']}")["player"]
+    assert after["rating_now"] < before["rating_now"]
 
 
 def test_every_fault_of_a_proposal_is_told(api: Api) -> None:
@@ -289,7 +294,7 @@ def test_what_was_recorded_stands_when_the_server_is_started_again(tmp_path: Pat
     statuses = []
     for _ in range(2):
         with serving(club, "--listen", "127.0.0.1:0") as (_, address):
-            until(lambda address=address: position(address) > 0)
+            until(partial(is_up, address))
             blitz = {name: value for name, value in GAME.items() if name != "key"}
             answer = Api(address, tokens).post("/games", blitz, headers={"Idempotency-Key": "the same"})
             statuses.append((answer.status_code, answer.json()["position"]))

@@ -253,7 +253,7 @@ _SERVE = (
 _WRITE = (
     _rate("write-many", "write", "single games of many clients", "of one client", "games/s", 4, 8),
     _rate("write-grouped", "write", "the same", "with a transaction each", "games/s", 2, 3.6),
-    _rate("write-fair", "write", "games of the client that got least", "of the one that got most", "games", 0.5),
+    _rate("write-fair", "write", "games of the client that got least", "of the one that got most", "games/s", 0.5),
     _time("write-upload", "write", "parts of an upload that a game waits for", "one part", 2, unit="parts"),
 )
 BOUNDS: tuple[Bound, ...] = (

@@ -48,7 +48,7 @@ def writing_lines(sets: Sequence[GameSet], folder: Path, rounds: int, games: int
     where = f"{CLIENTS} clients"
     yield line("write-many", where, rates["many"], rates["one"])
     yield line("write-grouped", where, rates["many"], rates["each"])
-    slowest, quickest = ([float(of(each)) for each in counts["many"]] for of in (min, max))
+    slowest, quickest = ([of(each) / seconds for each in counts["many"]] for of in (min, max))
     yield line("write-fair", where, [max(each, 1e-6) for each in slowest], quickest)
     yield _beside_an_upload(sets[0], folder)
 

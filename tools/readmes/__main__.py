@@ -34,6 +34,7 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "tools/serve/README.md": {
         "addresses of the server": tables.addresses,
         "pages of the server": tables.pages,
+        "what programs record": tables.posts,
         "files of the server": tables.files_of_the_server,
     },
     "tools/serve/SECURITY.md": {

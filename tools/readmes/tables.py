@@ -21,6 +21,8 @@ from ..serve import limits
 from ..serve.atom import ROUTES as ATOM
 from ..serve.log import ROUTES as LOG
 from ..serve.pages import ROUTES as PAGES
+from ..serve.parameters import Parameter
+from ..serve.posting import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, POSTS
 from ..serve.routes import FEED, PREFIX, ROUTES
 from ..serve.settings import SETTINGS
 
@@ -68,6 +70,20 @@ def addresses() -> str:
         taken = "".join(f"<br>`{parameter.name}`: {parameter.doc}" for parameter in route.parameters)
         lines.append(f"| `{PREFIX}{route.path}` | {route.doc}{rows}{taken} |")
     return "\n".join(lines)
+
+
+def posts() -> str:
+    """Every address at which programs record."""
+    lines = ["| POST | role | what it does; its body, or its parameters |", "|---|---|---|"]
+    for post in POSTS:
+        fields = "".join(f"<br>`{field.name}`: {field.metadata['doc']}" for field in attrs.fields(post.body))
+        lines.append(f"| `{PREFIX}{post.path}` | {post.role.value} | {post.doc}{fields}{_taken(post.parameters)} |")
+    lines.append(f"| `{PREFIX}{IMPORT}` | recorder | {IMPORT_DOC}{_taken(IMPORT_PARAMETERS)} |")
+    return "\n".join(lines)
+
+
+def _taken(parameters: Iterable[Parameter]) -> str:
+    return "".join(f"<br>`?{parameter.name}`: {parameter.doc}" for parameter in parameters)
 
 
 def pages() -> str:

@@ -6,9 +6,13 @@ import json
 import re
 from typing import Any
 
+import attrs
+
 from ledger.facts.json_schemas import class_schema
 
+from . import bodies
 from .parameters import Parameter
+from .posting import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, JSON, POSTS, Post
 from .problems import MEDIA, Problem
 from .questions import PROGRAM
 from .routes import FEED, PREFIX, ROUTES, ROWS_MEDIA, Route
@@ -35,6 +39,9 @@ def document(public_url: str = "") -> dict[str, Any]:
     parts: dict[str, Any] = {}
     problem = _named(Problem, parts)
     paths = {f"{PREFIX}{route.path}": {"get": _operation(route, parts, problem)} for route in (*ROUTES, *FEED)}
+    for post in POSTS:
+        paths.setdefault(f"{PREFIX}{post.path}", {})["post"] = _posted(post, parts, problem)
+    paths[f"{PREFIX}{IMPORT}"] = {"post": _file_posted(problem)}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -46,7 +53,10 @@ def document(public_url: str = "") -> dict[str, Any]:
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
         "servers": [{"url": public_url or "/"}],
         "paths": paths,
-        "components": {"schemas": parts},
+        "components": {
+            "schemas": parts,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "description": "made by 'token add'"}},
+        },
     }
 
 
@@ -55,16 +65,68 @@ def text() -> str:
     return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
 
 
-def _operation(route: Route, parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
-    places = [
+def _posted(post: Post, parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
+    """What is recorded at an address."""
+    _put(bodies.schema(post.body), post.body.__name__, parts)
+    answer = {"type": "object"} if post.answer is dict else _named(post.answer, parts)
+    content = {"content": {"application/json": {"schema": answer}}}
+    done = {"200": {"description": "done; of a repeat, what it was", **content}}
+    if post.where is not None:
+        done["201"] = {"description": "recorded; Location says where it is", **content}
+    parameters = [_parameter(parameter) for parameter in post.parameters]
+    if post.takes_once:
+        words = {"name": "Idempotency-Key", "in": "header", "description": "the same when the same is sent again"}
+        parameters.append({**words, "schema": {"type": "string"}})
+    return {
+        "operationId": "post_" + re.sub(r"\W+", "_", post.path).strip("_"),
+        "summary": post.doc,
+        "x-role": post.role.value,
+        "security": [{"token": []}],
+        "parameters": _places(post.path) + parameters,
+        "requestBody": {
+            "required": bool(attrs.fields(post.body)),
+            "content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{post.body.__name__}"}}},
+        },
+        "responses": {**done, "default": _default(problem)},
+    }
+
+
+def _file_posted(problem: dict[str, Any]) -> dict[str, Any]:
+    """What is recorded of a file."""
+    return {
+        "operationId": "post_imports",
+        "summary": IMPORT_DOC,
+        "x-role": "recorder",
+        "security": [{"token": []}],
+        "parameters": [_parameter(parameter) for parameter in IMPORT_PARAMETERS],
+        "requestBody": {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string", "contentMediaType": "text/plain"}}},
+        },
+        "responses": {
+            "200": {"description": "what became of it", "content": {JSON: {"schema": {"type": "object"}}}},
+            "default": _default(problem),
+        },
+    }
+
+
+def _places(path: str) -> list[dict[str, Any]]:
+    return [
         {"name": name, "in": "path", "required": True, "description": _DOCS[name], "schema": {"type": "string"}}
-        for name in re.findall(r"{(\w+)}", route.path)
+        for name in re.findall(r"{(\w+)}", path)
     ]
+
+
+def _default(problem: dict[str, Any]) -> dict[str, Any]:
+    return {"description": "why there is no answer", "content": {MEDIA: {"schema": problem}}}
+
+
+def _operation(route: Route, parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
     return {
         "operationId": re.sub(r"\W+", "_", route.path).strip("_") or "ledger",
         "summary": route.doc,
         "x-cost": route.cost.value,
-        "parameters": places + [_parameter(parameter) for parameter in route.every_parameter],
+        "parameters": _places(route.path) + [_parameter(parameter) for parameter in route.every_parameter],
         "responses": {
             "200": {
                 "description": route.doc,
@@ -78,7 +140,7 @@ def _operation(route: Route, parts: dict[str, Any], problem: dict[str, Any]) -> 
                 "content": _content(route, parts),
             },
             "304": {"description": "it is as it was"},
-            "default": {"description": "why there is no answer", "content": {MEDIA: {"schema": problem}}},
+            "default": _default(problem),
         },
     }
 
@@ -125,9 +187,14 @@ def _content(route: Route, parts: dict[str, Any]) -> dict[str, Any]:
 
 def _named(form: type, parts: dict[str, Any]) -> dict[str, Any]:
     """A reference to the schema of a class, which is put among the parts with those that it is made of."""
-    schema = json.loads(json.dumps(class_schema(form, form.__name__)).replace("#/$defs/", "#/components/schemas/"))
-    del schema["$schema"], schema["title"]
-    for name, part in {**schema.pop("$defs", {}), form.__name__: schema}.items():
-        if parts.setdefault(name, part) != part:
-            raise TypeError(f"two answers have a part {name!r}")
+    _put(class_schema(form, form.__name__), form.__name__, parts)
     return {"$ref": f"#/components/schemas/{form.__name__}"}
+
+
+def _put(made: dict[str, Any], name: str, parts: dict[str, Any]) -> None:
+    """Put the schema of a class among the parts, with those that it is made of."""
+    schema = json.loads(json.dumps(made).replace("#/$defs/", "#/components/schemas/"))
+    del schema["$schema"], schema["title"]
+    for part_name, part in {**schema.pop("$defs", {}), name: schema}.items():
+        if parts.setdefault(part_name, part) != part:
+            raise TypeError(f"two answers have a part {part_name!r}")

@@ -142,6 +142,7 @@ class ApiPage:
     """The addresses for programs."""
 
     addresses: list[ApiAddress]
+    recording: list[ApiAddress]
     prefix: str
 
 

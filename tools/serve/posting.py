@@ -75,6 +75,7 @@ class Post:
         answer: the class of the answer.
         where: the address of what was recorded, of the answer; None: it has none.
         parameters: what may stand behind the question mark.
+        takes_once: whether the header Idempotency-Key tells a repeat.
     """
 
     path: str
@@ -85,6 +86,7 @@ class Post:
     answer: type[Any]
     where: Callable[[Mapping[str, Any]], str] | None = None
     parameters: tuple[Parameter, ...] = ()
+    takes_once: bool = False
 
     @property
     def address(self) -> str:
@@ -262,6 +264,7 @@ POSTS: tuple[Post, ...] = (
         path="/games", body=GameTold, role=Role.RECORDER, ask=game, answer=GameAnswer,
         doc="Record a game; the same again is a repeat, and told otherwise it is refused with both values.",
         where=lambda answer: f"/games/{answer['key'].removeprefix('game:')}",
+        takes_once=True,
         parameters=(choice("rated", "1: wait until both players are rated, 10 s at most", _YES, "0"),),
     ),
     Post(
@@ -282,8 +285,8 @@ POSTS: tuple[Post, ...] = (
         doc="Close a tournament.", ask=partial(_fact, TournamentClosed.KIND),
     ),
     Post(
-        path="/corrections", body=CorrectionTold, role=Role.CORRECTOR, ask=propose, answer=ProposalAnswer,
-        doc="Propose a correction; all its changes are decided together.",
+        path="/corrections", body=CorrectionTold, role=Role.CORRECTOR, takes_once=True, ask=propose,
+        answer=ProposalAnswer, doc="Propose a correction; all its changes are decided together.",
         where=lambda answer: f"/corrections/{answer['proposal']}",
     ),
     Post(
@@ -296,6 +299,7 @@ POSTS: tuple[Post, ...] = (
     ),
 )  # fmt: skip
 IMPORT = "/imports"
+IMPORT_DOC = "Record the games of a file, in any format that 'import' reads; every fault is told with its line."
 IMPORT_PARAMETERS = (
     choice("dry_run", "1: tell what would be recorded, and record nothing", _YES, "0"),
     choice("strict", "1: all of the file, or nothing of it", _YES, "0"),

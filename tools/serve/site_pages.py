@@ -15,6 +15,7 @@ from . import questions, routes
 from .forms import SchemeFacts
 from .paging import paged, pool_names, up_to
 from .parameters import Asked
+from .posting import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, POSTS
 from .questions import Moved
 
 LEADERS, NEWS = 10, 6  # rows on the start page
@@ -138,4 +139,16 @@ def programs(_: Ledger, __: Asked) -> forms.ApiPage:
         )
         for route in (*routes.ROUTES, *routes.FEED)
     ]
-    return forms.ApiPage(addresses=addresses, prefix=routes.PREFIX)
+    recording = [
+        forms.ApiAddress(
+            path=f"{routes.PREFIX}{post.path}",
+            doc=f"{post.doc} Role: {post.role.value}.",
+            cost="",
+            parameters=[(field.name, field.metadata["doc"]) for field in attrs.fields(post.body)],
+        )
+        for post in POSTS
+    ]
+    imports = [(parameter.name, parameter.doc) for parameter in IMPORT_PARAMETERS]
+    place = f"{routes.PREFIX}{IMPORT}"
+    recording.append(forms.ApiAddress(path=place, doc=f"{IMPORT_DOC} Role: recorder.", cost="", parameters=imports))
+    return forms.ApiPage(addresses=addresses, recording=recording, prefix=routes.PREFIX)
