@@ -142,11 +142,13 @@ def test_the_server_calls_nobody_but_the_witness() -> None:
     assert calling == {"tools.serve.witnesses"}
 
 
-def test_processes_meet_in_a_folder_of_their_own(served: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+def test_processes_meet_in_a_folder_of_their_own(
+    served: Path, meeting_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(meeting_folder))
     with serving(served, "--listen", "127.0.0.1:0"):
-        until(lambda: bool(list(tmp_path.glob("rating-ledger-*"))))
-        (folder,) = tmp_path.glob("rating-ledger-*")
+        until(lambda: bool(list(meeting_folder.glob("rating-ledger-*"))))
+        (folder,) = meeting_folder.glob("rating-ledger-*")
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert not folder.exists(), "what was uploaded is not left behind"
 

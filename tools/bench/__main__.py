@@ -33,7 +33,9 @@ from . import (
     other_lines,
     player_lines,
     scheme_lines,
+    serving_lines,
     store_lines,
+    writing_lines,
 )
 from .bounds import BOUNDS, SECTIONS
 from .datasets import GameSet, made_up, over_the_board, with_the_same_end
@@ -132,6 +134,8 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "pgn": lambda run: other_lines.pgn_lines(run.data, run.rounds),
     "graph": lambda run: graph_lines.graph_lines(run.sets, run.rounds),
     "listeners": lambda run: listener_lines.listener_lines(run.made("listeners"), run.rounds, run.size.listeners),
+    "serve": lambda run: serving_lines.serving_lines(run.size.games[-1], run.made("serve"), run.rounds),
+    "write": lambda run: writing_lines.writing_lines(run.sets, run.made("write"), run.rounds, run.size.live),
     "start": lambda run: other_lines.start_lines(run.made("start"), run.rounds),
 }
 

@@ -241,10 +241,24 @@ _OTHERS = (
     _time("listener", "listeners", "memory of the server for each listener", "30 KiB", 1, 0.8, unit="KiB"),
     _time("show", "start", "show, from the shell", "sqlite-utils rows", 0.7, 0.4),
 )
-
+_DATASETTE_JSON = "Datasette's cheapest JSON of the same rows"
+_SERVE = (
+    _rate("serve-graph", "serve", "100 games of a graph over HTTP", _DATASETTE_JSON, "requests/s CPU", 1.3, 3),
+    _rate("serve-tag", "serve", "the same for who has it, by its tag", _DATASETTE_JSON, "requests/s CPU", 15),
+    _rate("serve-page", "serve", "the page of a player", "Datasette's HTML of 100 rows", "requests/s CPU", 6, 8),
+    _time("serve-added", "serve", "what HTTP adds to a graph", "the library's call", 0.15, unit="s CPU"),
+    _time("serve-late", "serve", "the latest of 100 at half of the highest rate", "the median", 4),
+    _time("serve-size", "serve", "the page of a player as it is sent", "30,000 bytes", 1, unit="bytes"),
+)
+_WRITE = (
+    _rate("write-many", "write", "single games of many clients", "of one client", "games/s", 4, 8),
+    _rate("write-grouped", "write", "the same", "with a transaction each", "games/s", 2, 3.6),
+    _rate("write-fair", "write", "games of the client that got least", "of the one that got most", "games", 0.5),
+    _time("write-upload", "write", "parts of an upload that a game waits for", "one part", 2, unit="parts"),
+)
 BOUNDS: tuple[Bound, ...] = (
     *_REPLAY, *_SCHEMES, *_IMPORT, *_PLAYERS, *_BUILD, *_SCHEME_BUILDS, *_JOURNAL, *_LATE, *_CORRECTIONS, *_FEW, *_LIVE,
-    *_OTHERS,
+    *_OTHERS, *_SERVE, *_WRITE,
 )  # fmt: skip
 BY_NAME = {bound.name: bound for bound in BOUNDS}
 SECTIONS = tuple(dict.fromkeys(bound.section for bound in BOUNDS))

@@ -7,7 +7,6 @@ import traceback
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 import orjson
 from starlette.applications import Starlette
@@ -127,7 +126,7 @@ def _endpoint(reader: Reader, route: Route, news: Feed | None = None) -> Callabl
             await news.until_after(asked["after"], asked["wait"])
         if route.rows and asked["format"] is None:
             asked["format"] = _accepted(accepted)
-        target = f"{request.url.path}?{urlencode(sorted((name, str(word)) for name, word in asked.items()))}"
+        target = f"{request.scope['path']} {sorted(asked.items())}"
         try:
             answer = await _worked_out(reader, route, partial(reader.answer, route, asked, target, tags, pack=pack))
         except TimeoutError:
@@ -168,7 +167,7 @@ async def _worked_out(reader: Reader, route: Route, work: Callable[[], Answer]) 
         return await loop.run_in_executor(reader.executor, work)
     await asyncio.wait_for(reader.scanning.acquire(), PATIENCE)
     try:
-        return await loop.run_in_executor(reader.executor, work)
+        return await loop.run_in_executor(reader.scanner, work)
     finally:
         reader.scanning.release()
 
@@ -186,7 +185,7 @@ def _refused(reader: Reader, request: Request, made: Problem, more: Mapping[str,
     headers = {**safety.headers(guard, index=False), **problems.headers(made.status), **(more or {}), "Vary": "Accept"}
     if _is_for_programs(request):
         return Response(made.body(), made.status, {**headers, "Content-Type": problems.MEDIA})
-    around = Around(position=0, alarm=reader.alarm, path="")
+    around = Around(position=0, alarm=reader.alarm)
     return Response(reader.renderer.page("problem.html", made, around), made.status, {**headers, "Content-Type": HTML})
 
 

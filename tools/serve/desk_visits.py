@@ -202,7 +202,7 @@ class Visits:
         if cost is Cost.INDEX:
             return await loop.run_in_executor(self._reader.executor, worked)
         async with self._reader.scanning:
-            return await loop.run_in_executor(self._reader.executor, worked)
+            return await loop.run_in_executor(self._reader.scanner, worked)
 
     @staticmethod
     def _where(request: Request) -> str:
@@ -220,13 +220,12 @@ class Visits:
             if wrong:
                 raise RefusedError(problems.of_parameters(wrong))
             said = SAID.get(asked.pop(DONE) or "")
-            return await self._page(request, page, asks, {**asked, **request.path_params}, said=said)
+            return await self._page(page, asks, {**asked, **request.path_params}, said=said)
 
         return endpoint
 
     async def _page(
         self,
-        request: Request,
         page: Page,
         asks: Asks,
         asked: Mapping[str, Any],
@@ -258,7 +257,7 @@ class Visits:
             problem=problem,
             said=said,
         )
-        around = Around(position=position, alarm=alarm, path=request.url.path)
+        around = Around(position=position, alarm=alarm)
         return self._drawn(page.template, Shown(shown=shown, tried=seen, desk=desk), around, status)
 
     def _gathered(self, ledger: Ledger, page: Page, asked: Mapping[str, Any]) -> tuple[Any, int, str | None]:
@@ -300,7 +299,7 @@ class Visits:
                 look, upload = deed.look, self._keep(asks, Path(typed["file"]))
                 typed = {**typed, **upload}
                 seen = await self._in_ledger(lambda ledger: look(ledger, typed), Cost.SCAN)
-                return await self._page(request, page, asks, path, typed=typed, seen=seen)
+                return await self._page(page, asks, path, typed=typed, seen=seen)
             answer = await self._asked(deed, ask, asks)
         except LedgerError as error:
             return await self._again(request, page, asks, path, typed, problems.refusal(error))
@@ -370,7 +369,7 @@ class Visits:
             return self._sign_in_form(request, Kept(None, typed, request.url.path), status=401)
         status = 200 if problem is None else problem.status
         return await self._page(
-            request, page, asks, {**_asked_of(page, typed), **path}, typed=typed, problem=problem, status=status
+            page, asks, {**_asked_of(page, typed), **path}, typed=typed, problem=problem, status=status
         )
 
     def _elsewhere(self, leads: Leads) -> Response:
@@ -443,7 +442,7 @@ class Visits:
             "fault": fault,
         }
         desk = Desk(session=None, forms=Forms(word=visit), here="/sign-in", problem=problem)
-        around = Around(position=0, alarm=self._reader.alarm, path=SIGN_IN)
+        around = Around(position=0, alarm=self._reader.alarm)
         if fault is not None:
             status = 403
         answer = self._drawn("desk/sign_in.html", Shown(shown=shown, tried=None, desk=desk), around, status)
@@ -491,12 +490,12 @@ class Visits:
                 await self._client.ask("sign-out", {"where": where}, token=before)
         word = str(begun.pop("word"))
         session = Session(**{**begun, "roles": frozenset(begun["roles"])})
-        answer = await self._after_signing_in(request, Asks(word, session), again)
+        answer = await self._after_signing_in(Asks(word, session), again)
         self._cookies.put(answer, SESSION, word)
         self._cookies.take_away(answer, VISIT)
         return answer
 
-    async def _after_signing_in(self, request: Request, asks: Asks, again: Kept) -> Response:
+    async def _after_signing_in(self, asks: Asks, again: Kept) -> Response:
         """The page that was asked for; or the form that waited, filled, and not sent."""
         deed = _deed_of((again.form or "").removeprefix(PREFIX))
         if deed is None:
@@ -506,7 +505,7 @@ class Visits:
         if deed[0].file is not None:
             said += " The file must be chosen again."
         typed = again.typed
-        return await self._page(request, page, asks, {**_asked_of(page, typed), **path}, typed=typed, said=said)
+        return await self._page(page, asks, {**_asked_of(page, typed), **path}, typed=typed, said=said)
 
     async def _sign_out(self, request: Request) -> Response:
         if (fault := origin_fault(self._site.public_url, request.headers)) is not None:

@@ -34,7 +34,7 @@ from .rendering import Around, Renderer
 from .routes import PREFIX, ROWS_MEDIA, Route
 from .sites import Site
 
-THREADS = 4
+THREADS = 1  # two would only take turns: one interpreter runs one of them at a time
 KEPT_BYTES = 32 * 1024 * 1024  # of answers that are kept
 LATELY = 5_000  # questions, with the tags of their answers: of bounded length, as the gate lets through no longer ones
 HTML = "text/html; charset=utf-8"
@@ -134,11 +134,12 @@ class Reader:
         Args:
             path: the ledger.
             site: what is told of the site.
-            threads: that answer at the same time.
+            threads: that answer what costs little; what costs much has one of its own, so that nobody waits for it.
         """
         self.path, self.site = Path(path), site or Site()
         self.renderer = Renderer(self.site)
         self.executor = ThreadPoolExecutor(threads, thread_name_prefix="reader")
+        self.scanner = ThreadPoolExecutor(1, thread_name_prefix="scanner")
         self.kept = Kept()
         self.scanning = asyncio.Semaphore(1)
         self.alarm: str | None = None  # as the last thread that opened the ledger saw it
@@ -219,7 +220,7 @@ class Reader:
         if answer is None:
             if isinstance(value, LedgerFacts):
                 value = attrs.evolve(value, alarm=held.alarm)
-            answer = self._made(route, asked, value, Around(position=position, alarm=held.alarm, path=target), tag)
+            answer = self._made(route, asked, value, Around(position=position, alarm=held.alarm), tag)
         if pack and answer.body is not None and encodings.worth_it(answer.media, len(answer.body)):
             answer = answer._replace(packed=encodings.packed(answer.body))
         self.kept.put(target, answer)
@@ -293,7 +294,8 @@ class Reader:
 
     def close(self) -> None:
         """Let the threads end."""
-        self.executor.shutdown(wait=False, cancel_futures=True)
+        for threads in (self.executor, self.scanner):
+            threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _unpacked(answer: Answer) -> bool:

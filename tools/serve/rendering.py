@@ -45,12 +45,10 @@ class Around:
     Attributes:
         position: how many entries of the journal it follows from.
         alarm: why the journal must not be trusted as it stands; None: nothing is seen.
-        path: the address of the page within the site, with what was asked.
     """
 
     position: int
     alarm: str | None
-    path: str
 
 
 class Renderer:
