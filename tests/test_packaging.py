@@ -35,6 +35,7 @@ SHIPPED = (
     "tools/serve/*.py",
     "tools/serve/static/*",
     "tools/serve/templates/*.html",
+    "tools/serve/templates/*.xml",
     "tools/serve/templates/*/*.html",
     "schemas/*.py",
     "schemas/*/*.json",

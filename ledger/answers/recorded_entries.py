@@ -34,7 +34,7 @@ class RecordedEntry:
     correction: int | None = documented("number of the correction that it proposes or decides; null: none")
 
 
-class _Told(NamedTuple):
+class _About(NamedTuple):
     """The players whom facts name, and the keys of the entries that they are about."""
 
     players: frozenset[int]
@@ -72,23 +72,23 @@ def _correction(entry: Mapping[str, Any]) -> int | None:
 
 def _players(journal: Journal, entries: list[dict[str, Any]]) -> list[frozenset[int]]:
     """Of each entry the players, its own and those of the entries that it is about, which are looked up together."""
-    told = [_told(entry["facts"]) for entry in entries]
-    seen = [each.keys for each in told]
+    abouts = [_about(entry["facts"]) for entry in entries]
+    seen = [each.keys for each in abouts]
     for _ in range(_STEPS):
-        keys = sorted(frozenset[str]().union(*(each.keys for each in told)))
+        keys = sorted(frozenset[str]().union(*(each.keys for each in abouts)))
         if not keys:
             break
-        found = {key: _told(orjson.loads(stored.body)["facts"]) for key, stored in journal.find(keys).items()}
-        told = [_followed(each, found, before) for each, before in zip(told, seen, strict=True)]
-        seen = [before | each.keys for before, each in zip(seen, told, strict=True)]
-    return [each.players for each in told]
+        found = {key: _about(orjson.loads(stored.body)["facts"]) for key, stored in journal.find(keys).items()}
+        abouts = [_followed(each, found, before) for each, before in zip(abouts, seen, strict=True)]
+        seen = [before | each.keys for before, each in zip(seen, abouts, strict=True)]
+    return [each.players for each in abouts]
 
 
-def _told(facts: Mapping[str, Any]) -> _Told:
+def _about(facts: Mapping[str, Any]) -> _About:
     """What facts name; of a proposal, what its changes do."""
     parts = [facts, *(part for change in facts.get("changes", ()) for part in _parts(change))]
     players = {part[name] for part in parts for name in _PLAYERS if isinstance(part.get(name), int)}
-    return _Told(frozenset(players), frozenset(key for part in parts for key in _keys(part)))
+    return _About(frozenset(players), frozenset(key for part in parts for key in _keys(part)))
 
 
 def _parts(change: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -109,8 +109,8 @@ def _keys(part: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"proposal:{number}@{place}" for place in range(2, part["parts"] + 1))
 
 
-def _followed(told: _Told, found: Mapping[str, _Told], seen: frozenset[str]) -> _Told:
+def _followed(about: _About, found: Mapping[str, _About], seen: frozenset[str]) -> _About:
     """With the players of the entries that are meant, too; and what these are about in turn."""
-    meant = [found[key] for key in told.keys if key in found]
-    players = told.players.union(*(each.players for each in meant))
-    return _Told(players, frozenset[str]().union(*(each.keys for each in meant)) - seen)
+    meant = [found[key] for key in about.keys if key in found]
+    players = about.players.union(*(each.players for each in meant))
+    return _About(players, frozenset[str]().union(*(each.keys for each in meant)) - seen)

@@ -47,8 +47,6 @@ def receipt_of(ledger: Ledger, game: str, *, name_of: str | None = None) -> str:
         CorruptError: what is stored of the tree does not lead to the checkpoint.
     """
     name, entry = game_found(ledger.journal, game)
-    if not is_recorder_shown(orjson.loads(entry.body)["actor"]):
-        raise UnknownNameError("receipt", name, KEPT_BACK, where="for strangers")
     person = None if name_of is None else _player_of(ledger, entry, name_of)
     last, place = ledger.checkpoints.last(), ledger.checkpoints.place
     if last is None:
@@ -60,6 +58,8 @@ def receipt_of(ledger: Ledger, game: str, *, name_of: str | None = None) -> str:
     if person is not None:
         content["name"] = _name(ledger, person, last.head)
     path = [_base64(sibling) for sibling in _path(ledger, entry, last.head)]
+    if not is_recorder_shown(orjson.loads(entry.body)["actor"]):  # the entry is what it was, so that it can be read
+        raise UnknownNameError("receipt", name, KEPT_BACK, where="for strangers")
     # RFC 8785: canonical JSON has its keys in order, and the verifier takes no other.
     extra = _base64(orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
     return "\n".join([FIRST_LINE, f"extra {extra}", f"index {entry.position - 1}", *path, "", last.note])

@@ -51,6 +51,14 @@ def asked(address: str) -> httpx.Response | None:
         return None
 
 
+def answers(address: str) -> bool:
+    """Whether a server answers there."""
+    try:
+        return httpx.get(f"{address}/api/v1").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
 def position(address: str) -> int:
     answer = asked(f"{address}/api/v1")
     return 0 if answer is None else int(answer.json()["position"])

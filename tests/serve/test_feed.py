@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,7 +24,7 @@ from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.raw_http import connected, everything, running
 from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, Get
-from tests.kit.served_processes import serving, until
+from tests.kit.served_processes import answers, serving, until
 from tools.serve import connections, feed, limits
 from tools.serve.application import application
 from tools.serve.feed import Feed, Recent
@@ -129,22 +130,33 @@ def test_who_waits_is_answered_when_something_is_recorded(served: Path, get: Get
     position = size(served)
     thread = threading.Timer(0.5, record, (served, "new"))
     thread.start()
-    began = time.monotonic()
-    answer = get(f"/entries?after={position}&wait=15")
+    answer = soon(get, f"/entries?after={position}&wait=30")
     thread.join(GIVE_UP)
     assert [json.loads(line)["key"] for line in answer.text.splitlines()] == ["game:new"]
-    assert 0.4 < time.monotonic() - began < 10
 
 
-def test_who_waits_in_vain_is_answered_with_nothing_in_time(served: Path, get: Get) -> None:
+def test_who_waits_in_vain_is_answered_with_nothing_in_time(
+    served: Path, get: Get, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    until_after = Feed.until_after
+
+    async def noted(news: Feed, position: int, patience: float) -> None:
+        await until_after(news, position, patience)
+        waits.append(patience)
+
+    monkeypatch.setattr(Feed, "until_after", noted)
     for _ in range(2):  # the same question waits anew
-        began = time.monotonic()
-        answer = get(f"/entries?after={size(served)}&wait=1")
+        answer = soon(get, f"/entries?after={size(served)}&wait=1")
         assert (answer.status_code, answer.text) == (200, "")
-        assert 0.9 < time.monotonic() - began < 5
-    began = time.monotonic()
-    assert get("/entries?after=3&wait=30&limit=1").text
-    assert time.monotonic() - began < 5, "there is something already"
+    assert waits == [1, 1]
+    assert soon(get, "/entries?after=3&wait=30&limit=1").text, "there is something already"
+
+
+def soon(get: Get, address: str) -> httpx.Response:
+    """The answer, which comes before its time is over."""
+    with ThreadPoolExecutor(1) as aside:
+        return aside.submit(get, address).result(GIVE_UP)
 
 
 @pytest.mark.parametrize(
@@ -342,7 +354,7 @@ def test_only_so_many_bytes_are_kept_for_all(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_at_the_end_each_stream_ends_and_who_waits_is_answered(served: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with long_events(monkeypatch), told(served, ends_within=30) as (news, port):
+    with long_events(monkeypatch), told(served, ends_within=60) as (news, port):
         listeners = [Listener(port) for _ in range(3)]
         for listener in listeners:
             listener.until(b"retry")
@@ -352,8 +364,7 @@ def test_at_the_end_each_stream_ends_and_who_waits_is_answered(served: Path, mon
         slow_listener(port)
         until(lambda: news.listeners == 5)
         time.sleep(0.5)  # until the slow one is behind
-        began = time.monotonic()
-    assert time.monotonic() - began < 8
+    # The server has ended by now: it waited for nobody.
     for listener in listeners:
         assert everything(listener.client).endswith(b"0\r\n\r\n")
     assert everything(waiting).startswith(b"HTTP/1.1 200 ")
@@ -362,7 +373,7 @@ def test_at_the_end_each_stream_ends_and_who_waits_is_answered(served: Path, mon
 def test_the_server_tells_its_listeners_and_ends_within_ten_seconds(served: Path) -> None:
     position = size(served)
     with serving(served, "--listen", "127.0.0.1:0") as (process, address):
-        until(lambda: _answers(address))
+        until(lambda: answers(address))
         listener = Listener(int(address.rpartition(":")[2]))
         listener.until(b"retry")
         with Ledger.open(served) as ledger:
@@ -372,17 +383,8 @@ def test_the_server_tells_its_listeners_and_ends_within_ten_seconds(served: Path
         listener.until(b"correction-decided")
         assert listener.positions == [position + 1, position + 2, position + 3]
         assert OFFICER.encode() not in listener.heard
-        began = time.monotonic()
         process.send_signal(signal.SIGTERM)
         assert everything(listener.client).endswith(b"0\r\n\r\n")
-        _, log = process.communicate(timeout=30)
-        assert time.monotonic() - began < 10
+        _, log = process.communicate(timeout=10)
     assert "Cancel" not in log
     assert "Traceback" not in log
-
-
-def _answers(address: str) -> bool:
-    try:
-        return httpx.get(f"{address}/api/v1").status_code == 200
-    except httpx.TransportError:
-        return False

@@ -19,7 +19,7 @@ from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
 from tests.kit.raw_http import said
 from tests.kit.served import Get
-from tests.kit.served_processes import serving, until
+from tests.kit.served_processes import answers, serving, until
 from tools.serve.application import EVERY_ROUTE
 from tools.serve.parameters import LONGEST
 from tools.serve.rendering import Renderer
@@ -153,7 +153,7 @@ def test_nothing_secret_and_nothing_of_a_stranger_s_words_is_logged(served: Path
     """A token in a header, in an address or in a body, and words that would look like a line of the log."""
     token = "rlt_do-not-keep-me"
     with serving(served, "--listen", "127.0.0.1:0") as (process, address):
-        until(lambda: _answers(address))
+        until(lambda: answers(address))
         port = int(address.rpartition(":")[2])
         httpx.get(f"{address}/api/v1/pools", headers={"Authorization": f"Bearer {token}", "Cookie": f"s={token}"})
         httpx.get(f"{address}/api/v1/pools?token={token}")
@@ -165,13 +165,6 @@ def test_nothing_secret_and_nothing_of_a_stranger_s_words_is_logged(served: Path
         _, log = process.communicate(timeout=60)
     assert token not in log
     assert "made up" not in log
-
-
-def _answers(address: str) -> bool:
-    try:
-        return httpx.get(f"{address}/api/v1").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 # -- our own code --------------------------------------------------------------------------------------------------

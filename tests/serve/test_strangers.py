@@ -38,8 +38,8 @@ NEEDED = {
 }
 
 
-@pytest.fixture(name="ask", params=["hashes"])
-def _ask(served: Path, request: pytest.FixtureRequest) -> Iterator[Ask]:
+@pytest.fixture(name="stranger", params=["hashes"])
+def _stranger(served: Path, request: pytest.FixtureRequest) -> Iterator[Ask]:
     with Ledger.open(served) as ledger:
         ledger.append(game_recorded("by-a-person", half_moves=60), actor=OFFICER)
         ledger.append(game_recorded("by-a-program", half_moves=60), actor="import")
@@ -48,7 +48,7 @@ def _ask(served: Path, request: pytest.FixtureRequest) -> Iterator[Ask]:
     reader = Reader(served, Site(public_url=SITE, log=request.param), threads=1)
     app = application(reader)
 
-    def ask(path: str, **headers: str) -> httpx.Response:
+    def stranger(path: str, **headers: str) -> httpx.Response:
         reader.scanning = asyncio.Semaphore(1)  # of this loop
 
         async def asked() -> httpx.Response:
@@ -58,7 +58,7 @@ def _ask(served: Path, request: pytest.FixtureRequest) -> Iterator[Ask]:
 
         return asyncio.run(asked())
 
-    yield ask
+    yield stranger
     reader.close()
 
 
@@ -66,10 +66,10 @@ def place_of(address: str) -> str:
     return re.sub(r"{(\w+)(?::path)?}", lambda match: WORDS[match[1]], address)
 
 
-def test_no_address_of_any_table_tells_an_officer_or_a_reason(ask: Ask) -> None:
+def test_no_address_of_any_table_tells_an_officer_or_a_reason(stranger: Ask) -> None:
     for route in (*EVERY_ROUTE, ENTRIES, *log.shown("hashes")):
         question = f"?{NEEDED[route.address]}" if route.address in NEEDED else ""
-        answer = ask(f"{place_of(route.address)}{question}", Accept="text/html" if route.template else "*/*")
+        answer = stranger(f"{place_of(route.address)}{question}", Accept="text/html" if route.template else "*/*")
         assert answer.status_code in {200, 301, 302} or route.path.endswith(("receipt", "cosigned", "pgn", "board")), (
             route.address,
             answer.text,
@@ -86,24 +86,24 @@ def decoded(content: bytes) -> bytes:
     )
 
 
-def test_a_receipt_that_names_a_person_is_whoever_keeps_the_ledger_s_to_give(served: Path, ask: Ask) -> None:
-    refused = ask("/api/v1/games/by-a-person/receipt")
+def test_a_receipt_that_names_a_person_is_whoever_keeps_the_ledger_s_to_give(served: Path, stranger: Ask) -> None:
+    refused = stranger("/api/v1/games/by-a-person/receipt")
     assert refused.status_code == 404
     assert "no receipt 'by-a-person' for strangers; it shows who recorded the game" in refused.json()["detail"]
     assert "'rating-ledger receipt DB GAME'" in refused.json()["detail"]
-    page = ask("/games/by-a-person", Accept="text/html").text
+    page = stranger("/games/by-a-person", Accept="text/html").text
     assert "It would show who recorded this game" in page
-    given = ask("/api/v1/games/by-a-program/receipt")
+    given = stranger("/api/v1/games/by-a-program/receipt")
     key = VerifierKey.parse(read_key(served.with_name("club.key")).verifier)
     assert verify_receipt(given.content, [key])
-    assert "tlog-proof" in ask("/games/by-a-program", Accept="text/html").text
+    assert "tlog-proof" in stranger("/games/by-a-program", Accept="text/html").text
     with Ledger.open(served, follow=False) as ledger:
         assert verify_receipt(receipt_of(ledger, "by-a-person").encode(), [key]), "the owner has it"
 
 
-@pytest.mark.parametrize("ask", ["entries"], indirect=True)
-def test_where_entries_are_shown_receipts_are_too(served: Path, ask: Ask) -> None:
-    given = ask("/api/v1/games/by-a-person/receipt")
+@pytest.mark.parametrize("stranger", ["entries"], indirect=True)
+def test_where_entries_are_shown_receipts_are_too(served: Path, stranger: Ask) -> None:
+    given = stranger("/api/v1/games/by-a-person/receipt")
     key = VerifierKey.parse(read_key(served.with_name("club.key")).verifier)
     assert verify_receipt(given.content, [key])
     assert OFFICER.encode() in decoded(given.content)

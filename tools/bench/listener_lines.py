@@ -110,9 +110,7 @@ def _reader(pid: int, place: Path) -> int:
             if client.connect_ex(str(place)) == 0:
                 client.sendall(_ASKED)
                 _until(client, b"retry: ")
-                return next(
-                    one for one in descendants(pid) if b".reading" in (PROC / str(one) / "cmdline").read_bytes()
-                )
+                return next(child for child in descendants(pid) if b".reading" in _command(child))
         time.sleep(0.1)
     raise TimeoutError("the server does not answer")
 
