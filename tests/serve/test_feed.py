@@ -363,7 +363,7 @@ def test_at_the_end_each_stream_ends_and_who_waits_is_answered(served: Path, mon
         waiting.sendall(f"GET /api/v1/entries?after={size(served)}&wait=30 HTTP/1.1\r\nHost: a\r\n\r\n".encode())
         slow_listener(port)
         until(lambda: news.listeners == 5)
-        time.sleep(0.5)  # until the slow one is behind
+        time.sleep(2)  # until the slow one is behind
     # The server has ended by now: it waited for nobody.
     for listener in listeners:
         assert everything(listener.client).endswith(b"0\r\n\r\n")

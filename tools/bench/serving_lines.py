@@ -96,8 +96,8 @@ def serving_lines(size: int, folder: Path, rounds: int) -> Iterator[Line]:
         players = [number for (number,) in ledger.views.connection.execute(_BETWEEN, (PLAYERS,))]
     if not players:
         return
-    ours = [sys.executable, "-m", "tools.cli", "serve", str(path), "--listen", "127.0.0.1:0"]
-    with running(ours, folder) as server:
+    command = [sys.executable, "-m", "tools.cli", "serve", str(path), "--listen", "127.0.0.1:0"]
+    with running(command, folder) as server:
         yield from _costs(server, path, players, data.name, rounds)
         yield from _at_half_of_the_highest_rate(server, players, data.name, rounds)
         yield from _sizes(server, players, data.name)
@@ -124,7 +124,7 @@ def _costs(server: Server, path: Path, players: Sequence[int], where: str, round
         yield line("serve-tag", where, rates["tag"], rates["their-json"])
         yield line("serve-page", where, rates["page"], rates["their-page"])
     # the processor's clock has ticks of a hundredth of a second: what is added may seem to be nothing
-    beyond = [max(ours - alone, 1e-6) for ours, alone in zip(measured["graph"], measured["library"], strict=True)]
+    beyond = [max(served - alone, 1e-6) for served, alone in zip(measured["graph"], measured["library"], strict=True)]
     yield line("serve-added", where, beyond, measured["library"])
 
 

@@ -112,7 +112,7 @@ def _recorded(folder: Path, clients: int, seconds: float, *, alone: bool = False
         club, token = _club(Path(name))
 
         async def ask(client: WriterClient) -> list[int]:
-            async def one(place: int) -> int:
+            async def client_of(place: int) -> int:
                 done = 0
                 while asyncio.get_running_loop().time() < until:
                     await client.ask("game", _facts(place, done), token=token, patience=PATIENCE)
@@ -122,7 +122,7 @@ def _recorded(folder: Path, clients: int, seconds: float, *, alone: bool = False
             for number in range(-3, 0):  # the first ones load what is needed
                 await client.ask("game", _facts(0, number % 86_400), token=token, patience=PATIENCE)
             until = asyncio.get_running_loop().time() + seconds
-            return await asyncio.gather(*map(one, range(clients)))
+            return await asyncio.gather(*map(client_of, range(clients)))
 
         with _writer(club, Path(name), alone=alone):
             counts: list[int] = _asked(Path(name), ask)

@@ -38,10 +38,8 @@ PATIENCE = 10.0  # seconds for which a scan waits for another one
 EVERY_ROUTE = (*ROUTES, *pages.ROUTES, *atom.ROUTES)
 
 
-def application(
-    reader: Reader, desk: Visits | None = None, feed: Feed | None = None, posting: Posting | None = None
-) -> Starlette:
-    """The application: every address of the tables, its documentation, the desk, and problems for all else."""
+def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None = None) -> Starlette:
+    """The application: every address of the tables, its documentation, what records, and problems for all else."""
     site, news = reader.site, feed or Feed(reader)
     described = orjson.dumps(openapi.document(site.public_url))
     paths = [route.address for route in (*EVERY_ROUTE, ENTRIES, STREAM, *log.shown(site.log))]
@@ -87,8 +85,7 @@ def application(
     return Starlette(
         routes=[
             *(Address(route.address, _endpoint(reader, route, news), methods=["GET"]) for route in EVERY_ROUTE),
-            *([] if desk is None else desk.addresses()),
-            *([] if posting is None else posting.addresses()),
+            *(address for each in recording for address in each.addresses()),
             Address(ENTRIES.address, _endpoint(reader, ENTRIES, news), methods=["GET"]),
             Address(STREAM.address, Stream(news, safety.headers(Guard.DATA, index=False)), methods=["GET"]),
             *log.addresses(reader, safety.headers(Guard.DATA, index=site.index)),

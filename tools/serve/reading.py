@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     reader = Reader(serving.path, Site.of(serving))
     client = None if serving.folder is None else WriterClient(serving.folder)
     feed = Feed(reader, client)
-    app = Gate(application(reader, _desk(reader, client, serving), feed, _posting(reader, client, serving)), serving)
+    app = Gate(application(reader, *_recording(reader, client, serving), feed=feed), serving)
     server = ReadingServer(app, serving, ENDS_WITHIN, feed.end)
     with socket.socket(fileno=int(arguments[1])) as listening:
         server.run(sockets=[listening])
@@ -37,18 +37,13 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _desk(reader: Reader, client: WriterClient | None, serving: Serving) -> Visits | None:
-    """The desk, where there is somebody who writes."""
+def _recording(reader: Reader, client: WriterClient | None, serving: Serving) -> Sequence[Visits | Posting]:
+    """The desk, and what programs send, where there is somebody who writes."""
     if serving.folder is None or client is None:
-        return None
+        return ()
     tempfile.tempdir = str(serving.folder)  # what is uploaded waits where nobody else may look
-    by_proxy = serving.person_header is not None
-    return Visits(reader, client, serving.folder, by_proxy=by_proxy)
-
-
-def _posting(reader: Reader, client: WriterClient | None, serving: Serving) -> Posting | None:
-    """What programs send, where there is somebody who writes."""
-    return None if serving.folder is None or client is None else Posting(reader, client, serving.folder)
+    desk = Visits(reader, client, serving.folder, by_proxy=serving.person_header is not None)
+    return desk, Posting(reader, client, serving.folder)
 
 
 if __name__ == "__main__":
