@@ -6,12 +6,16 @@ import re
 from collections.abc import Mapping
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import attrs
 import httpx
 
+from ledger.facts.events import Role
+from ledger.ledger import Ledger
+from tests.kit.games import game_recorded
 from tests.kit.served_processes import PATIENCE
 
 
@@ -105,3 +109,34 @@ class Officer:
         """Fill the form of a page, send it, and see where it leads."""
         answer = self.send(self.form(self.look(path), action), typed, **more)
         return self.client.get(answer.headers["location"]) if answer.status_code == 303 else answer
+
+
+EVIL_NAME = "</td><script>alert(1)</script>\"'&"
+EVIL_REASON = '"><img src=x onerror=alert(2)>\u202e{{ 7*7 }}'
+GAME, OTHER_GAME = "r1-b1", "r2-b1"
+SPRING = "Spring"  # the tournament of the other game
+
+
+def club_with_officers(path: Path) -> dict[str, str]:
+    """Make a club of three players with two games, and the tokens of its officers, by name.
+
+    Eve corrects; adam and otto approve, publish and record; rita records; ada is named and no more.
+    """
+    with Ledger.create(path) as ledger:
+        for identity, name in (("name:ann", "Ann"), ("name:bob", "Bob"), ("name:evil", EVIL_NAME)):
+            ledger.register(identity, name)
+        ledger.append(game_recorded(GAME, half_moves=60, ended_at="2026-01-10"))
+        ledger.append(
+            game_recorded(OTHER_GAME, white=2, black=3, half_moves=60, ended_at="2026-02-10", tournament=SPRING)
+        )
+        adam = ledger.tokens.add("adam", [Role.APPROVER, Role.CORRECTOR, Role.RECORDER])
+        others = {
+            "eve": [Role.CORRECTOR],
+            "otto": [Role.APPROVER, Role.CORRECTOR, Role.RECORDER],
+            "rita": [Role.RECORDER],
+            "ada": [Role.AUDITOR],
+        }
+        made = {name: ledger.tokens.add(name, roles, token=adam) for name, roles in others.items()}
+        ledger.policies.set("four-eyes", {"on": True}, token=adam)
+        ledger.level()
+    return {"adam": adam, **made}

@@ -22,7 +22,7 @@ from ..serve.atom import ROUTES as ATOM
 from ..serve.log import ROUTES as LOG
 from ..serve.pages import ROUTES as PAGES
 from ..serve.parameters import Parameter
-from ..serve.posting import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, POSTS
+from ..serve.posts import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, POSTS
 from ..serve.routes import FEED, PREFIX, ROUTES
 from ..serve.settings import SETTINGS
 

@@ -134,7 +134,7 @@ def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], A
             work = partial(reader.answer, route, asked, target, tags, pack=pack)
             answer = await _worked_out(reader, route, work)
             if answer.position < least:
-                await news.until_after(least - 1, PATIENCE)
+                await news.until_recorded(least, PATIENCE)
                 answer = await _worked_out(reader, route, work)
         except TimeoutError:
             made = problems.problem(503, "others ask for much at present; ask again later")

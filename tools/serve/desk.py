@@ -174,6 +174,7 @@ def _decide(path: Mapping[str, str], typed: Typed) -> Ask:
         faults.append(f"decision must be {Decision.REJECTED} or {Decision.WITHDRAWN}, got {decision!r}")
     _sound(faults)
     args = {"proposal": number, "decision": decision, "reason": typed.get("reason", "").strip(), "seen": None}
+    args["once"] = typed["once"]
     return Ask("desk-decide", args)
 
 
@@ -189,6 +190,7 @@ def _approve(path: Mapping[str, str], typed: Typed) -> Ask:
         "decision": Decision.APPROVED.value,
         "reason": typed.get("reason", "").strip(),
         "seen": seen,
+        "once": typed["once"],
     }
     return Ask("desk-decide", args)
 
@@ -221,6 +223,7 @@ def _publish(_: Mapping[str, str], typed: Typed) -> Ask:
         "as_of": _needed(typed, "at", faults),
         "despite_complaints": "despite" in typed,
         "seen": _whole(typed, "seen", faults),
+        "once": typed["once"],
     }
     _sound(faults)
     return Ask("desk-publish", args)

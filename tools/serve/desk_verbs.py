@@ -58,13 +58,15 @@ _answers: OrderedDict[bytes, Answer] = OrderedDict()
 
 
 def once(do: Deed) -> Deed:
-    """Do it once for each form of a session; who sends it again gets the same answer.
+    """Do it once for each form of a session; who sends it again gets the same answer. Without ``once`` it is done anew.
 
     The writer does one thing after another, so that the second one finds what became of the first.
     """
 
     @wraps(do)
     def deed(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+        if args.get("once") is None:
+            return do(ledger, asks, args)
         words = f"{do.__module__} {do.__name__} {args['once']}"
         key = hmac.digest((asks.token or "").encode(), words.encode(), "sha256")
         if (kept := _answers.get(key)) is not None:
@@ -145,6 +147,7 @@ def preview(ledger: Ledger, _: Asks, args: Args) -> Answer:
     }
 
 
+@once
 def decide(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     """Approve a proposal, reject it, or take it back."""
     receipts = ledger.decide(
@@ -229,6 +232,7 @@ def import_state(_: Ledger, __: Asks, args: Args) -> Answer:
 # -- lists ---------------------------------------------------------------------------------------------------------
 
 
+@once
 def publish(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     """Publish a list, of the entries that were looked at; what looks wrong is told, and nothing is recorded."""
     try:

@@ -65,7 +65,6 @@ WAITS = "waits-"  # begins the names of uploaded files until they are confirmed
 KEPT = "kept."  # begins the names of fields that wait for their form until somebody has signed in
 KEPT_FOR = "kept_for"  # the form that they are of
 _NEXT = "next"
-_OF_UPLOADS = frozenset({"file", "filename"})  # what a form tells of a file that came with it, and nobody types
 HTML = "text/html; charset=utf-8"
 _DONE = choice(DONE, "what was done", tuple(SAID))
 
@@ -389,11 +388,13 @@ class Visits:
         async with request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=LONGEST_FIELD) as form:
             for name, value in form.multi_items():
                 if isinstance(value, str):
-                    if name not in _OF_UPLOADS:  # what is typed into a field is the place of no file
+                    if name != "file":  # what is typed into a field is the place of no file
                         typed[name] = value[:LONGEST_FIELD]
                 elif deed is not None and name == deed.file and value.filename:
                     typed["file"] = str(await self._spooled(value))
-                    typed["filename"] = Path(value.filename.replace("\\", "/")).name[:200]
+                    typed["filename"] = value.filename
+        if "filename" in typed:  # for people alone: nothing is opened by it
+            typed["filename"] = Path(typed["filename"].replace("\\", "/")).name[:200]
         return typed
 
     async def _spooled(self, file: UploadFile) -> Path:

@@ -20,7 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from ledger.answers.recorded_entries import RecordedEntry, entries_after
 from ledger.answers.rows import as_row
-from ledger.errors import LedgerError
+from ledger.errors import LedgerError, UnknownNameError
 
 from .. import output
 from . import problems
@@ -123,6 +123,21 @@ class Feed:
             async with asyncio.timeout(patience):
                 while self.position <= position and not self.is_ending:
                     await self._news()
+
+    async def until_recorded(self, position: int, patience: float) -> None:
+        """Wait until answers follow from an entry, at most so many seconds.
+
+        Raises:
+            UnknownNameError: there is no such entry, nor is it on its way.
+        """
+
+        def recorded() -> int:  # each thread has a ledger of its own
+            return self._reader.open().ledger.journal.size()
+
+        size = await asyncio.get_running_loop().run_in_executor(self._reader.executor, recorded)
+        if position > size:
+            raise UnknownNameError("entry", f"{position}", f"it has {size:,}", where="in the journal")
+        await self.until_after(position - 1, patience)
 
     async def beginning(self, after: int | None) -> int:
         """The position behind which a stream begins: the one that is asked for, or the last one.

@@ -12,7 +12,7 @@ from ledger.facts.json_schemas import class_schema
 
 from . import bodies
 from .parameters import Parameter
-from .posting import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, JSON, POSTS, Post
+from .posts import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, JSON, POSTS, Post
 from .problems import MEDIA, Problem
 from .questions import PROGRAM
 from .routes import FEED, PREFIX, ROUTES, ROWS_MEDIA, Route

@@ -138,11 +138,20 @@ class ApiAddress:
 
 
 @attrs.frozen(kw_only=True)
+class ApiRecording:
+    """An address at which programs record, and the role that they need."""
+
+    path: str
+    doc: str
+    role: str
+
+
+@attrs.frozen(kw_only=True)
 class ApiPage:
     """The addresses for programs."""
 
     addresses: list[ApiAddress]
-    recording: list[ApiAddress]
+    recording: list[ApiRecording]
     prefix: str
 
 

@@ -15,7 +15,7 @@ from . import questions, routes
 from .forms import SchemeFacts
 from .paging import paged, pool_names, up_to
 from .parameters import Asked
-from .posting import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, POSTS
+from .posts import IMPORT, IMPORT_DOC, POSTS
 from .questions import Moved
 
 LEADERS, NEWS = 10, 6  # rows on the start page
@@ -139,16 +139,6 @@ def programs(_: Ledger, __: Asked) -> forms.ApiPage:
         )
         for route in (*routes.ROUTES, *routes.FEED)
     ]
-    recording = [
-        forms.ApiAddress(
-            path=f"{routes.PREFIX}{post.path}",
-            doc=f"{post.doc} Role: {post.role.value}.",
-            cost="",
-            parameters=[(field.name, field.metadata["doc"]) for field in attrs.fields(post.body)],
-        )
-        for post in POSTS
-    ]
-    imports = [(parameter.name, parameter.doc) for parameter in IMPORT_PARAMETERS]
-    place = f"{routes.PREFIX}{IMPORT}"
-    recording.append(forms.ApiAddress(path=place, doc=f"{IMPORT_DOC} Role: recorder.", cost="", parameters=imports))
+    rows = [*((post.path, post.doc, post.role.value) for post in POSTS), (IMPORT, IMPORT_DOC, "recorder")]
+    recording = [forms.ApiRecording(path=f"{routes.PREFIX}{path}", doc=doc, role=role) for path, doc, role in rows]
     return forms.ApiPage(addresses=addresses, recording=recording, prefix=routes.PREFIX)

@@ -33,6 +33,7 @@ class Site:
         names: as what players are shown to strangers.
         index: whether search machines may keep the pages.
         log: what of the journal's log the world may read: ``off``, ``hashes`` or ``entries``.
+        desk: whether officers do their work here, too.
         verifier: the line by which others verify its checkpoints; None: there is no key.
     """
 
@@ -42,6 +43,7 @@ class Site:
     index: bool = False
     log: str = "hashes"
     verifier: str | None = None
+    desk: bool = False
 
     @classmethod
     def of(cls, serving: Serving) -> Site:
@@ -53,6 +55,7 @@ class Site:
             contact=serving.contact,
             names=serving.names,
             index=serving.index == "yes",
+            desk=serving.folder is not None,
         )
 
     def strangers(self) -> AbstractContextManager[None]:

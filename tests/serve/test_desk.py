@@ -1,0 +1,365 @@
+"""The desk, in an officer's order: import, players, proposals, decisions, lists; nothing twice, and nothing lost."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from ledger.correcting.verbs import VERBS
+from ledger.ledger import Ledger
+from tests.kit.desks import EVIL_NAME, EVIL_REASON, GAME, OTHER_GAME, Officer, club_with_officers, words
+from tests.kit.games import game_recorded
+from tests.kit.served_processes import position, serving, until
+
+FILE = b"""white,black,result,date,event
+Ann,Bob,1-0,2026-04-01,Summer
+Ann,Cleo,2-0,2026-04-02,Summer
+bob,Zoe Falk,1/2-1/2,2026-04-03,Summer
+"""
+
+
+@pytest.fixture(name="staffed", scope="module")
+def _staffed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str, Mapping[str, str]]]:
+    """A served club: its file, its address, and the tokens of its officers."""
+    club = tmp_path_factory.mktemp("desk") / "club.db"
+    tokens = club_with_officers(club)
+    with serving(club, "--listen", "127.0.0.1:0") as (_, address):
+        until(lambda: position(address) > 0)
+        yield club, address, tokens
+
+
+@pytest.fixture(name="officers", scope="module")
+def _officers(staffed: tuple[Path, str, Mapping[str, str]]) -> dict[str, Officer]:
+    """Everybody who has signed in, by name."""
+    _, address, tokens = staffed
+    signed_in = {}
+    for name in ("adam", "eve", "otto", "rita", "ada"):
+        signed_in[name] = Officer(address)
+        signed_in[name].sign_in(tokens[name])
+    return signed_in
+
+
+def proposed(who: Officer, verb: str, **typed: str) -> int:
+    """The number of a proposal that was made by a form."""
+    page = f"/desk/propose/{verb}"
+    done = who.do(page, page, {**typed, "reason": "the score sheet"})
+    match = re.search(r"/desk/proposals/(\d+)", str(done.url))
+    assert match is not None, words(done.text)[:2000]
+    return int(match[1])
+
+
+def approved(who: Officer, number: int) -> str:
+    """What is said once a proposal was approved, as its preview showed it."""
+    page = f"/desk/proposals/{number}"
+    return words(who.do(f"{page}/preview", f"{page}/approve").text)
+
+
+# -- files ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_looked_at_first_and_recorded_once_it_is_confirmed(officers: dict[str, Officer]) -> None:
+    rita = officers["rita"]
+    form = rita.form(rita.look("/desk/import"), "/desk/import")
+    looked = rita.send(form, files={"file": ("spring.csv", FILE)})
+    said = words(looked.text)
+    assert looked.status_code == 200, said[:2000]
+    for part in ("Nothing is recorded yet", "Zoe Falk", "line 3", "2-0", "Record 2 games"):
+        assert part in said, part
+    assert "Summer" not in words(rita.look("/tournaments").text)
+    confirm = rita.form(looked, "/desk/import/confirm")
+    done = rita.send(confirm)
+    assert done.status_code == 303, words(done.text)[:2000]
+    place = done.headers["location"]
+    until(lambda: "Recorded: spring.csv" in words(rita.look(place).text))
+    account = words(rita.look(place).text)
+    assert "2" in account
+    assert "line 3" in account, "the fault is told again"
+    assert "Summer" in words(rita.look("/tournaments").text)
+    again = rita.send(confirm)  # the button was pressed twice
+    assert again.status_code in {200, 303, 400}
+    assert len([row for row in games(officers, "Summer") if row]) == 2
+
+
+def games(officers: dict[str, Officer], tournament: str) -> list[str]:
+    """The keys of the games of a tournament."""
+    answer = officers["rita"].client.get("/api/v1/games", params={"tournament": tournament})
+    return [row["game"] for row in answer.json()["rows"]]
+
+
+def test_what_is_no_file_of_games_is_refused_with_its_faults(officers: dict[str, Officer]) -> None:
+    rita = officers["rita"]
+    form = rita.form(rita.look("/desk/import"), "/desk/import")
+    refused = rita.send(form, files={"file": ("letter.csv", b"Dear Sir\nthank you\n")})
+    assert "line 1 no PGN tag" in words(refused.text)
+    assert "There is nothing new in it." in words(refused.text)
+
+
+def test_who_may_not_record_is_told_so_when_it_is_confirmed(officers: dict[str, Officer]) -> None:
+    ada = officers["ada"]
+    other = {"file": ("x.csv", FILE.replace(b"2026-04", b"2026-07"))}
+    looked = ada.send(ada.form(ada.look("/desk/import"), "/desk/import"), files=other)
+    refused = ada.send(ada.form(looked, "/desk/import/confirm"))
+    said = words(ada.client.get(refused.headers["location"]).text if refused.status_code == 303 else refused.text)
+    assert "needs the role recorder" in said
+
+
+# -- players -------------------------------------------------------------------------------------------------------
+
+
+def test_players_are_registered_and_spelt_right(officers: dict[str, Officer]) -> None:
+    rita = officers["rita"]
+    typed = {"identity": "club:dora", "name": "Dora Neu", "standing": "full", "birth_year": "1990"}
+    done = rita.do("/desk/players", "/desk/players/add", typed)
+    assert "Registered." in words(done.text)
+    again = rita.do("/desk/players", "/desk/players/add", typed)
+    assert "registered already, with the same facts" in words(again.text)
+    renamed = rita.do("/desk/players", "/desk/players/rename", {"player": "club:dora", "new_name": "Dora Neumann"})
+    assert "Renamed. The old name is forgotten." in words(renamed.text)
+    assert "Dora Neumann" in words(rita.client.get("/players/club:dora", follow_redirects=True).text)
+    wrong = {"identity": "", "name": "", "standing": "full", "birth_year": "old"}
+    refused = rita.do("/desk/players", "/desk/players/add", wrong)
+    for fault in ("identity is missing", "name is missing", "birth year must be a whole number, got 'old'"):
+        assert fault in words(refused.text)
+    assert 'value="old"' in refused.text, "what was typed stays"
+
+
+def test_players_who_look_alike_are_proposed_to_be_merged(officers: dict[str, Officer]) -> None:
+    rita, eve = officers["rita"], officers["eve"]
+    for identity in ("club:emil", "fide:77"):
+        typed = {"identity": identity, "name": "Emil Twin", "standing": "full"}
+        rita.do("/desk/players", "/desk/players/add", typed)
+    alike = eve.look("/desk/players/alike")
+    assert "Emil Twin" in words(alike.text)
+    number = proposed(eve, "merge", player="fide:77", into="club:emil")
+    assert "Approved" in approved(officers["otto"], number)
+    moved = eve.client.get("/players/fide:77", follow_redirects=True)
+    assert "club:emil" in moved.text
+
+
+# -- proposals -----------------------------------------------------------------------------------------------------
+
+EXAMPLES: Mapping[str, Mapping[str, str]] = {
+    "result": {"game": GAME, "to": "1/2-1/2", "termination": "agreement"},
+    "game": {"game": GAME, "field": "ended_at", "to": "2026-01-11"},
+    "void": {"game": OTHER_GAME},
+    "reinstate": {"game": OTHER_GAME},
+    "reassign": {"game": GAME, "player": "Ann", "to": "3"},
+    "swap-colours": {"game": GAME},
+    "late": {"white": "Ann", "black": "Bob", "to": "1-0", "ended": "2026-01-20"},
+    "bye": {"tournament": "Spring", "player": "Ann", "brings": "half", "edition": "2026-02-10"},
+    "annul": {"player": "Ann", "which": "all"},
+    "close": {"player": "Ann", "from": "2026-06-01"},
+    "standing": {"player": "Ann", "to": "guest", "from": "2026-06-01"},
+    "rating": {"player": "Ann", "to": "1850", "games": "40"},
+    "declared": {"player": "Ann", "to": "1700", "from": "2026-01-01"},
+    "born": {"player": "Ann", "to": "1990"},
+    "merge": {"player": "Ann", "into": "Bob"},
+    "unmerge": {"player": "fide:77"},
+    "void-tournament": {"tournament": "Spring"},
+    "reinstate-tournament": {"tournament": "Spring"},
+    "adopt": {"scheme": "elo", "from": "2026-08-01"},
+    "close-run": {"ended": "2026-05-31"},
+    "open-tournament": {"tournament": "Autumn", "started": "2026-09-01", "ended": "2026-09-05"},
+    "close-tournament": {"tournament": "Spring", "ended": "2026-04-05"},
+    "fact": {"fact": "player:1", "field": "declared_rating", "to": "1600"},
+    "take-back": {"fact": "player:1"},
+    "put-back": {"fact": "player:1"},
+    "undo": {"proposal": "1"},
+}
+
+
+def test_every_verb_of_corrections_has_a_form_here() -> None:
+    assert EXAMPLES.keys() == VERBS.keys()
+
+
+@pytest.mark.parametrize("verb", EXAMPLES)
+def test_the_form_of_a_verb_proposes_or_says_why_not_and_keeps_what_was_typed(
+    verb: str, officers: dict[str, Officer]
+) -> None:
+    eve, page = officers["eve"], f"/desk/propose/{verb}"
+    form = eve.form(eve.look(page), page)
+    asked = {*VERBS[verb].needed, *VERBS[verb].options, *VERBS[verb].allowed}
+    assert asked <= form.fields.keys() | {"to"}, "each word has a field"
+    done = eve.send(form, {**EXAMPLES[verb], "reason": "to try it"})
+    if done.status_code == 303:
+        assert "Proposed. It acts once somebody else approves it." in words(eve.look(done.headers["location"]).text)
+        return
+    assert done.status_code in {400, 404, 409}, words(done.text)[:2000]
+    assert 'role="alert"' in done.text
+    for value in EXAMPLES[verb].values():
+        assert value in done.text
+
+
+def test_a_proposal_without_its_words_is_refused_with_all_that_is_missing(officers: dict[str, Officer]) -> None:
+    eve = officers["eve"]
+    refused = eve.do("/desk/propose/late", "/desk/propose/late", {"white": "Nobody Here", "reason": ""})
+    said = words(refused.text)
+    for fault in ("late needs black", "late needs ended"):
+        assert fault in said
+
+
+def test_a_batch_is_proposed_whole_or_not_at_all(officers: dict[str, Officer]) -> None:
+    eve = officers["eve"]
+    batch = b"verb,game,to\nresult,r1-b1,0-1\nresult,nowhere,1-0\nresutl,r2-b1,1-0\n"
+    form = eve.form(eve.look("/desk/batch"), "/desk/batch")
+    refused = eve.send(form, {"reason": "typed twice"}, files={"file": ("batch.csv", batch)})
+    for fault in ("line 3", "nowhere", "line 4", "resutl"):
+        assert fault in words(refused.text)
+    good = b"verb,game,to\nresult,r1-b1,0-1\nresult,r2-b1,1/2-1/2\n"
+    form = eve.form(eve.look("/desk/batch"), "/desk/batch")
+    done = eve.send(form, {"reason": "typed twice", "each": "yes"}, files={"file": ("batch.csv", good)})
+    assert done.status_code == 303, words(done.text)[:2000]
+    assert "typed twice" in words(eve.look("/desk/queue").text)
+
+
+def test_a_button_that_is_pressed_twice_does_its_thing_once(officers: dict[str, Officer]) -> None:
+    eve = officers["eve"]
+    form = eve.form(eve.look("/desk/propose/void"), "/desk/propose/void")
+    places = [
+        eve.send(form, {"game": GAME, "reason": "twice"}).headers.get("location", "").partition("?")[0]
+        for _ in range(2)
+    ]
+    assert places[0] == places[1]
+
+
+# -- decisions -----------------------------------------------------------------------------------------------------
+
+
+def test_two_people_correct_a_game_and_undo_it(
+    officers: dict[str, Officer], staffed: tuple[Path, str, Mapping[str, str]]
+) -> None:
+    eve, otto = officers["eve"], officers["otto"]
+
+    def result() -> str:
+        return str(eve.client.get(f"/api/v1/games/{OTHER_GAME}").json()["result"])
+
+    before = result()
+    to = "0-1" if before != "0-1" else "1-0"
+    number = proposed(eve, "result", game=OTHER_GAME, to=to)
+    assert f"/desk/proposals/{number}" in eve.look("/desk/queue").text
+    preview = words(otto.look(f"/desk/proposals/{number}/preview").text)
+    assert "Games rated again" in preview
+    assert "Approved. The ratings follow." in approved(otto, number)
+    until(lambda: result() == to)
+    undoing = proposed(eve, "undo", proposal=str(number))
+    assert "Approved" in approved(otto, undoing)
+    until(lambda: result() == before)
+
+
+def test_nobody_approves_what_was_proposed_by_the_same_person(officers: dict[str, Officer]) -> None:
+    otto = officers["otto"]
+    number = proposed(otto, "born", player="Bob", to="1985")
+    assert "four-eyes" in approved(otto, number) or "proposed it" in approved(otto, number)
+    page = f"/desk/proposals/{number}"
+    form = otto.form(otto.look(page), f"{page}/decide")
+    done = otto.send(form, {"decision": "withdrawn"})
+    assert "Taken back." in words(otto.look(done.headers["location"]).text)
+    other = proposed(otto, "born", player="Bob", to="1985")
+    page = f"/desk/proposals/{other}"
+    form = officers["adam"].form(officers["adam"].look(page), f"{page}/decide")
+    done = officers["adam"].send(form, {"decision": "rejected", "reason": "no proof"})
+    assert "Rejected." in words(otto.look(done.headers["location"]).text)
+    assert "no proof" in words(otto.look("/desk/history").text + otto.look(page).text)
+
+
+def test_what_was_looked_at_is_what_is_approved(
+    officers: dict[str, Officer], staffed: tuple[Path, str, Mapping[str, str]]
+) -> None:
+    eve, otto = officers["eve"], officers["otto"]
+    number = proposed(eve, "declared", player="Bob", to="1500", **{"from": "2026-01-01"})
+    page = f"/desk/proposals/{number}"
+    form = otto.form(otto.look(f"{page}/preview"), f"{page}/approve")
+    with Ledger.open(staffed[0]) as ledger:
+        ledger.append(game_recorded("meanwhile", half_moves=60, ended_at="2026-05-01"), token=staffed[2]["rita"])
+    stale = otto.send(form)
+    assert stale.status_code == 409, words(stale.text)[:2000]
+    fresh = otto.form(stale, f"{page}/approve")
+    assert int(fresh.fields["seen"]) > int(form.fields["seen"]), "it is shown anew"
+    places = {otto.send(fresh).headers.get("location") for _ in range(2)}
+    assert places == {f"{page}?done=approved"}, "pressed twice it is approved once"
+
+
+def test_who_may_not_is_told_so(officers: dict[str, Officer]) -> None:
+    number = proposed(officers["eve"], "void", game=OTHER_GAME)
+    assert "needs the role approver" in approved(officers["rita"], number)
+    refused = officers["rita"].do("/desk/propose/void", "/desk/propose/void", {"game": GAME, "reason": "x"})
+    assert "needs the role corrector" in words(refused.text)
+
+
+# -- lists, health, sessions ---------------------------------------------------------------------------------------
+
+
+def test_a_list_is_looked_at_and_published(officers: dict[str, Officer]) -> None:
+    adam = officers["adam"]
+    shown = adam.look("/desk/publish?at=2026-03-31")
+    assert "players would stand on standard@2026-03-31" in words(shown.text)
+    form = adam.form(shown, "/desk/publish")
+    done = adam.send(form, {"despite": "on"})
+    assert done.status_code == 303, words(done.text)[:2000]
+    assert "Published." in words(adam.look(done.headers["location"]).text)
+    assert adam.send(form, {"despite": "on"}).headers["location"] == done.headers["location"], "pressed twice"
+    stale = adam.send(form, {"despite": "on", "once": "another"})
+    assert (stale.status_code, "look again" in words(stale.text)) == (409, True)
+    assert "2026-03-31 standard" in words(adam.look("/lists").text)
+
+
+def test_health_tells_how_the_ledger_does_and_who_was_refused(
+    officers: dict[str, Officer], staffed: tuple[Path, str, Mapping[str, str]]
+) -> None:
+    said = words(officers["adam"].look("/desk").text)
+    for part in (
+        "Entries of the journal",
+        "Free on the disk",
+        "Last checkpoint",
+        "sign in at the desk",
+        "not-this-role",
+    ):
+        assert part in said
+    for token in staffed[2].values():
+        assert token not in said
+
+
+def test_public_pages_lead_officers_to_what_they_may_propose_about(officers: dict[str, Officer]) -> None:
+    eve = officers["eve"]
+    about = {f"/games/{GAME}": f"game={GAME}", "/players/1": "player=1", "/tournaments/Spring": "tournament=Spring"}
+    for page, asked in about.items():
+        place = re.search(r'href="([^"]*/desk/propose\?[^"]*)"', eve.look(page).text)
+        assert place is not None, page
+        assert asked in place[1]
+        assert "Propose a correction" in words(eve.look(place[1]).text)
+
+
+def test_a_form_that_outlives_its_session_comes_back_filled(
+    staffed: tuple[Path, str, Mapping[str, str]],
+) -> None:
+    club, address, tokens = staffed
+    eve = Officer(address)
+    eve.sign_in(tokens["eve"])
+    form = eve.form(eve.look("/desk/propose/result"), "/desk/propose/result")
+    with sqlite3.connect(club.with_suffix(".tokens.db")) as file:
+        mine = "begun_ms = (SELECT max(begun_ms) FROM sessions)"
+        file.execute(f"UPDATE sessions SET used_ms = 0, begun_ms = 0, ends_ms = 0 WHERE {mine}")
+    late = eve.send(form, {"game": GAME, "to": "0-1", "reason": "long thought of"})
+    assert late.status_code == 401
+    assert "Your session is over, and nothing was sent" in words(late.text)
+    back = eve.send(eve.form(late, "/desk/sign-in"), {"token": tokens["eve"]})
+    assert back.status_code == 200, words(back.text)[:2000]
+    filled = eve.form(back, "/desk/propose/result")
+    assert {name: filled.fields[name] for name in ("game", "to")} == {"game": GAME, "to": "0-1"}
+    assert "long thought of" in back.text
+    assert eve.send(filled).status_code in {303, 409}
+
+
+def test_evil_words_stay_words(officers: dict[str, Officer]) -> None:
+    eve = officers["eve"]
+    page = "/desk/propose/close"
+    done = eve.do(page, page, {"player": EVIL_NAME, "from": "2026-06-02", "reason": EVIL_REASON})
+    for text in (done.text, eve.look("/desk/queue").text):
+        assert "alert(2)" in words(text)
+        assert "{{ 7*7 }}" in words(text)
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text

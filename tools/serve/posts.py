@@ -1,0 +1,298 @@
+"""What programs may record under ``/api/v1``: a table as data, and how a body becomes a question to the writer.
+
+Names of players are looked up here, where the ledger is read; every rule is judged by the library, in the writer. How
+requests are taken is in ``posting``.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from functools import partial
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.answers.recorded_games import RecordedGame
+from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts import codec
+from ledger.facts.events import GameRecorded, RatingRunClosed, Role, TournamentClosed, TournamentOpened
+from ledger.facts.json_schemas import documented
+from ledger.facts.words import Standing
+from ledger.imports.by_hand import Told, game_by_hand
+from ledger.ledger import Ledger
+
+from . import bodies, problems
+from .bodies import ClosingTold, CorrectionTold, DecisionTold, GameTold, Nothing, PlayerTold, RunTold, TournamentTold
+from .parameters import Parameter, choice, text
+from .problems import Fault, RefusedError
+from .routes import PREFIX
+
+JSON = "application/json"
+_YES = ("1", "0")
+_DIGITS = 15  # of a number
+_RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "*"}
+_FIELDS = {
+    "--result": "outcome", "--ended": "ended_at", "--termination": "termination", "--half-moves": "half_moves",
+    "--tournament": "tournament", "--round": "round", "--moves": "moves", "--key": "key", "--white": "white",
+}  # fmt: skip
+
+
+class Ask(NamedTuple):
+    """A question to the writer: the verb, and what it takes."""
+
+    verb: str
+    args: Mapping[str, Any]
+
+
+@attrs.frozen(kw_only=True)
+class Post:
+    """A row of the table: what may be recorded at an address.
+
+    Attributes:
+        path: behind the prefix, with names in braces.
+        body: the class of its body.
+        role: what the token must be allowed.
+        doc: what it does, in a sentence.
+        ask: makes the question to the writer of the ledger, the body, the names in the path and a word that is the same
+            where the same is sent again.
+        answer: the class of the answer.
+        where: the address of what was recorded, of the answer; None: it has none.
+        parameters: what may stand behind the question mark.
+        takes_once: whether the header Idempotency-Key tells a repeat.
+    """
+
+    path: str
+    body: type[Any]
+    role: Role
+    doc: str
+    ask: Callable[[Ledger, Any, Mapping[str, str], str | None], Ask]
+    answer: type[Any]
+    where: Callable[[Mapping[str, Any]], str] | None = None
+    parameters: tuple[Parameter, ...] = ()
+    takes_once: bool = False
+
+    @property
+    def address(self) -> str:
+        """The address as the server matches it: a name of a tournament may have a slash in it."""
+        return f"{PREFIX}{self.path}".replace("{tournament}", "{tournament:path}")
+
+
+# -- what is answered ------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class Recorded:
+    """What became of a fact that was sent."""
+
+    position: int = documented("its entry in the journal; of the first recording where this was a repeat")
+    key: str = documented("the entry's own key")
+    leaf: str = documented("SHA-256 of the entry as a leaf of the log, hexadecimal")
+    duplicate: bool = documented("true: the same stood there already, and nothing was recorded")
+    note: str | None = documented("what whoever recorded it should look at; mostly null")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class GameAnswer(Recorded):
+    """What became of a game that was sent."""
+
+    rated: RecordedGame | None = documented("with rated=1 the game with both ratings; null: not asked, or not yet")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class PlayerAnswer:
+    """What became of a player who was sent."""
+
+    player: int = documented("the player's number")
+    recorded: bool = documented("false: nothing new was told, and nothing was recorded")
+    position: int = documented("how many entries the journal has")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ProposalAnswer:
+    """A proposal that was recorded."""
+
+    proposal: int = documented("its number")
+    position: int = documented("its entry in the journal")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class DecisionAnswer:
+    """A decision that was recorded."""
+
+    position: int = documented("its last entry in the journal")
+
+
+# -- what is asked of the writer -------------------------------------------------------------------------------------
+
+
+def _pool(ledger: Ledger, word: str | None) -> str:
+    return ledger.first_scheme().pool if word is None else ledger.pool(word).name
+
+
+def _players(ledger: Ledger, body: GameTold) -> tuple[tuple[str, str], tuple[str, str], list[int]]:
+    """Identity and name of White and Black, and their numbers; whoever is not there is told at once."""
+    sides, numbers, faults = [], [], []
+    for field in ("white", "black"):
+        word = str(getattr(body, field))
+        try:
+            person = ledger.player(word)
+        except UnknownNameError as error:
+            faults.append(Fault(parameter=None, detail=str(error), pointer=f"/{field}"))
+            continue
+        identity = person.identity or f"erased:{person.player}"  # the judge refuses the game of an erased player
+        sides.append((identity, person.name or identity))
+        numbers.append(person.player)
+    if faults:
+        words = "; ".join(fault.detail for fault in faults)
+        raise RefusedError(problems.problem(404, words, "unknown-name", errors=faults))
+    return sides[0], sides[1], numbers
+
+
+def game(ledger: Ledger, body: GameTold, _: Mapping[str, str], once: str | None) -> Ask:
+    """A game as the verb takes it: moves played through, under its own key or one made of the header."""
+    pool = _pool(ledger, body.pool)
+    white, black, numbers = _players(ledger, body)
+    words = Told(
+        result=_RESULTS[body.outcome],
+        ended=body.ended_at,
+        termination=body.termination,
+        half_moves=None if body.half_moves is None else str(body.half_moves),
+        tournament=body.tournament,
+        round=body.round,
+        moves=body.moves,
+        key=body.key,
+        rated=body.rated is not False,
+    )
+    if body.key is None and once is None:
+        fault = (
+            "is missing: give the game's own key, or send the header Idempotency-Key, the same when it is sent again"
+        )
+        raise bodies.refused([Fault(parameter=None, detail=fault, pointer="/key")])
+    try:
+        source = game_by_hand(words, white, black)
+    except MalformedError as error:
+        raise bodies.refused([_fault(problem) for problem in error.problems]) from None
+    if body.key is None:
+        plain = f"http:{sha256((once or '').encode()).hexdigest()[:24]}"
+        source = source._replace(key=plain, is_made=True)
+    facts = {
+        "game": ledger.made_keys.key_of(source),
+        "pool": pool,
+        "white": numbers[0],
+        "black": numbers[1],
+        "outcome": source.outcome,
+        "termination": source.termination,
+        "half_moves": source.half_moves,
+        "started_at": body.started_at,
+        "ended_at": source.ended_at,
+        "tournament": source.tournament,
+        "round": source.round,
+        "rated": source.rated,
+        "text": None if source.text is None else sha256(source.text.encode()).hexdigest(),
+    }
+    return Ask("game", {"facts": _checked(GameRecorded.KIND, facts), "movetext": source.text})
+
+
+def _checked(kind: str, words: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The facts of an event, without what was not told; what is wrong with them is told before they wait."""
+    facts = {name: value for name, value in words.items() if value is not None}
+    codec.structure_event(kind, facts)
+    return facts
+
+
+def _fault(problem: str) -> Fault:
+    """A fault in the words of the command line, at its place in the body."""
+    option, _, rest = problem.partition(" ")
+    field = _FIELDS.get(option.rstrip(":"))
+    if field is None:
+        return Fault(parameter=None, detail=problem, pointer="")
+    return Fault(parameter=None, detail=rest or problem, pointer=f"/{field}")
+
+
+def player(_: Ledger, body: PlayerTold, __: Mapping[str, str], ___: str | None) -> Ask:
+    """A player as the verb takes one."""
+    words = attrs.asdict(body)
+    return Ask("desk-player", {**words, "standing": body.standing or Standing.FULL.value})
+
+
+def _fact(kind: str, ledger: Ledger, body: Any, path: Mapping[str, str], _: str | None) -> Ask:
+    """A fact of a kind, in the words of the body and of the path."""
+    words = {**attrs.asdict(body), **path, "pool": _pool(ledger, body.pool)}
+    return Ask("fact", {"kind": kind, "facts": _checked(kind, words)})
+
+
+def propose(_: Ledger, body: CorrectionTold, __: Mapping[str, str], once: str | None) -> Ask:
+    """A proposal as the verb takes it."""
+    return Ask("propose", {**attrs.asdict(body), "once": once or secrets.token_urlsafe(16)})
+
+
+def preview(_: Ledger, __: Nothing, path: Mapping[str, str], ___: str | None) -> Ask:
+    """The impact of a proposal."""
+    return Ask("preview", {"number": _number(path["number"])})
+
+
+def decide(_: Ledger, body: DecisionTold, path: Mapping[str, str], __: str | None) -> Ask:
+    """A decision as the verb takes it."""
+    return Ask("desk-decide", {**attrs.asdict(body), "proposal": _number(path["number"])})
+
+
+def _number(word: str) -> int:
+    if not word.isascii() or not word.isdecimal() or len(word) > _DIGITS:
+        raise UnknownNameError("proposal", word[:_DIGITS], "a proposal goes by its number")
+    return int(word)
+
+
+POSTS: tuple[Post, ...] = (
+    Post(
+        path="/games", body=GameTold, role=Role.RECORDER, ask=game, answer=GameAnswer,
+        doc="Record a game; the same again is a repeat, and told otherwise it is refused with both values.",
+        where=lambda answer: f"/games/{answer['key'].removeprefix('game:')}",
+        takes_once=True,
+        parameters=(choice("rated", "1: wait until both players are rated, 10 s at most", _YES, "0"),),
+    ),
+    Post(
+        path="/players", body=PlayerTold, role=Role.RECORDER, ask=player, answer=PlayerAnswer,
+        doc="Register a player; who is registered already keeps the number.",
+        where=lambda answer: f"/players/{answer['player']}",
+    ),
+    Post(
+        path="/runs", body=RunTold, role=Role.RECORDER, answer=Recorded, ask=partial(_fact, RatingRunClosed.KIND),
+        doc="Close a rating run, for schemes that are set to work by runs.",
+    ),
+    Post(
+        path="/tournaments", body=TournamentTold, role=Role.RECORDER, answer=Recorded,
+        doc="Announce a tournament.", ask=partial(_fact, TournamentOpened.KIND),
+    ),
+    Post(
+        path="/tournaments/{tournament}/closing", body=ClosingTold, role=Role.RECORDER, answer=Recorded,
+        doc="Close a tournament.", ask=partial(_fact, TournamentClosed.KIND),
+    ),
+    Post(
+        path="/corrections", body=CorrectionTold, role=Role.CORRECTOR, takes_once=True, ask=propose,
+        answer=ProposalAnswer, doc="Propose a correction; all its changes are decided together.",
+        where=lambda answer: f"/corrections/{answer['proposal']}",
+    ),
+    Post(
+        path="/corrections/{number}/preview", body=Nothing, role=Role.AUDITOR, ask=preview, answer=dict,
+        doc="What the approval of a proposal would move, largest moves first; nothing is recorded.",
+    ),
+    Post(
+        path="/corrections/{number}/decision", body=DecisionTold, role=Role.APPROVER, ask=decide,
+        answer=DecisionAnswer, doc="Approve a proposal, reject it, or take it back.",
+    ),
+)  # fmt: skip
+IMPORT = "/imports"
+IMPORT_DOC = "Record the games of a file, in any format that 'import' reads; every fault is told with its line."
+IMPORT_PARAMETERS = (
+    choice("dry_run", "1: tell what would be recorded, and record nothing", _YES, "0"),
+    choice("strict", "1: all of the file, or nothing of it", _YES, "0"),
+    choice("record_alike", "1: record games that look like others under another key", _YES, "0"),
+    text("pool", "name of the pool, or by-speed; the ledger's first one by default"),
+    text("format", "the format of the file; by default it is told by the content"),
+    text("filename", "what the file is called in faults"),
+    text("source", "what stands before the keys that the file gives"),
+    text("dates", "what 04/05/2024 is: dmy or mdy"),
+    text("day", "the day of games that tell none"),
+)
