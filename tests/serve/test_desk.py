@@ -32,8 +32,8 @@ def _staffed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, s
         yield club, address, tokens
 
 
-@pytest.fixture(name="officers", scope="module")
-def _officers(staffed: tuple[Path, str, Mapping[str, str]]) -> dict[str, Officer]:
+@pytest.fixture(name="staff", scope="module")
+def _staff(staffed: tuple[Path, str, Mapping[str, str]]) -> dict[str, Officer]:
     """Everybody who has signed in, by name."""
     _, address, tokens = staffed
     signed_in = {}
@@ -61,8 +61,8 @@ def approved(who: Officer, number: int) -> str:
 # -- files ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_file_is_looked_at_first_and_recorded_once_it_is_confirmed(officers: dict[str, Officer]) -> None:
-    rita = officers["rita"]
+def test_a_file_is_looked_at_first_and_recorded_once_it_is_confirmed(staff: dict[str, Officer]) -> None:
+    rita = staff["rita"]
     form = rita.form(rita.look("/desk/import"), "/desk/import")
     looked = rita.send(form, files={"file": ("spring.csv", FILE)})
     said = words(looked.text)
@@ -81,25 +81,25 @@ def test_a_file_is_looked_at_first_and_recorded_once_it_is_confirmed(officers: d
     assert "Summer" in words(rita.look("/tournaments").text)
     again = rita.send(confirm)  # the button was pressed twice
     assert again.status_code in {200, 303, 400}
-    assert len([row for row in games(officers, "Summer") if row]) == 2
+    assert len([row for row in games(staff, "Summer") if row]) == 2
 
 
-def games(officers: dict[str, Officer], tournament: str) -> list[str]:
+def games(staff: dict[str, Officer], tournament: str) -> list[str]:
     """The keys of the games of a tournament."""
-    answer = officers["rita"].client.get("/api/v1/games", params={"tournament": tournament})
+    answer = staff["rita"].client.get("/api/v1/games", params={"tournament": tournament})
     return [row["game"] for row in answer.json()["rows"]]
 
 
-def test_what_is_no_file_of_games_is_refused_with_its_faults(officers: dict[str, Officer]) -> None:
-    rita = officers["rita"]
+def test_what_is_no_file_of_games_is_refused_with_its_faults(staff: dict[str, Officer]) -> None:
+    rita = staff["rita"]
     form = rita.form(rita.look("/desk/import"), "/desk/import")
     refused = rita.send(form, files={"file": ("letter.csv", b"Dear Sir\nthank you\n")})
     assert "line 1 no PGN tag" in words(refused.text)
     assert "There is nothing new in it." in words(refused.text)
 
 
-def test_who_may_not_record_is_told_so_when_it_is_confirmed(officers: dict[str, Officer]) -> None:
-    ada = officers["ada"]
+def test_who_may_not_record_is_told_so_when_it_is_confirmed(staff: dict[str, Officer]) -> None:
+    ada = staff["ada"]
     other = {"file": ("x.csv", FILE.replace(b"2026-04", b"2026-07"))}
     looked = ada.send(ada.form(ada.look("/desk/import"), "/desk/import"), files=other)
     refused = ada.send(ada.form(looked, "/desk/import/confirm"))
@@ -110,8 +110,8 @@ def test_who_may_not_record_is_told_so_when_it_is_confirmed(officers: dict[str, 
 # -- players -------------------------------------------------------------------------------------------------------
 
 
-def test_players_are_registered_and_spelt_right(officers: dict[str, Officer]) -> None:
-    rita = officers["rita"]
+def test_players_are_registered_and_spelt_right(staff: dict[str, Officer]) -> None:
+    rita = staff["rita"]
     typed = {"identity": "club:dora", "name": "Dora Neu", "standing": "full", "birth_year": "1990"}
     done = rita.do("/desk/players", "/desk/players/add", typed)
     assert "Registered." in words(done.text)
@@ -127,15 +127,15 @@ def test_players_are_registered_and_spelt_right(officers: dict[str, Officer]) ->
     assert 'value="old"' in refused.text, "what was typed stays"
 
 
-def test_players_who_look_alike_are_proposed_to_be_merged(officers: dict[str, Officer]) -> None:
-    rita, eve = officers["rita"], officers["eve"]
+def test_players_who_look_alike_are_proposed_to_be_merged(staff: dict[str, Officer]) -> None:
+    rita, eve = staff["rita"], staff["eve"]
     for identity in ("club:emil", "fide:77"):
         typed = {"identity": identity, "name": "Emil Twin", "standing": "full"}
         rita.do("/desk/players", "/desk/players/add", typed)
     alike = eve.look("/desk/players/alike")
     assert "Emil Twin" in words(alike.text)
     number = proposed(eve, "merge", player="fide:77", into="club:emil")
-    assert "Approved" in approved(officers["otto"], number)
+    assert "Approved" in approved(staff["otto"], number)
     moved = eve.client.get("/players/fide:77", follow_redirects=True)
     assert "club:emil" in moved.text
 
@@ -178,9 +178,9 @@ def test_every_verb_of_corrections_has_a_form_here() -> None:
 
 @pytest.mark.parametrize("verb", EXAMPLES)
 def test_the_form_of_a_verb_proposes_or_says_why_not_and_keeps_what_was_typed(
-    verb: str, officers: dict[str, Officer]
+    verb: str, staff: dict[str, Officer]
 ) -> None:
-    eve, page = officers["eve"], f"/desk/propose/{verb}"
+    eve, page = staff["eve"], f"/desk/propose/{verb}"
     form = eve.form(eve.look(page), page)
     asked = {*VERBS[verb].needed, *VERBS[verb].options, *VERBS[verb].allowed}
     assert asked <= form.fields.keys() | {"to"}, "each word has a field"
@@ -194,16 +194,16 @@ def test_the_form_of_a_verb_proposes_or_says_why_not_and_keeps_what_was_typed(
         assert value in done.text
 
 
-def test_a_proposal_without_its_words_is_refused_with_all_that_is_missing(officers: dict[str, Officer]) -> None:
-    eve = officers["eve"]
+def test_a_proposal_without_its_words_is_refused_with_all_that_is_missing(staff: dict[str, Officer]) -> None:
+    eve = staff["eve"]
     refused = eve.do("/desk/propose/late", "/desk/propose/late", {"white": "Nobody Here", "reason": ""})
     said = words(refused.text)
     for fault in ("late needs black", "late needs ended"):
         assert fault in said
 
 
-def test_a_batch_is_proposed_whole_or_not_at_all(officers: dict[str, Officer]) -> None:
-    eve = officers["eve"]
+def test_a_batch_is_proposed_whole_or_not_at_all(staff: dict[str, Officer]) -> None:
+    eve = staff["eve"]
     batch = b"verb,game,to\nresult,r1-b1,0-1\nresult,nowhere,1-0\nresutl,r2-b1,1-0\n"
     form = eve.form(eve.look("/desk/batch"), "/desk/batch")
     refused = eve.send(form, {"reason": "typed twice"}, files={"file": ("batch.csv", batch)})
@@ -216,8 +216,8 @@ def test_a_batch_is_proposed_whole_or_not_at_all(officers: dict[str, Officer]) -
     assert "typed twice" in words(eve.look("/desk/queue").text)
 
 
-def test_a_button_that_is_pressed_twice_does_its_thing_once(officers: dict[str, Officer]) -> None:
-    eve = officers["eve"]
+def test_a_button_that_is_pressed_twice_does_its_thing_once(staff: dict[str, Officer]) -> None:
+    eve = staff["eve"]
     form = eve.form(eve.look("/desk/propose/void"), "/desk/propose/void")
     places = [
         eve.send(form, {"game": GAME, "reason": "twice"}).headers.get("location", "").partition("?")[0]
@@ -230,9 +230,9 @@ def test_a_button_that_is_pressed_twice_does_its_thing_once(officers: dict[str, 
 
 
 def test_two_people_correct_a_game_and_undo_it(
-    officers: dict[str, Officer], staffed: tuple[Path, str, Mapping[str, str]]
+    staff: dict[str, Officer], staffed: tuple[Path, str, Mapping[str, str]]
 ) -> None:
-    eve, otto = officers["eve"], officers["otto"]
+    eve, otto = staff["eve"], staff["otto"]
 
     def result() -> str:
         return str(eve.client.get(f"/api/v1/games/{OTHER_GAME}").json()["result"])
@@ -250,8 +250,8 @@ def test_two_people_correct_a_game_and_undo_it(
     until(lambda: result() == before)
 
 
-def test_nobody_approves_what_was_proposed_by_the_same_person(officers: dict[str, Officer]) -> None:
-    otto = officers["otto"]
+def test_nobody_approves_what_was_proposed_by_the_same_person(staff: dict[str, Officer]) -> None:
+    otto = staff["otto"]
     number = proposed(otto, "born", player="Bob", to="1985")
     assert "four-eyes" in approved(otto, number) or "proposed it" in approved(otto, number)
     page = f"/desk/proposals/{number}"
@@ -260,16 +260,16 @@ def test_nobody_approves_what_was_proposed_by_the_same_person(officers: dict[str
     assert "Taken back." in words(otto.look(done.headers["location"]).text)
     other = proposed(otto, "born", player="Bob", to="1985")
     page = f"/desk/proposals/{other}"
-    form = officers["adam"].form(officers["adam"].look(page), f"{page}/decide")
-    done = officers["adam"].send(form, {"decision": "rejected", "reason": "no proof"})
+    form = staff["adam"].form(staff["adam"].look(page), f"{page}/decide")
+    done = staff["adam"].send(form, {"decision": "rejected", "reason": "no proof"})
     assert "Rejected." in words(otto.look(done.headers["location"]).text)
     assert "no proof" in words(otto.look("/desk/history").text + otto.look(page).text)
 
 
 def test_what_was_looked_at_is_what_is_approved(
-    officers: dict[str, Officer], staffed: tuple[Path, str, Mapping[str, str]]
+    staff: dict[str, Officer], staffed: tuple[Path, str, Mapping[str, str]]
 ) -> None:
-    eve, otto = officers["eve"], officers["otto"]
+    eve, otto = staff["eve"], staff["otto"]
     number = proposed(eve, "declared", player="Bob", to="1500", **{"from": "2026-01-01"})
     page = f"/desk/proposals/{number}"
     form = otto.form(otto.look(f"{page}/preview"), f"{page}/approve")
@@ -283,18 +283,18 @@ def test_what_was_looked_at_is_what_is_approved(
     assert places == {f"{page}?done=approved"}, "pressed twice it is approved once"
 
 
-def test_who_may_not_is_told_so(officers: dict[str, Officer]) -> None:
-    number = proposed(officers["eve"], "void", game=OTHER_GAME)
-    assert "needs the role approver" in approved(officers["rita"], number)
-    refused = officers["rita"].do("/desk/propose/void", "/desk/propose/void", {"game": GAME, "reason": "x"})
+def test_who_may_not_is_told_so(staff: dict[str, Officer]) -> None:
+    number = proposed(staff["eve"], "void", game=OTHER_GAME)
+    assert "needs the role approver" in approved(staff["rita"], number)
+    refused = staff["rita"].do("/desk/propose/void", "/desk/propose/void", {"game": GAME, "reason": "x"})
     assert "needs the role corrector" in words(refused.text)
 
 
 # -- lists, health, sessions ---------------------------------------------------------------------------------------
 
 
-def test_a_list_is_looked_at_and_published(officers: dict[str, Officer]) -> None:
-    adam = officers["adam"]
+def test_a_list_is_looked_at_and_published(staff: dict[str, Officer]) -> None:
+    adam = staff["adam"]
     shown = adam.look("/desk/publish?at=2026-03-31")
     assert "players would stand on standard@2026-03-31" in words(shown.text)
     form = adam.form(shown, "/desk/publish")
@@ -308,9 +308,9 @@ def test_a_list_is_looked_at_and_published(officers: dict[str, Officer]) -> None
 
 
 def test_health_tells_how_the_ledger_does_and_who_was_refused(
-    officers: dict[str, Officer], staffed: tuple[Path, str, Mapping[str, str]]
+    staff: dict[str, Officer], staffed: tuple[Path, str, Mapping[str, str]]
 ) -> None:
-    said = words(officers["adam"].look("/desk").text)
+    said = words(staff["adam"].look("/desk").text)
     for part in (
         "Entries of the journal",
         "Free on the disk",
@@ -323,8 +323,8 @@ def test_health_tells_how_the_ledger_does_and_who_was_refused(
         assert token not in said
 
 
-def test_public_pages_lead_officers_to_what_they_may_propose_about(officers: dict[str, Officer]) -> None:
-    eve = officers["eve"]
+def test_public_pages_lead_officers_to_what_they_may_propose_about(staff: dict[str, Officer]) -> None:
+    eve = staff["eve"]
     about = {f"/games/{GAME}": f"game={GAME}", "/players/1": "player=1", "/tournaments/Spring": "tournament=Spring"}
     for page, asked in about.items():
         place = re.search(r'href="([^"]*/desk/propose\?[^"]*)"', eve.look(page).text)
@@ -354,8 +354,8 @@ def test_a_form_that_outlives_its_session_comes_back_filled(
     assert eve.send(filled).status_code in {303, 409}
 
 
-def test_evil_words_stay_words(officers: dict[str, Officer]) -> None:
-    eve = officers["eve"]
+def test_evil_words_stay_words(staff: dict[str, Officer]) -> None:
+    eve = staff["eve"]
     page = "/desk/propose/close"
     done = eve.do(page, page, {"player": EVIL_NAME, "from": "2026-06-02", "reason": EVIL_REASON})
     for text in (done.text, eve.look("/desk/queue").text):
