@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -33,14 +34,16 @@ def _staffed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, s
 
 
 @pytest.fixture(name="staff", scope="module")
-def _staff(staffed: tuple[Path, str, Mapping[str, str]]) -> dict[str, Officer]:
+def _staff(staffed: tuple[Path, str, Mapping[str, str]]) -> Iterator[dict[str, Officer]]:
     """Everybody who has signed in, by name."""
     _, address, tokens = staffed
     signed_in = {}
     for name in ("adam", "eve", "otto", "rita", "ada"):
         signed_in[name] = Officer(address)
         signed_in[name].sign_in(tokens[name])
-    return signed_in
+    yield signed_in
+    for officer in signed_in.values():
+        officer.client.close()
 
 
 def proposed(who: Officer, verb: str, **typed: str) -> int:
@@ -340,7 +343,7 @@ def test_a_form_that_outlives_its_session_comes_back_filled(
     eve = Officer(address)
     eve.sign_in(tokens["eve"])
     form = eve.form(eve.look("/desk/propose/result"), "/desk/propose/result")
-    with sqlite3.connect(club.with_suffix(".tokens.db")) as file:
+    with closing(sqlite3.connect(club.with_suffix(".tokens.db"), isolation_level=None)) as file:
         mine = "begun_ms = (SELECT max(begun_ms) FROM sessions)"
         file.execute(f"UPDATE sessions SET used_ms = 0, begun_ms = 0, ends_ms = 0 WHERE {mine}")
     late = eve.send(form, {"game": GAME, "to": "0-1", "reason": "long thought of"})
@@ -352,6 +355,7 @@ def test_a_form_that_outlives_its_session_comes_back_filled(
     assert {name: filled.fields[name] for name in ("game", "to")} == {"game": GAME, "to": "0-1"}
     assert "long thought of" in back.text
     assert eve.send(filled).status_code in {303, 409}
+    eve.client.close()
 
 
 def test_evil_words_stay_words(staff: dict[str, Officer]) -> None:
