@@ -113,7 +113,7 @@ def test_two_games_of_a_pair_are_told_apart_by_the_header(api: Api) -> None:
 def test_with_rated_both_ratings_are_waited_for(api: Api) -> None:
     done = api.post("/games?rated=1", {**GAME, "key": "club:rated", "ended_at": "2026-03-02"})
     rated = done.json()["rated"]
-    assert (rated["game"], rated["white_after"] > rated["white_before"]) == ("club:rated", True)
+    assert (rated["game"], rated["white_after"] > rated["black_after"]) == ("club:rated", True)
 
 
 def test_moves_are_played_through_and_kept(api: Api) -> None:
