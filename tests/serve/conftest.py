@@ -6,13 +6,14 @@ import asyncio
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
 from ledger.facts.events import BirthYearLearnt, Decision
 from ledger.ledger import Ledger
+from tests.kit.browsers import launched
 from tests.kit.games import game_recorded, scheme_adopted
 from tests.kit.served import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools import cli
@@ -22,6 +23,9 @@ from tools.serve.readers import Reader
 from tools.serve.settings import Serving
 from tools.serve.sites import Site
 from tools.serve.wire import meeting
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(name="busy_base", scope="session")
@@ -76,6 +80,12 @@ def _crowded_base(busy_base: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     assert cli.main(["publish", str(club), "--at", "2006-10-31", "--by", OFFICER, "--despite-complaints"]) == 0
     assert cli.main(["checkpoint", str(club)]) == 0
     return folder
+
+
+@pytest.fixture(name="chromium", scope="module")
+def _chromium() -> Iterator[Browser]:
+    with launched() as browser:
+        yield browser
 
 
 @pytest.fixture(name="meeting_folder")

@@ -17,6 +17,7 @@ import pytest
 import uvicorn
 
 from ledger.ledger import Ledger
+from tests.kit.browsers import NEEDS_CHROMIUM, serious
 from tools.serve.application import application
 from tools.serve.readers import Reader
 from tools.serve.sites import Site
@@ -24,17 +25,7 @@ from tools.serve.sites import Site
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-pytestmark = [
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="Debian's chromium is not installed: apt-get install chromium"),
-    pytest.mark.skipif(find_spec("playwright") is None, reason="playwright is not installed"),
-    # playwright leaves a loop behind that Python 3.12 and later warn of
-    pytest.mark.filterwarnings("ignore::DeprecationWarning:playwright"),
-]
+pytestmark = NEEDS_CHROMIUM
 Visit = Callable[..., "Page"]
 
 
@@ -65,16 +56,6 @@ def answering(path: Path) -> Iterator[str]:
 def _origin(crowded_base: Path) -> Iterator[str]:
     with answering(crowded_base / "club.db") as site:
         yield site
-
-
-@pytest.fixture(name="chromium", scope="module")
-def _chromium() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        launched = driver.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(name="visit")
@@ -286,9 +267,6 @@ def test_no_page_is_wider_than_its_window_and_its_ground_follows_the_reader(
 @pytest.mark.skipif(find_spec("axe_playwright_python") is None, reason="axe-core is not installed")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(visit: Visit, addressed: dict[str, Any], scheme: str) -> None:
-    from importlib.resources import files
-
-    axe = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
     ann = addressed["ann"]
     for address in (
         "/", "/search?q=ann", "/ranking", f"/players/{ann}", f"/players/{ann}?by=date&mono=yes&opponents=yes",
@@ -300,7 +278,4 @@ def test_axe_finds_nothing_serious(visit: Visit, addressed: dict[str, Any], sche
     ):  # fmt: skip
         page = visit(address, color_scheme=scheme, bypass_csp=True)
         page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-        page.evaluate(axe)
-        found = page.evaluate("axe.run().then(result => result.violations)")
-        told = [(each["id"], each["impact"], each["nodes"][0]["html"][:120]) for each in found]
-        assert [each for each in told if each[1] in {"serious", "critical"}] == [], address
+        assert serious(page) == [], address

@@ -35,6 +35,7 @@ from .safety import Guard
 from .sites import Site
 
 PATIENCE = 10.0  # seconds for which a scan waits for another one
+_ANY = "/{path:path}"  # what no other route has
 EVERY_ROUTE = (*ROUTES, *pages.ROUTES, *atom.ROUTES)
 
 
@@ -69,8 +70,8 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
         assert isinstance(error, HTTPException)
         made = problems.problem(error.status_code, error.detail)
         headers = dict(error.headers or {})
-        if "Allow" in headers:
-            headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
+        if error.status_code == 405:  # more than one route may have the address
+            headers["Allow"] = ", ".join(sorted(_methods(request)))
         return _refused(reader, request, made, headers)
 
     async def without_answer(request: Request, error: Exception) -> Response:
@@ -92,7 +93,7 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
             Address(f"{PREFIX}/openapi.json", documentation, methods=["GET"]),
             Address("/static/{name}", static, methods=["GET"]),
             Address("/robots.txt", robots, methods=["GET"]),
-            Address("/{path:path}", unknown),
+            Address(_ANY, unknown),
         ],
         middleware=[
             Middleware(
@@ -180,6 +181,13 @@ async def _worked_out(reader: Reader, route: Route, work: Callable[[], Answer]) 
         return await loop.run_in_executor(reader.scanner, work)
     finally:
         reader.scanning.release()
+
+
+def _methods(request: Request) -> set[str]:
+    """What may be asked at an address."""
+    path = request.scope["path"]
+    every = [route for route in request.app.routes if isinstance(route, Address) and route.path != _ANY]
+    return {method for route in every if route.path_regex.match(path) for method in route.methods or ()}
 
 
 def _is_for_programs(request: Request) -> bool:

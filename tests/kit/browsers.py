@@ -1,0 +1,47 @@
+"""Debian's chromium, which visits the served pages in tests. It asks nobody but the server under test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+NEEDS_CHROMIUM = [
+    pytest.mark.skipif(not CHROMIUM.exists(), reason="Debian's chromium is not installed: apt-get install chromium"),
+    pytest.mark.skipif(find_spec("playwright") is None, reason="playwright is not installed"),
+    # playwright leaves a loop behind that Python 3.12 and later warn of
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:playwright"),
+]
+
+
+@contextmanager
+def launched() -> Iterator[Browser]:
+    """A browser, for the length of a block."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+def serious(page: Any) -> list[tuple[str, str, str]]:
+    """What axe-core finds on a page that keeps somebody from reading or using it: rule, impact, element."""
+    from importlib.resources import files
+
+    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
+    violations = page.evaluate("axe.run().then(result => result.violations)")
+    shown = [(each["id"], each["impact"], each["nodes"][0]["html"][:120]) for each in violations]
+    return [each for each in shown if each[1] in {"serious", "critical"}]
