@@ -344,6 +344,13 @@ class Tokens:
             self._refuse("needs-a-token", tried, claimed, None, _needs_a_token(tried, role))
         return self._proven(self._shown(token), token, claimed, role, tried)
 
+    def holds(self, token: str) -> bool:
+        """Whether a token is one of this ledger that holds now; nothing is written."""
+        shown = self._shown(token) if self.are_set_up() else None
+        if shown is None or shown.row.revoked_at is not None:
+            return False
+        return shown.until_ms is None or shown.until_ms >= self.records.clock_ms()
+
     def holder(self, token: str, tried: str) -> str:
         """Whom a token names that holds now, whatever its roles are; an attempt that is refused goes into the log.
 

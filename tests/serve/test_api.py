@@ -248,6 +248,14 @@ def test_what_is_wrong_is_told_all_at_once_in_the_words_of_the_command_line(
         assert len(told["errors"]) == len(words)
 
 
+def test_of_very_many_faults_the_first_are_told_and_how_many_more_there_are(get: Get) -> None:
+    answer = get("/pools?" + "&".join(f"p{number}=1" for number in range(900)))
+    assert answer.status_code == 400
+    assert len(answer.json()["errors"]) == 101
+    assert answer.json()["errors"][-1]["detail"] == "and 800 more faults"
+    assert len(answer.content) < 40_000
+
+
 def test_other_methods_are_refused_with_those_that_may_be(get: Get) -> None:
     answer = get("/ranking", "DELETE")
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")

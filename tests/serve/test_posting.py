@@ -301,3 +301,16 @@ def test_what_was_recorded_stands_when_the_server_is_started_again(tmp_path: Pat
             statuses.append((answer.status_code, answer.json()["position"]))
     assert [status for status, _ in statuses] == [201, 200]
     assert statuses[0][1] == statuses[1][1]
+
+
+def test_a_made_up_token_learns_no_name(tmp_path: Path) -> None:
+    club = tmp_path / "club.db"
+    tokens = {**club_of_programs(club), "nobody": "rlt_" + "a" * 43}
+    with serving(club, "--listen", "127.0.0.1:0", "--names", "numbers") as (_, address):
+        until(partial(is_up, address))
+        api = Api(address, tokens)
+        for name in ("An", "Ann", "Nobody"):
+            refused = api.post("/games", {**GAME, "white": name}, "nobody")
+            assert (refused.status_code, "'Ann'" in refused.text.replace(f"'{name}'", "")) == (404, False), refused.text
+        assert api.post("/games", {**GAME, "white": 1}, "nobody").status_code == 401
+        assert api.post("/games", GAME).status_code == 201, "who has a token names players as they are called"

@@ -22,7 +22,6 @@ from . import problems
 from .problems import Fault, RefusedError
 
 Form = TypeVar("Form", bound=attrs.AttrsInstance)
-MOST_FAULTS = 100  # that are told
 _WORDS: Mapping[type, str] = {
     str: "text",
     int: "a whole number",
@@ -177,8 +176,8 @@ def read(form: type[Form], content: bytes) -> Form:
 
 def refused(faults: list[Fault]) -> RefusedError:
     """Everything that is wrong with a body."""
-    words = "; ".join(f"{fault.pointer or 'the body'}: {fault.detail}" for fault in faults[:MOST_FAULTS])
-    return RefusedError(problems.problem(400, words, errors=faults[:MOST_FAULTS]))
+    words = "; ".join(f"{fault.pointer or 'the body'}: {fault.detail}" for fault in faults)
+    return RefusedError(problems.problem(400, words, errors=faults))
 
 
 def pointer(*parts: object) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ class Posting:
             _check_media(request, content)
             body = bodies.read(post.body, content)
             once, path = request.headers.get("idempotency-key"), dict(request.path_params)
-            ask = await self._read(lambda ledger: post.ask(ledger, body, path, once))
+            ask = await self._read(token, lambda ledger: post.ask(ledger, body, path, once))
             answer = await self._client.ask(ask.verb, ask.args, token=token)
             if post.answer is GameAnswer:
                 answer["rated"] = await self._rated(answer) if asked["rated"] == "1" else None
@@ -87,12 +88,17 @@ class Posting:
             raise RefusedError(_of_lines(account))
         return self._sent(200, account)
 
-    async def _read(self, ask: Callable[[Ledger], Ask]) -> Ask:
-        """What is asked of the ledger before the writer is."""
+    async def _read(self, token: str, ask: Callable[[Ledger], Ask]) -> Ask:
+        """What is asked of the ledger before the writer is, who refuses a token that does not hold, and notes it.
+
+        Whoever has none that holds is a stranger here, who learns no name by trying.
+        """
 
         def work() -> Ask:
             ledger = self._reader.open().ledger
-            with ledger.moment():
+            is_known = ledger.tokens.holds(token)
+            naming: AbstractContextManager[None] = nullcontext() if is_known else self._reader.site.strangers()
+            with ledger.moment(), naming:
                 return ask(ledger)
 
         try:

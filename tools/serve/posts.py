@@ -27,6 +27,7 @@ from . import bodies, problems
 from .bodies import ClosingTold, CorrectionTold, DecisionTold, GameTold, Nothing, PlayerTold, RunTold, TournamentTold
 from .parameters import Parameter, choice, text
 from .problems import Fault, RefusedError
+from .questions import player_asked
 from .routes import PREFIX
 
 JSON = "application/json"
@@ -137,7 +138,7 @@ def _players(ledger: Ledger, body: GameTold) -> tuple[tuple[str, str], tuple[str
     for field in ("white", "black"):
         word = str(getattr(body, field))
         try:
-            person = ledger.player(word)
+            person = player_asked(ledger, word)
         except UnknownNameError as error:
             faults.append(Fault(parameter=None, detail=str(error), pointer=f"/{field}"))
             continue

@@ -27,6 +27,7 @@ _STATUS = {
     "not-this-role": 403,
     "not-this-name": 403,
 }  # of refusals for want of a right
+MOST_FAULTS = 100  # that are told at once
 AGAIN_SECONDS = 5  # after which it is worth to ask again what was too much, or cannot be answered at present
 
 
@@ -72,7 +73,11 @@ class RefusedError(Exception):
 
 
 def problem(status: int, detail: str, rule: str | None = None, errors: Sequence[Fault] = ()) -> Problem:
-    """A problem of a status."""
+    """A problem of a status; of very many faults the first ones are told, and how many more there are."""
+    if len(errors) > MOST_FAULTS:
+        more = Fault(parameter=None, detail=f"and {len(errors) - MOST_FAULTS:,} more faults")
+        errors = [*errors[:MOST_FAULTS], more]
+        detail = "; ".join(fault.detail for fault in errors)
     title = HTTPStatus(status).phrase
     kind = "about:blank" if rule is None else f"urn:rating-ledger:rule:{rule}"
     return Problem(type=kind, title=title, status=status, detail=detail, rule=rule, errors=list(errors))
