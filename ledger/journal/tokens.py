@@ -344,10 +344,12 @@ class Tokens:
             self._refuse("needs-a-token", tried, claimed, None, _needs_a_token(tried, role))
         return self._proven(self._shown(token), token, claimed, role, tried)
 
-    def holds(self, token: str) -> bool:
-        """Whether a token is one of this ledger that holds now; nothing is written."""
+    def holds(self, token: str, role: Role | None = None) -> bool:
+        """Whether a token is one of this ledger that holds now, with a role where one is named; nothing is written."""
         shown = self._shown(token) if self.are_set_up() else None
         if shown is None or shown.row.revoked_at is not None:
+            return False
+        if role is not None and role.value not in shown.row.roles.split():
             return False
         return shown.until_ms is None or shown.until_ms >= self.records.clock_ms()
 

@@ -37,11 +37,17 @@ def launched() -> Iterator[Browser]:
         browser.close()
 
 
-def serious(page: Any) -> list[tuple[str, str, str]]:
-    """What axe-core finds on a page that keeps somebody from reading or using it: rule, impact, element."""
+def serious(page: Any, *rules: str) -> list[tuple[str, str, str]]:
+    """What axe-core finds on a page that keeps somebody from reading or using it: rule, impact, element.
+
+    Args:
+        page: as it is shown.
+        rules: those alone are asked, by the names that axe-core has; none: all of them.
+    """
     from importlib.resources import files
 
     page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
-    violations = page.evaluate("axe.run().then(result => result.violations)")
+    asked = {"runOnly": [*rules]} if rules else {}
+    violations = page.evaluate("asked => axe.run(asked).then(result => result.violations)", asked)
     shown = [(each["id"], each["impact"], each["nodes"][0]["html"][:120]) for each in violations]
     return [each for each in shown if each[1] in {"serious", "critical"}]

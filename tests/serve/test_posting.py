@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import httpx
@@ -14,6 +15,12 @@ import pytest
 from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.served_processes import PATIENCE, position, serving, until
+from tools.serve import problems
+from tools.serve.application import application
+from tools.serve.posting import Posting
+from tools.serve.problems import RefusedError
+from tools.serve.readers import Reader
+from tools.serve.wire import WriterClient
 
 GAME: Mapping[str, Any] = {
     "white": "Ann", "black": 2, "outcome": "white", "termination": "resignation", "half_moves": 60,
@@ -207,10 +214,10 @@ def test_players_are_registered_once(api: Api) -> None:
 def test_a_tournament_is_announced_and_closed(api: Api) -> None:
     cup = {"tournament": "Cup/2026", "starts_at": "2026-05-01", "ends_at": "2026-05-09", "format": "swiss"}
     opened = api.post("/tournaments", cup)
-    assert (opened.status_code, opened.json()["duplicate"]) == (200, False), opened.text
-    assert api.post("/tournaments", cup).json()["duplicate"]
+    assert (opened.status_code, opened.json()["duplicate"]) == (201, False), opened.text
+    assert (api.post("/tournaments", cup).status_code, api.post("/tournaments", cup).json()["duplicate"]) == (200, True)
     closed = api.post("/tournaments/Cup%2F2026/closing", {"ended_at": "2026-05-08"})
-    assert (closed.status_code, closed.json()["duplicate"]) == (200, False), closed.text
+    assert (closed.status_code, closed.json()["duplicate"]) == (201, False), closed.text
     unknown = api.post("/tournaments/Cpu/closing", {"ended_at": "2026-05-08"})
     assert (unknown.status_code, unknown.json()["rule"]) == (409, "no-such-tournament")
     assert api.post("/runs", {"as_of": "2026-06"}).json()["duplicate"] is False
@@ -264,6 +271,38 @@ def test_two_people_correct_a_game_and_the_graph_follows(api: Api) -> None:
     assert done.status_code == 200, done.text
     after = api.get(f"/players/ann/graph?after={done.json()['position']}")["player"]
     assert after["rating_now"] < before["rating_now"]
+
+
+def test_a_proposal_that_is_sent_twice_is_made_once_and_another_one_under_its_key_is_refused(api: Api) -> None:
+    api.post("/games", {**GAME, "key": "club:once"})
+    body = {"changes": [{"verb": "void", "game": "club:once"}], "reason": "played twice"}
+    header = {"headers": {"Idempotency-Key": "letter 7"}}
+    first, again = (api.post("/corrections", body, "eve", **header) for _ in range(2))
+    assert (first.status_code, again.status_code, again.json()["duplicate"]) == (201, 200, True)
+    assert first.json()["proposal"] == again.json()["proposal"]
+    other = api.post("/corrections", {**body, "reason": "another letter"}, "eve", **header)
+    assert (other.status_code, other.json()["rule"]) == (409, "sent-already")
+
+
+def test_a_stranger_s_file_is_refused_before_it_is_taken(answering: Reader, tmp_path: Path) -> None:
+    class Writer:
+        async def ask(self, verb: str, args: Mapping[str, Any], *, token: str) -> dict[str, Any]:
+            raise RefusedError(problems.problem(401, f"{verb} {args['role']} {token}", "unknown-token"))
+
+    async def parts() -> AsyncIterator[bytes]:
+        taken.append(1)
+        yield b"x"
+
+    async def asked() -> httpx.Response:
+        app = application(answering, Posting(answering, cast("WriterClient", Writer()), tmp_path))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://server") as client:
+            headers = {"Authorization": "Bearer rlt_aaaaaaaa"}
+            return await client.post("/api/v1/imports", content=parts(), headers=headers)
+
+    taken = list[int]()
+    answer = asyncio.run(asked())
+    assert (answer.status_code, answer.json()["detail"]) == (401, "refuse recorder rlt_aaaaaaaa")
+    assert (taken, list(tmp_path.glob("posted-*"))) == ([], [])
 
 
 def test_every_fault_of_a_proposal_is_told(api: Api) -> None:

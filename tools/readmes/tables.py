@@ -77,7 +77,7 @@ def posts() -> str:
     lines = ["| POST | role | what it does; its body, or its parameters |", "|---|---|---|"]
     for post in POSTS:
         fields = "".join(f"<br>`{field.name}`: {field.metadata['doc']}" for field in attrs.fields(post.body))
-        lines.append(f"| `{PREFIX}{post.path}` | {post.role.value} | {post.doc}{fields}{_taken(post.parameters)} |")
+        lines.append(f"| `{PREFIX}{post.path}` | {post.needs} | {post.doc}{fields}{_taken(post.parameters)} |")
     lines.append(f"| `{PREFIX}{IMPORT}` | recorder | {IMPORT_DOC}{_taken(IMPORT_PARAMETERS)} |")
     return "\n".join(lines)
 

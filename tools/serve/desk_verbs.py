@@ -10,17 +10,19 @@ import hmac
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import wraps
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
 import attrs
+import orjson
 
 from ledger.answers import impacts
 from ledger.answers.asking import names
 from ledger.answers.rows import as_row, as_rows
 from ledger.correcting.corrections import Proposed
 from ledger.correcting.verbs import at_lines, read_batch
-from ledger.errors import LedgerError, MalformedError, PublicationError
+from ledger.errors import LedgerError, MalformedError, PublicationError, RejectedError
 from ledger.facts.events import Decision
 from ledger.facts.pasts import Past
 from ledger.facts.words import Standing
@@ -54,7 +56,7 @@ class Asks(Protocol):
 
 
 Deed = Callable[[Ledger, Asks, Args], Answer]
-_answers: OrderedDict[bytes, Answer] = OrderedDict()
+_answers: OrderedDict[bytes, tuple[bytes, Answer]] = OrderedDict()  # of what was sent, its digest and its answer
 
 
 def once(do: Deed) -> Deed:
@@ -69,9 +71,14 @@ def once(do: Deed) -> Deed:
             return do(ledger, asks, args)
         words = f"{do.__module__} {do.__name__} {args['once']}"
         key = hmac.digest((asks.token or "").encode(), words.encode(), "sha256")
+        sent = sha256(orjson.dumps({**args, "seen": None}, option=orjson.OPT_SORT_KEYS)).digest()
         if (kept := _answers.get(key)) is not None:
-            return kept
-        answer = _answers[key] = do(ledger, asks, args)
+            if kept[0] != sent:
+                message = "it was sent already, with other words: open the form anew, or take another Idempotency-Key"
+                raise RejectedError("sent-already", "", message)
+            return {**kept[1], "duplicate": True}
+        answer = do(ledger, asks, args)
+        _answers[key] = (sent, answer)
         while len(_answers) > MOST_KEPT:
             _answers.popitem(last=False)
         return answer
@@ -132,7 +139,7 @@ def propose_batch(ledger: Ledger, asks: Asks, args: Args) -> Answer:
 
 def proposed(made: Proposed) -> Answer:
     """A proposal as it is sent."""
-    return {"proposal": made.proposal, "position": made.receipts[-1].position}
+    return {"proposal": made.proposal, "position": made.receipts[-1].position, "duplicate": False}
 
 
 def preview(ledger: Ledger, _: Asks, args: Args) -> Answer:

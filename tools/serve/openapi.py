@@ -71,8 +71,8 @@ def _posted(post: Post, parts: dict[str, Any], problem: dict[str, Any]) -> dict[
     answer = {"type": "object"} if post.answer is dict else _named(post.answer, parts)
     content = {"content": {"application/json": {"schema": answer}}}
     done = {"200": {"description": "done; of a repeat, what it was", **content}}
-    if post.where is not None:
-        done["201"] = {"description": "recorded; Location says where it is", **content}
+    if post.answer is not dict and "decision" not in post.path:
+        done["201"] = {"description": "recorded, and where it has an address of its own, Location says so", **content}
     parameters = [_parameter(parameter) for parameter in post.parameters]
     if post.takes_once:
         words = {"name": "Idempotency-Key", "in": "header", "description": "the same when the same is sent again"}
@@ -80,7 +80,7 @@ def _posted(post: Post, parts: dict[str, Any], problem: dict[str, Any]) -> dict[
     return {
         "operationId": "post_" + re.sub(r"\W+", "_", post.path).strip("_"),
         "summary": post.doc,
-        "x-role": post.role.value,
+        "x-role": post.needs,
         "security": [{"token": []}],
         "parameters": _places(post.path) + parameters,
         "requestBody": {

@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ class Posting:
             answer = await self._client.ask(ask.verb, ask.args, token=token)
             if post.answer is GameAnswer:
                 answer["rated"] = await self._rated(answer) if asked["rated"] == "1" else None
-            is_new = post.where is not None and not answer.get("duplicate", False) and answer.get("recorded", True)
+            is_new = answer.get("duplicate") is False or answer.get("recorded") is True
             more = {}
             if post.where is not None:
                 more["Location"] = f"{self._reader.site.public_url}{PREFIX}{post.where(answer)}"
@@ -72,6 +72,9 @@ class Posting:
     async def _import(self, request: Request) -> Response:
         token = _token(request, Role.RECORDER)
         asked = _parameters(request, IMPORT_PARAMETERS)
+        role = None if asked["dry_run"] == "1" else Role.RECORDER
+        if not await self._may(token, role):  # before a stranger's file is taken
+            await self._client.ask("refuse", {"role": role, "tried": "import a file"}, token=token)
         place = await self._spooled(request)
         flags = {name: asked[name] == "1" for name in ("strict", "record_alike")}
         words = {name: asked[name] for name in ("pool", "format", "source", "dates", "day")}
@@ -106,6 +109,14 @@ class Posting:
         except LedgerError as error:
             raise RefusedError(problems.refusal(error)) from None
 
+    async def _may(self, token: str, role: Role | None) -> bool:
+        """Whether a token holds, with a role where one is named, as far as the reader sees."""
+
+        def work() -> bool:
+            return self._reader.open().ledger.tokens.holds(token, role)
+
+        return await asyncio.get_running_loop().run_in_executor(self._reader.executor, work)
+
     async def _rated(self, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The game with both ratings, once the views are there; None where they are not in time."""
         if not await self._client.until_views(answer["position"], RATED_WITHIN):
@@ -114,7 +125,9 @@ class Posting:
         def work() -> Mapping[str, Any]:
             return as_row(recorded_game(self._reader.open().ledger, f"#{answer['position']}"))
 
-        return await asyncio.get_running_loop().run_in_executor(self._reader.executor, work)
+        with suppress(LedgerError):  # the game is recorded all the same
+            return await asyncio.get_running_loop().run_in_executor(self._reader.executor, work)
+        return None
 
     async def _spooled(self, request: Request) -> Path:
         """The body in a file, where nobody else may look."""
@@ -133,7 +146,7 @@ class Posting:
         return Response(orjson.dumps(answer), status, headers)
 
 
-def _token(request: Request, role: Role) -> str:
+def _token(request: Request, role: Role | None) -> str:
     """The token that stands above a request; the word of a session at the desk is none.
 
     Raises:
@@ -142,9 +155,10 @@ def _token(request: Request, role: Role) -> str:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     token = token.strip()
     if scheme.lower() != "bearer" or not token or is_word(token):
+        needs = "a token" if role is None else f"a token with the role {role.value}"
         message = (
-            f"this needs a token with the role {role.value}, in the header 'Authorization: Bearer rlt_...'; "
-            "the owner of the ledger makes one with 'token add'"
+            f"this needs {needs}, in the header 'Authorization: Bearer rlt_...'; the owner of the ledger makes one "
+            "with 'token add'"
         )
         raise RefusedError(problems.problem(401, message, "needs-a-token"))
     return token

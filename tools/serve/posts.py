@@ -54,7 +54,7 @@ class Post:
     Attributes:
         path: behind the prefix, with names in braces.
         body: the class of its body.
-        role: what the token must be allowed.
+        role: what the token must be allowed; None: any token that holds will do.
         doc: what it does, in a sentence.
         ask: makes the question to the writer of the ledger, the body, the names in the path and a word that is the same
             where the same is sent again.
@@ -66,13 +66,18 @@ class Post:
 
     path: str
     body: type[Any]
-    role: Role
+    role: Role | None
     doc: str
     ask: Callable[[Ledger, Any, Mapping[str, str], str | None], Ask]
     answer: type[Any]
     where: Callable[[Mapping[str, Any]], str] | None = None
     parameters: tuple[Parameter, ...] = ()
     takes_once: bool = False
+
+    @property
+    def needs(self) -> str:
+        """The role that its token needs, in a word."""
+        return "any" if self.role is None else self.role.value
 
     @property
     def address(self) -> str:
@@ -116,6 +121,7 @@ class ProposalAnswer:
 
     proposal: int = documented("its number")
     position: int = documented("its entry in the journal")
+    duplicate: bool = documented("true: the same was sent already with the same Idempotency-Key")
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -276,7 +282,7 @@ POSTS: tuple[Post, ...] = (
         where=lambda answer: f"/corrections/{answer['proposal']}",
     ),
     Post(
-        path="/corrections/{number}/preview", body=Nothing, role=Role.AUDITOR, ask=preview, answer=dict,
+        path="/corrections/{number}/preview", body=Nothing, role=None, ask=preview, answer=dict,
         doc="What the approval of a proposal would move, largest moves first; nothing is recorded.",
     ),
     Post(

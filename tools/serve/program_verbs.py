@@ -7,6 +7,7 @@ from typing import Any
 
 from ledger.errors import LedgerError, MalformedError, ProposalError, RejectedError
 from ledger.facts import codec
+from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from ledger.players.reasons import reason_faults
 from ledger.ratings.open_ledger import DEFAULT_ACTOR
@@ -45,6 +46,15 @@ def propose(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     return proposed(ledger.propose(changes, reason=args["reason"], token=asks.token))
 
 
+def refuse(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    """Refuse a token in the words of the rule that it breaks, before a large body is taken; the log keeps that."""
+    if args["role"] is None:
+        ledger.tokens.holder(asks.token or "", args["tried"])
+    else:
+        ledger.tokens.who(asks.token, None, Role(args["role"]), args["tried"])
+    return {}
+
+
 def preview(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     """What the approval of a proposal would move, to whoever has a token; nothing is recorded."""
     ledger.tokens.holder(asks.token or "", f"preview proposal {args['number']}")
@@ -59,4 +69,4 @@ def preview_import(ledger: Ledger, asks: Asks, args: Args) -> Answer:
 
 
 DEEDS: Mapping[str, Deed] = {"fact": fact, "propose": propose}
-QUESTIONS: Mapping[str, Deed] = {"preview": preview, "preview-import": preview_import}
+QUESTIONS: Mapping[str, Deed] = {"refuse": refuse, "preview": preview, "preview-import": preview_import}

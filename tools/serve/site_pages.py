@@ -139,6 +139,6 @@ def programs(_: Ledger, __: Asked) -> forms.ApiPage:
         )
         for route in (*routes.ROUTES, *routes.FEED)
     ]
-    rows = [*((post.path, post.doc, post.role.value) for post in POSTS), (IMPORT, IMPORT_DOC, "recorder")]
+    rows = [*((post.path, post.doc, post.needs) for post in POSTS), (IMPORT, IMPORT_DOC, "recorder")]
     recording = [forms.ApiRecording(path=f"{routes.PREFIX}{path}", doc=doc, role=role) for path, doc, role in rows]
     return forms.ApiPage(addresses=addresses, recording=recording, prefix=routes.PREFIX)
