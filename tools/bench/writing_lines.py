@@ -22,7 +22,7 @@ from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 
 from ..serve.settings import Serving
-from ..serve.wire import WriterClient
+from ..serve.wire import WriterClient, meeting
 from .datasets import GameSet
 from .measuring import in_turns
 from .table import Line, line
@@ -54,16 +54,17 @@ def writing_lines(sets: Sequence[GameSet], folder: Path, rounds: int, games: int
 
 
 @contextmanager
-def _writer(club: Path, folder: Path, *, alone: bool = False) -> Iterator[None]:
-    """The process that writes, for the length of a block."""
+def _writer(club: Path, *, alone: bool = False) -> Iterator[Path]:
+    """The process that writes, for the length of a block; gives the folder in which it is met."""
     words = ["-c", _EACH_BY_ITSELF] if alone else ["-m", "tools.serve.writer"]
-    serving = Serving(path=club, folder=folder)
-    process = subprocess.Popen([sys.executable, *words, serving.as_json()])  # noqa: S603  # our own program
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait(60)
+    with meeting() as folder:
+        command = [sys.executable, *words, Serving(path=club, folder=folder).as_json()]
+        process = subprocess.Popen(command)  # noqa: S603  # our own program
+        try:
+            yield folder
+        finally:
+            process.terminate()
+            process.wait(60)
 
 
 def _club(folder: Path) -> tuple[Path, str]:
@@ -124,8 +125,8 @@ def _recorded(folder: Path, clients: int, seconds: float, *, alone: bool = False
             until = asyncio.get_running_loop().time() + seconds
             return await asyncio.gather(*map(client_of, range(clients)))
 
-        with _writer(club, Path(name), alone=alone):
-            counts: list[int] = _asked(Path(name), ask)
+        with _writer(club, alone=alone) as met:
+            counts: list[int] = _asked(met, ask)
         return counts
 
 
@@ -150,8 +151,8 @@ def _beside_an_upload(data: GameSet, folder: Path) -> Line:
                 waits.append((begun, time.perf_counter()))
             await uploading
 
-        with _writer(club, Path(name)), _frames(club) as frames:
-            _asked(Path(name), ask)
+        with _writer(club) as met, _frames(club) as frames:
+            _asked(met, ask)
         most = max(sum(begun < frame <= ended for frame in frames) for begun, ended in waits)
         return line("write-upload", data.name, float(max(most, 1)), 1.0)
 
