@@ -16,6 +16,7 @@ from ledger.facts.events import GameRecorded
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 
+from ..serve.wire import meeting
 from .processes import PROC, descendants
 from .table import Line, line
 
@@ -45,14 +46,14 @@ def _figure(folder: Path, listeners: int) -> float:
         for name in ("ann", "bob"):
             ledger.register(f"name:{name}", name)
         ledger.level()
-    with _served(path, folder / "s") as reader:
+    with meeting() as meeting_folder, _served(path, meeting_folder / "s") as reader:
         for _ in range(2):
             with ExitStack() as gone:
-                _listen(gone, folder / "s", BEFORE, path)
+                _listen(gone, meeting_folder / "s", BEFORE, path)
         time.sleep(1.0)
         before = _resident(reader)
         with ExitStack() as open_ones:
-            _listen(open_ones, folder / "s", listeners, path)
+            _listen(open_ones, meeting_folder / "s", listeners, path)
             return max(1, _resident(reader) - before) / listeners / KIB
 
 
