@@ -1,14 +1,17 @@
-"""Progress bars on standard error, only on a terminal: how far, how fast, how long still."""
+"""How far long work is: bars on standard error, only on a terminal, and what listens beside them."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import Never, Self
 
 from ledger.imports.reading import Reading
 from ledger.runtime.lazy import tqdm
 from ledger.runtime.visible import visible
+
+listeners: list[Callable[[str, int, int], None]] = []  # are told the same as a bar: what, how much, of how much
 
 
 class Bars:
@@ -21,6 +24,8 @@ class Bars:
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Show that *done* of *total* of *what* is finished; a new *what* begins a new bar."""
+        for listener in listeners:
+            listener(what, done, total)
         if not self._shown:
             return
         if what != self._what or self._bar is None:

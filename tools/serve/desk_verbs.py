@@ -19,11 +19,12 @@ import orjson
 
 from ledger.answers import impacts
 from ledger.answers.asking import names
-from ledger.answers.rows import as_row, as_rows
+from ledger.answers.rows import as_row
 from ledger.correcting.corrections import Proposed
 from ledger.correcting.verbs import at_lines, read_batch
 from ledger.errors import LedgerError, MalformedError, PublicationError, RejectedError
 from ledger.facts.events import Decision
+from ledger.facts.json_schemas import beside, documented
 from ledger.facts.pasts import Past
 from ledger.facts.words import Standing
 from ledger.journal.sessions import Session
@@ -142,16 +143,22 @@ def proposed(made: Proposed) -> Answer:
     return {"proposal": made.proposal, "position": made.receipts[-1].position, "duplicate": False}
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class PreviewAnswer:
+    """What the approval of a proposal would move; nothing is recorded."""
+
+    summary: impacts.ImpactSummary = beside()
+    moves: list[impacts.MoveRow] = documented("who would stand otherwise, the largest moves first")
+    left_out: int = documented("how many more of them there are")
+    lists: list[impacts.MovedListRow] = documented("published lists that would say something else, as revised")
+
+
 def preview(ledger: Ledger, _: Asks, args: Args) -> Answer:
     """What the approval of a proposal would move; nothing is recorded."""
     answer = impacts.in_full(ledger, ledger.preview(args["number"]))
     moves = answer.moves[:MOST_MOVES]
-    return {
-        **as_row(answer.summary),
-        "moves": as_rows(moves),
-        "left_out": len(answer.moves) - len(moves),
-        "lists": as_rows(answer.lists),
-    }
+    left_out = len(answer.moves) - len(moves)
+    return as_row(PreviewAnswer(summary=answer.summary, moves=moves, left_out=left_out, lists=answer.lists))
 
 
 @once

@@ -13,10 +13,11 @@ from typing import Any
 import attrs
 
 from ledger.answers.announcements import Opening, OutsideGames, openings, outside_games
-from ledger.answers.import_previews import ImportPreview
+from ledger.answers.import_previews import ImportPreview, UnderstoodGame
 from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.instants import instant_ms
+from ledger.facts.json_schemas import documented
 from ledger.imports.csv.games import PREFIX
 from ledger.imports.files import FORMATS, Source, detect, foreign, open_source
 from ledger.imports.formats import SaidOfFile, game_frames
@@ -27,6 +28,68 @@ from ledger.ledger import Ledger
 FIRST_GAMES = 10  # that are shown as they were understood
 MOST_TOLD = 200  # faults, notes, games held back, new players
 Account = dict[str, Any]
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class LineTold:
+    """Something that is said of a line of a file."""
+
+    line: int = documented("the line, 1 the first")
+    detail: str = documented("what is said of it")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class NewcomerTold:
+    """A player whom a file brings."""
+
+    identity: str = documented("the identity")
+    name: str = documented("the name")
+    alike: list[str] = documented("identities of the players who bear that name already")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class OpeningTold:
+    """A tournament that a file tells the days of, and the ledger was not told of."""
+
+    words: dict[str, str | int | None] = documented("its days, in the words of the verb 'open-tournament'")
+    problem: str | None = documented("why they cannot be proposed so; null: nothing is wrong with them")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ImportAnswer:
+    """What became of a file, or would become of it; of a long list the first ones are told, and how many there are."""
+
+    name: str = documented("what the file is called")
+    format: str = documented("its format, as told, or by its content")
+    strict: bool = documented("whether a fault leaves nothing of it recorded")
+    recorded: int = documented("games that were recorded, or would be")
+    repeated: int = documented("games that were known already")
+    supplemented: int = documented("those of them that were told with more now")
+    rounds: int = documented("rounds without a game")
+    players: int = documented("players who are new")
+    kept_names: int = documented("players who keep the name that they have, where the file has another")
+    new_pools: list[str] = documented("pools that are new")
+    left_out: dict[str, int] = documented("games that were left out, by reason")
+    faults: list[LineTold] = documented("what is wrong with it")
+    fault_count: int = documented("how much is wrong with it")
+    alike: list[LineTold] = documented("games that are probably known under another key, and were held back")
+    alike_count: int = documented("how many of them there are")
+    notes: list[LineTold] = documented("what somebody should look at")
+    note_count: int = documented("how many of them there are")
+    newcomers: list[NewcomerTold] = documented("who is new, those first whose name is known")
+    tournaments: list[OpeningTold] = documented("tournaments of which it tells the days")
+    games: list[UnderstoodGame] = documented("with dry_run=1 the first games, as they were understood; else none")
+    pools: dict[str, int] = documented("with dry_run=1 the games of each pool; else none")
+    position: int = documented("how many entries the journal has")
+
+    @classmethod
+    def of(cls, account: Account) -> ImportAnswer:
+        """The same as an account says that came over the wire."""
+        lines = {
+            field: [LineTold(line=line, detail=detail) for line, detail in account[field]]
+            for field in ("faults", "alike", "notes")
+        }
+        return cls(**{"games": [], "pools": {}, **account, **lines})
 
 
 @attrs.frozen(kw_only=True)

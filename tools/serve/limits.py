@@ -46,6 +46,13 @@ WRITES = 4  # a request that writes counts as so many
 FAILURES = 10  # refused credentials that a client may have at once …
 FAILURE_EVERY = 12.0  # … and one more every so many seconds
 
+# -- jobs ----------------------------------------------------------------------------------------------------------
+
+JOBS_WAITING = 16  # of which one runs at a time
+JOB_WITHIN = 2 * 3600.0  # seconds: an audit of many millions of games is none that should be waited for over HTTP
+JOBS_KEPT = 16  # results
+JOB_KEPT = 3600.0  # seconds for which a result is kept
+
 
 class Buckets:
     """What each client may still do: it grows by a rate up to a most, and of forgotten clients it is the most."""

@@ -11,11 +11,13 @@ import attrs
 from ledger.facts.json_schemas import class_schema
 
 from . import bodies
+from .importing import ImportAnswer
+from .jobs import JobAnswer
 from .parameters import Parameter
-from .posts import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, JSON, POSTS, Post
+from .posts import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, JOBS, JSON, POSTS, Post, Recorded
 from .problems import MEDIA, Problem
 from .questions import PROGRAM
-from .routes import FEED, PREFIX, ROUTES, ROWS_MEDIA, Route
+from .routes import FEED, PREFIX, ROUTES, ROWS_MEDIA, Cost, Route
 
 _POSITION = {"type": "integer", "description": "how many entries of the journal it follows from"}
 _DOCS = {
@@ -24,6 +26,7 @@ _DOCS = {
     "tournament": "name of a tournament, as its games carry it",
     "list": "a published list, POOL@DAY",
     "number": "number of a correction",
+    "job": "name of a job, as the answer told it that began it",
 }
 
 
@@ -41,7 +44,8 @@ def document(public_url: str = "") -> dict[str, Any]:
     paths = {f"{PREFIX}{route.path}": {"get": _operation(route, parts, problem)} for route in (*ROUTES, *FEED)}
     for post in POSTS:
         paths.setdefault(f"{PREFIX}{post.path}", {})["post"] = _posted(post, parts, problem)
-    paths[f"{PREFIX}{IMPORT}"] = {"post": _file_posted(problem)}
+    paths[f"{PREFIX}{IMPORT}"] = {"post": _file_posted(parts, problem)}
+    paths |= _of_jobs(parts, problem)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -68,10 +72,11 @@ def text() -> str:
 def _posted(post: Post, parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
     """What is recorded at an address."""
     _put(bodies.schema(post.body), post.body.__name__, parts)
-    answer = {"type": "object"} if post.answer is dict else _named(post.answer, parts)
-    content = {"content": {"application/json": {"schema": answer}}}
+    content = {"content": {"application/json": {"schema": _named(post.answer, parts)}}}
     done = {"200": {"description": "done; of a repeat, what it was", **content}}
-    if post.answer is not dict and "decision" not in post.path:
+    if post.cost is Cost.JOB:
+        done = {"202": {"description": "it waits, or runs; Location says where to ask how far it is", **content}}
+    elif post.where is not None or post.answer is Recorded:
         done["201"] = {"description": "recorded, and where it has an address of its own, Location says so", **content}
     parameters = [_parameter(parameter) for parameter in post.parameters]
     if post.takes_once:
@@ -81,6 +86,7 @@ def _posted(post: Post, parts: dict[str, Any], problem: dict[str, Any]) -> dict[
         "operationId": "post_" + re.sub(r"\W+", "_", post.path).strip("_"),
         "summary": post.doc,
         "x-role": post.needs,
+        "x-cost": post.cost.value,
         "security": [{"token": []}],
         "parameters": _places(post.path) + parameters,
         "requestBody": {
@@ -91,7 +97,30 @@ def _posted(post: Post, parts: dict[str, Any], problem: dict[str, Any]) -> dict[
     }
 
 
-def _file_posted(problem: dict[str, Any]) -> dict[str, Any]:
+def _of_jobs(parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
+    """What is asked of a job that was begun."""
+    job, default = f"{JOBS}/{{job}}", {"default": _default(problem)}
+    how_far = {"description": "how far it is", "content": {JSON: {"schema": _named(JobAnswer, parts)}}}
+    what_it_wrote = {"description": "what it wrote", "content": {"*/*": {"schema": {"type": "string"}}}}
+    rows: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {
+        (job, "get"): ("How far a job is.", {"200": how_far}),
+        (job, "delete"): ("End a job, and forget what it wrote.", {"204": {"description": "it is ended"}}),
+        (f"{job}/result", "get"): ("What a job wrote.", {"200": what_it_wrote}),
+    }
+    paths: dict[str, Any] = {}
+    for (path, method), (doc, answers) in rows.items():
+        operation = {
+            "operationId": f"{method}_" + re.sub(r"\W+", "_", path).strip("_"),
+            "summary": doc,
+            "security": [{"token": []}],
+            "parameters": _places(path),
+            "responses": {**answers, **default},
+        }
+        paths.setdefault(f"{PREFIX}{path}", {})[method] = operation
+    return paths
+
+
+def _file_posted(parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
     """What is recorded of a file."""
     return {
         "operationId": "post_imports",
@@ -104,7 +133,7 @@ def _file_posted(problem: dict[str, Any]) -> dict[str, Any]:
             "content": {"application/octet-stream": {"schema": {"type": "string", "contentMediaType": "text/plain"}}},
         },
         "responses": {
-            "200": {"description": "what became of it", "content": {JSON: {"schema": {"type": "object"}}}},
+            "200": {"description": "what became of it", "content": {JSON: {"schema": _named(ImportAnswer, parts)}}},
             "default": _default(problem),
         },
     }

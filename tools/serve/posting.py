@@ -10,9 +10,10 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
+import attrs
 import orjson
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Route as Address
 
 from ledger.answers.recorded_games import recorded_game
@@ -23,17 +24,20 @@ from ledger.journal.sessions import is_word
 from ledger.ledger import Ledger
 
 from . import bodies, problems, safety
+from .importing import ImportAnswer
+from .jobs import JobAnswer, JobState
 from .parameters import Asked, Parameter
 from .parameters import asked as read_parameters
-from .posts import IMPORT, IMPORT_PARAMETERS, JSON, POSTS, Ask, GameAnswer, Post
+from .posts import IMPORT, IMPORT_PARAMETERS, JOBS, JSON, POSTS, GameAnswer, Post
 from .problems import Fault, RefusedError
 from .readers import Reader
-from .routes import PREFIX
+from .routes import PREFIX, Cost
 from .safety import Guard
-from .wire import WriterClient
+from .wire import Ask, WriterClient
 
 RATED_WITHIN = 10.0  # seconds for which a game waits for its ratings
 LONG = 6 * 3600.0  # seconds for a file of millions of games
+JOB_AGAIN = 2  # seconds after which it is worth to ask again how far a job is
 
 
 class Posting:
@@ -47,7 +51,14 @@ class Posting:
     def addresses(self) -> list[Address]:
         """Every address at which something is recorded."""
         made = [Address(post.address, self._endpoint(post), methods=["POST"]) for post in POSTS]
-        return [*made, Address(f"{PREFIX}{IMPORT}", self._import, methods=["POST"])]
+        job = f"{PREFIX}{JOBS}/{{job}}"
+        return [
+            *made,
+            Address(f"{PREFIX}{IMPORT}", self._import, methods=["POST"]),
+            Address(job, self._job, methods=["GET"]),
+            Address(job, self._end_job, methods=["DELETE"]),
+            Address(f"{job}/result", self._result_of_job, methods=["GET"]),
+        ]
 
     def _endpoint(self, post: Post) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
@@ -58,6 +69,8 @@ class Posting:
             body = bodies.read(post.body, content)
             once, path = request.headers.get("idempotency-key"), dict(request.path_params)
             ask = await self._read(token, lambda ledger: post.ask(ledger, body, path, once))
+            if post.cost is Cost.JOB:
+                return await self._begin_job(ask, token)
             answer = await self._client.ask(ask.verb, ask.args, token=token)
             if post.answer is GameAnswer:
                 answer["rated"] = await self._rated(answer) if asked["rated"] == "1" else None
@@ -72,9 +85,7 @@ class Posting:
     async def _import(self, request: Request) -> Response:
         token = _token(request, Role.RECORDER)
         asked = _parameters(request, IMPORT_PARAMETERS)
-        role = None if asked["dry_run"] == "1" else Role.RECORDER
-        if not await self._may(token, role):  # before a stranger's file is taken
-            await self._client.ask("refuse", {"role": role, "tried": "import a file"}, token=token)
+        await self._admit(token, None if asked["dry_run"] == "1" else Role.RECORDER, "import a file")
         place = await self._spooled(request)
         flags = {name: asked[name] == "1" for name in ("strict", "record_alike")}
         words = {name: asked[name] for name in ("pool", "format", "source", "dates", "day")}
@@ -89,7 +100,7 @@ class Posting:
             place.unlink(missing_ok=True)
         if flags["strict"] and account["fault_count"]:
             raise RefusedError(_of_lines(account))
-        return self._sent(200, account)
+        return self._sent(200, attrs.asdict(ImportAnswer.of(account)))
 
     async def _read(self, token: str, ask: Callable[[Ledger], Ask]) -> Ask:
         """What is asked of the ledger before the writer is, who refuses a token that does not hold, and notes it.
@@ -109,13 +120,56 @@ class Posting:
         except LedgerError as error:
             raise RefusedError(problems.refusal(error)) from None
 
-    async def _may(self, token: str, role: Role | None) -> bool:
-        """Whether a token holds, with a role where one is named, as far as the reader sees."""
+    async def _begin_job(self, ask: Ask, token: str) -> Response:
+        await self._admit(token, None, f"run the job {ask.args['command']}")
+        state = JobState(**await self._client.ask(ask.verb, ask.args))
+        where = {"Location": self._job_address(state.told["job"]), "Retry-After": str(JOB_AGAIN)}
+        return self._sent(202, self._job_answer(state), where)
+
+    async def _job(self, request: Request) -> Response:
+        state = await self._job_state(request)
+        is_over = state.told["state"] not in {"waiting", "running"}
+        return self._sent(200, self._job_answer(state), {} if is_over else {"Retry-After": str(JOB_AGAIN)})
+
+    async def _result_of_job(self, request: Request) -> Response:
+        state = await self._job_state(request)
+        if state.place is None:
+            address = self._job_address(state.told["job"])
+            words = f"there is no result: the job is {state.told['state']}; {address} says more"
+            raise RefusedError(problems.problem(404, words))
+        headers = {**self._headers, "Cache-Control": "no-store", "Content-Type": state.media}
+        return FileResponse(state.place, headers=headers, filename=state.name)
+
+    async def _end_job(self, request: Request) -> Response:
+        state = await self._job_state(request)
+        await self._client.ask("job-end", {"job": state.told["job"]})
+        return Response(status_code=204, headers=self._headers)
+
+    async def _job_state(self, request: Request) -> JobState:
+        """A job that somebody with a token asks for by its name."""
+        _parameters(request, ())
+        await self._admit(_token(request, None), None, "ask for a job")
+        return JobState(**await self._client.ask("job-state", {"job": request.path_params["job"]}))
+
+    def _job_answer(self, state: JobState) -> dict[str, Any]:
+        result = None if state.place is None else f"{self._job_address(state.told['job'])}/result"
+        return attrs.asdict(JobAnswer(**state.told, result=result))
+
+    def _job_address(self, job: str) -> str:
+        return f"{self._reader.site.public_url}{PREFIX}{JOBS}/{job}"
+
+    async def _admit(self, token: str, role: Role | None, tried: str) -> None:
+        """Refuse a token that does not hold, or lacks a role, in the words of its rule; the log keeps that.
+
+        Raises:
+            RefusedError: it does not.
+        """
 
         def work() -> bool:
             return self._reader.open().ledger.tokens.holds(token, role)
 
-        return await asyncio.get_running_loop().run_in_executor(self._reader.executor, work)
+        if not await asyncio.get_running_loop().run_in_executor(self._reader.executor, work):
+            await self._client.ask("refuse", {"role": role, "tried": tried}, token=token)
 
     async def _rated(self, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The game with both ratings, once the views are there; None where they are not in time."""

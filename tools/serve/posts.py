@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -23,14 +23,17 @@ from ledger.facts.words import Standing
 from ledger.imports.by_hand import Told, game_by_hand
 from ledger.ledger import Ledger
 
-from . import bodies, problems
+from . import bodies, jobs, problems
 from .bodies import ClosingTold, CorrectionTold, DecisionTold, GameTold, Nothing, PlayerTold, RunTold, TournamentTold
+from .desk_verbs import PreviewAnswer
 from .parameters import Parameter, choice, text
 from .problems import Fault, RefusedError
 from .questions import player_asked
-from .routes import PREFIX
+from .routes import PREFIX, Cost
+from .wire import Ask
 
 JSON = "application/json"
+JOBS = "/jobs"
 _YES = ("1", "0")
 _DIGITS = 15  # of a number
 _RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "*"}
@@ -38,13 +41,6 @@ _FIELDS = {
     "--result": "outcome", "--ended": "ended_at", "--termination": "termination", "--half-moves": "half_moves",
     "--tournament": "tournament", "--round": "round", "--moves": "moves", "--key": "key", "--white": "white",
 }  # fmt: skip
-
-
-class Ask(NamedTuple):
-    """A question to the writer: the verb, and what it takes."""
-
-    verb: str
-    args: Mapping[str, Any]
 
 
 @attrs.frozen(kw_only=True)
@@ -62,6 +58,7 @@ class Post:
         where: the address of what was recorded, of the answer; None: it has none.
         parameters: what may stand behind the question mark.
         takes_once: whether the header Idempotency-Key tells a repeat.
+        cost: what it costs; of a job the answer is where to ask how far it is.
     """
 
     path: str
@@ -73,6 +70,7 @@ class Post:
     where: Callable[[Mapping[str, Any]], str] | None = None
     parameters: tuple[Parameter, ...] = ()
     takes_once: bool = False
+    cost: Cost = Cost.INDEX
 
     @property
     def needs(self) -> str:
@@ -282,12 +280,25 @@ POSTS: tuple[Post, ...] = (
         where=lambda answer: f"/corrections/{answer['proposal']}",
     ),
     Post(
-        path="/corrections/{number}/preview", body=Nothing, role=None, ask=preview, answer=dict,
+        path="/corrections/{number}/preview", body=Nothing, role=None, ask=preview, answer=PreviewAnswer,
         doc="What the approval of a proposal would move, largest moves first; nothing is recorded.",
     ),
     Post(
         path="/corrections/{number}/decision", body=DecisionTold, role=Role.APPROVER, ask=decide,
         answer=DecisionAnswer, doc="Approve a proposal, reject it, or take it back.",
+    ),
+    *(
+        Post(
+            path=f"{JOBS}/{kind}", body=body, role=None, ask=ask, answer=jobs.JobAnswer, doc=doc, cost=Cost.JOB,
+            where=lambda answer: f"{JOBS}/{answer['job']}",
+        )
+        for kind, body, ask, doc in (
+            ("audit", jobs.AuditTold, jobs.audit, "Prove the journal, and every number that follows from it."),
+            ("comparison", jobs.ComparisonTold, jobs.comparison, "Rate the same games by several schemes."),
+            ("difference", jobs.DifferenceTold, jobs.difference, "How two lists differ, and why, player by player."),
+            ("export", jobs.ExportTold, jobs.export, "Write whole tables to a file."),
+            ("known-then", jobs.KnownThenTold, jobs.known_then, "Answer from what was known at an entry or a list."),
+        )
     ),
 )  # fmt: skip
 IMPORT = "/imports"

@@ -43,10 +43,11 @@ MOST_ROWS = 1_000
 
 
 class Cost(StrEnum):
-    """What an answer costs: a look at an index, or a scan, of which each reader does one at a time."""
+    """What an answer costs: a look at an index; a scan, of which each reader does one at a time; a job, one for all."""
 
     INDEX = "index"
     SCAN = "scan"
+    JOB = "job"
 
 
 @attrs.frozen(kw_only=True)

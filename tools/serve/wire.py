@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 import orjson
@@ -45,6 +45,13 @@ def meeting() -> Iterator[Path]:
     is_too_deep = len(os.fsencode(place)) > _LONGEST_PLACE
     with tempfile.TemporaryDirectory(prefix=_FOLDER, dir="/tmp" if is_too_deep else None) as folder:  # noqa: S108  # made anew, 0700
         yield Path(folder)
+
+
+class Ask(NamedTuple):
+    """A question to the writer: the verb, and what it takes."""
+
+    verb: str
+    args: Mapping[str, Any]
 
 
 class TooLongError(Exception):

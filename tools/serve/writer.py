@@ -29,7 +29,7 @@ from ledger.journal.recorder import Telling
 from ledger.ledger import Ledger
 
 from .. import output
-from . import problems
+from . import job_runner, problems
 from .problems import Problem
 from .settings import Serving
 from .verbs import GAME, Asking, told_game, verb_of
@@ -258,6 +258,7 @@ class Writer:
         self.trying, self._tries = Trying(serving.path), set[asyncio.Task[None]]()
         self.recording = Recording(serving.path, self.queue, self._done)
         self.witnessing = _witnessing(serving)
+        self.jobs = job_runner.Jobs(serving.path, serving.folder)
 
     async def run(self) -> None:
         """Take messages until SIGTERM, or until the parent is gone."""
@@ -281,12 +282,13 @@ class Writer:
         until = self._loop.time() + ENDS_WITHIN
         self.queue.end()
         self.trying.end()
+        jobs = self._loop.create_task(self.jobs.stop())
         if self.witnessing is not None:
             self.witnessing.stop()
         while (self.recording.thread.is_alive() or self._unanswered) and self._loop.time() < until:
             await asyncio.sleep(0.01)
         self.folding.stop()
-        while self.folding.thread.is_alive() and self._loop.time() < until:
+        while (self.folding.thread.is_alive() or not jobs.done()) and self._loop.time() < until:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0)  # what was told last is written
         server.close()
@@ -312,6 +314,9 @@ class Writer:
     def _take(self, content: Mapping[str, Any], size: int, writing: asyncio.StreamWriter) -> None:
         number = content["id"]
         asking = Asking(content.get("token"), content.get("by"))
+        if content["verb"] in job_runner.VERBS:  # whoever answers has looked at the token
+            self._send(writing, number, self.jobs.answer(content["verb"], content["args"]))
+            return
         try:
             if not verb_of(content["verb"]).records:
                 task = self._loop.create_task(self._tell_tried(content, asking, writing))

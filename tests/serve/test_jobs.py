@@ -1,0 +1,294 @@
+"""Jobs over HTTP: each gives what its command gives, one runs at a time, and none outlives the server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.kit.commands import Run
+from tests.kit.programs import GAME, Api, club_of_programs
+from tests.kit.served_processes import position, serving, until
+from tools.serve import job_runner, limits
+from tools.serve.job_runner import Jobs
+from tools.serve.problems import Problem
+
+ENDS_WITHIN = 10.0  # seconds, as the server promises
+SLOW: Mapping[str, Any] = {
+    "command": "slow", "options": [], "operands": [], "media": "text/plain", "name": "slow.txt", "to_file": False,
+}  # fmt: skip
+QUICK = {**SLOW, "command": "quick"}
+
+
+@pytest.fixture(name="club", scope="module")
+def _club(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("jobs") / "club.db"
+
+
+@pytest.fixture(name="api", scope="module")
+def _api(club: Path) -> Iterator[Api]:
+    tokens = {**club_of_programs(club), "nobody": "rlt_" + "a" * 43}
+    with serving(club, "--listen", "127.0.0.1:0") as (_, address):
+        until(lambda: position(address) > 0)
+        api = Api(address, tokens)
+        for number in range(1, 4):
+            sent = {**GAME, "key": f"club:{number}", "ended_at": f"2026-03-0{number}"}
+            assert api.post("/games?rated=1", sent).status_code == 201
+        yield api
+
+
+def state_of(api: Api, address: str, who: str = "ada") -> httpx.Response:
+    return httpx.get(address, headers={"Authorization": f"Bearer {api.tokens[who]}"}, timeout=60)
+
+
+def done(api: Api, kind: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], bytes | None]:
+    """How a job ended, and what it wrote."""
+    begun = api.post(f"/jobs/{kind}", body, "ada")
+    assert begun.status_code == 202, begun.text
+    address = begun.headers["location"]
+    until(lambda: state_of(api, address).json()["state"] not in {"waiting", "running"})
+    state = state_of(api, address).json()
+    return state, state_of(api, state["result"]).content if state["result"] else None
+
+
+JOBS: tuple[tuple[str, Mapping[str, Any], str], ...] = (
+    ("audit", {"lists": True}, "audit --lists DB"),
+    ("audit", {"journal_only": True}, "audit --journal-only DB"),
+    (
+        "comparison",
+        {"schemes": ["elo", "glicko2"], "since": "2026-03-02", "settings": ["elo.k=24"], "min_games": 1},
+        "compare --schemes elo,glicko2 --from 2026-03-02 --set elo.k=24 --min-games 1 DB",
+    ),
+    ("export", {"tables": ["games"]}, "export DB games"),
+    (
+        "export",
+        {"tables": ["players"], "names": True, "format": "ndjson"},
+        "export --names --format=ndjson DB players",
+    ),
+    ("known-then", {"question": "ratings", "known_at": "11"}, "ratings --known-at 11 DB"),
+    ("known-then", {"question": "show", "known_at": "11", "player": "Ann"}, "show --known-at 11 DB Ann"),
+    (
+        "known-then",
+        {"question": "games", "known_at": "11", "player": "1", "format": "csv"},
+        "games --known-at 11 --csv DB 1",
+    ),
+    (
+        "known-then",
+        {"question": "explain", "known_at": "11", "player": "Ann", "game": "club:1"},
+        "explain --known-at 11 DB Ann club:1",
+    ),
+)
+
+
+@pytest.mark.parametrize(("kind", "body", "words"), JOBS, ids=[words for _, _, words in JOBS])
+def test_a_job_writes_what_its_command_prints(
+    kind: str, body: Mapping[str, Any], words: str, api: Api, club: Path, run: Run
+) -> None:
+    state, result = done(api, kind, body)
+    assert (state["state"], state["exit_code"]) == ("done", 0), state
+    assert result is not None
+    printed = run(*(club if word == "DB" else word for word in words.split()))
+    assert printed.code == 0, printed.err
+    told, expected = result.decode(), printed.out.replace(str(club), club.name)
+    if kind == "comparison":  # how long it took is another thing each time
+        told, expected = (_without_seconds(text) for text in (told, expected))
+    assert told == expected
+    assert state["size"] == len(result)
+    assert str(club.parent) not in result.decode() + str(state)
+
+
+def _without_seconds(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if "seconds" not in line)
+
+
+def test_an_export_of_many_tables_is_a_file_of_sqlite(api: Api) -> None:
+    state, result = done(api, "export", {"tables": ["players", "games"], "format": "sqlite"})
+    assert result is not None
+    assert result.startswith(b"SQLite format 3\0")
+    assert state["said"] == [
+        "ledger.sqlite: 3 rows of players",
+        "ledger.sqlite: 3 rows of games",
+        "names are left out; --names puts them in",
+    ]
+
+
+def test_what_the_command_refuses_is_told_in_its_words_and_has_no_result(api: Api) -> None:
+    for kind, body, words in (
+        ("known-then", {"question": "ratings", "known_at": "99999"}, "no entry '99999' in this ledger"),
+        ("comparison", {"schemes": ["elo", "gliko2"]}, "glicko2"),
+        ("export", {"tables": ["gmes"]}, "gmes"),
+        ("export", {"tables": ["--output=/tmp/x"]}, "--output=/tmp/x"),
+        ("difference", {"before": "standard@2026-01-01", "after": "now"}, "standard@2026-01-01"),
+    ):
+        state, result = done(api, kind, body)
+        assert (state["state"], state["exit_code"] in {1, 2}, result) == ("failed", True, None), state
+        assert words in "\n".join(state["said"]), state
+        begun = api.post(f"/jobs/{kind}", body, "ada").headers["location"]
+        assert state_of(api, f"{begun}/result").status_code == 404
+
+
+def test_a_body_names_no_file_of_this_machine_and_all_its_faults_are_told(api: Api, club: Path) -> None:
+    head = club.with_suffix(".head")
+    head.write_text(f"3 {'0' * 64}\n")
+    refused = api.post("/jobs/audit", {"since": str(head)}, "ada")
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (400, "/since")
+    assert api.post("/jobs/comparison", {"schemes": ["elo"], "picture": "/tmp/x.svg"}, "ada").status_code == 400
+    assert api.post("/jobs/export", {"tables": ["games"], "output": "/tmp/x"}, "ada").status_code == 400
+    assert api.post("/jobs/export", {"tables": []}, "ada").status_code == 400
+    faults = api.post("/jobs/known-then", {"question": "explain", "known_at": "3", "limit": 5}, "ada").json()["errors"]
+    assert [fault["pointer"] for fault in faults] == ["/player", "/game", "/limit"]
+
+
+def test_only_whoever_has_a_token_and_knows_its_name_sees_a_job(api: Api) -> None:
+    for who in (None, "nobody"):
+        assert api.post("/jobs/audit", {}, who).status_code == 401
+    begun = api.post("/jobs/audit", {}, "ada").headers["location"]
+    assert httpx.get(begun).status_code == 401
+    assert state_of(api, begun, "nobody").status_code == 401
+    assert state_of(api, f"{begun}x").status_code == 404
+    assert state_of(api, f"{begun}?wait=1").status_code == 400
+    assert state_of(api, begun).headers["cache-control"] == "no-store"
+    headers = {"Authorization": f"Bearer {api.tokens['ada']}"}
+    assert httpx.delete(begun).status_code == 401
+    assert httpx.delete(begun, headers=headers).status_code == 204
+    assert state_of(api, begun).status_code == 404
+    assert httpx.delete(begun, headers=headers).status_code == 404
+
+
+# -- who runs them -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(name="slowly")
+def _slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_runner, "PROCESS", "tests.kit.slow_job")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+
+
+def in_a_loop(folder: Path, play: Callable[[Jobs], Awaitable[None]]) -> None:
+    async def played() -> None:
+        jobs = Jobs(folder / "club.db", folder)
+        try:
+            await play(jobs)
+        finally:
+            await jobs.stop()
+
+    asyncio.run(played())
+
+
+def told(outcome: Any) -> dict[str, Any]:
+    assert not isinstance(outcome, Problem), outcome
+    return dict(outcome["told"])
+
+
+def begun(jobs: Jobs, args: Mapping[str, Any] = SLOW) -> str:
+    return str(told(jobs.answer("job", args))["job"])
+
+
+def state(jobs: Jobs, word: str) -> dict[str, Any]:
+    return told(jobs.answer("job-state", {"job": word}))
+
+
+async def until_it_is(jobs: Jobs, word: str, wanted: str) -> dict[str, Any]:
+    for _ in range(600):
+        if (now := state(jobs, word))["state"] == wanted and (wanted != "running" or now["done"] is not None):
+            return now
+        await asyncio.sleep(0.05)
+    raise AssertionError(now)
+
+
+@pytest.mark.usefixtures("slowly")
+def test_one_runs_at_a_time_and_tells_how_far_it_is(tmp_path: Path) -> None:
+    async def play(jobs: Jobs) -> None:
+        first, second, third = (begun(jobs) for _ in range(3))
+        now = await until_it_is(jobs, first, "running")
+        assert (now["doing"], now["done"], now["total"], now["said"]) == ("games", 1, 2, ["slowly"])
+        assert [state(jobs, word)["ahead"] for word in (first, second, third)] == [0, 1, 2]
+        assert [state(jobs, word)["state"] for word in (second, third)] == ["waiting", "waiting"]
+        assert jobs.answer("job-end", {"job": second}) == {}
+        assert state(jobs, third)["ahead"] == 1
+        assert jobs.answer("job-end", {"job": first}) == {}
+        await until_it_is(jobs, third, "running")
+        assert isinstance(jobs.answer("job-state", {"job": first}), Problem)
+        assert [place.name for place in tmp_path.glob("job-*")] == [f"job-{third}"]
+
+    in_a_loop(tmp_path, play)
+    assert not [*tmp_path.glob("job-*/result")]
+
+
+@pytest.mark.usefixtures("slowly")
+def test_what_takes_too_long_is_ended_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "JOB_WITHIN", 1.0)
+
+    async def play(jobs: Jobs) -> None:
+        word = begun(jobs)
+        now = await until_it_is(jobs, word, "ended")
+        assert any("it took longer than" in line for line in now["said"])
+        quick = begun(jobs, QUICK)
+        assert (await until_it_is(jobs, quick, "done"))["exit_code"] == 0
+        assert state(jobs, word)["exit_code"] is None
+
+    in_a_loop(tmp_path, play)
+
+
+@pytest.mark.usefixtures("slowly")
+def test_so_many_wait_and_so_many_results_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "JOBS_WAITING", 3)
+    monkeypatch.setattr(limits, "JOBS_KEPT", 1)
+
+    async def play(jobs: Jobs) -> None:
+        words = [begun(jobs, QUICK) for _ in range(3)]
+        refused = jobs.answer("job", QUICK)
+        assert isinstance(refused, Problem)
+        assert refused.status == 503
+        await until_it_is(jobs, words[2], "done")
+        assert isinstance(jobs.answer("job-state", {"job": words[0]}), Problem)
+        assert [place.name for place in tmp_path.glob("job-*")] == [f"job-{words[2]}"]
+
+    in_a_loop(tmp_path, play)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_job_ends_with_the_server_and_with_the_process_that_records(how: signal.Signals, tmp_path: Path) -> None:
+    club = tmp_path / "club.db"
+    tokens = club_of_programs(club)
+    with serving(club, "--listen", "127.0.0.1:0") as (process, address):
+        until(lambda: position(address) > 0)
+        api = Api(address, tokens)
+        for _ in range(3):  # one is enough, unless it is over before it is seen
+            assert api.post("/jobs/audit", {}, "ada").status_code == 202
+        until(lambda: bool(_jobs_of(process.pid)))
+        (running,) = _jobs_of(process.pid)
+        since = time.monotonic()
+        if how == signal.SIGTERM:
+            process.send_signal(how)
+            process.wait(60)
+            assert time.monotonic() - since < ENDS_WITHIN
+        else:
+            os.kill(_child(process.pid, "tools.serve.writer"), how)
+        until(lambda: "job_process" not in _command(running))
+
+
+def _child(pid: int, module: str) -> int:
+    return next(child for child in _children(pid) if module in _command(child))
+
+
+def _jobs_of(pid: int) -> list[int]:
+    return [job for child in _children(pid) for job in _children(child) if "job_process" in _command(job)]
+
+
+def _children(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except FileNotFoundError:
+        return ""

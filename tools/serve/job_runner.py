@@ -1,0 +1,238 @@
+"""Who runs jobs: the process that records starts one process at a time for them, and keeps what they wrote for a while.
+
+A job is known by a word that only whoever began it was told. It ends by itself, when it is told to, when it takes too
+long, or with the server; no answer waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import attrs
+import orjson
+
+from . import limits, problems
+from .problems import Problem
+from .waiting import Outcome
+
+PROCESS = f"{__package__}.job_process"  # the module that a job is run by
+_PATIENCE = 5.0  # seconds until a job that was told to end is killed
+_SAID_LINES = 100
+_SAID_BYTES = 64 * 1024
+
+
+@attrs.define(eq=False)
+class _Job:
+    """A job.
+
+    Attributes:
+        word: its name.
+        folder: of its own, with the files it writes.
+        args: the command, its words, the media type and the name of the result.
+        state: as ``jobs.JobAnswer`` tells it.
+        exit_code: of the command; None: it has not ended, or was ended.
+        process: that runs it.
+    """
+
+    word: str
+    folder: Path
+    args: Mapping[str, Any]
+    state: str = "waiting"
+    exit_code: int | None = None
+    process: asyncio.subprocess.Process | None = None
+
+    @property
+    def result(self) -> Path:
+        return self.folder / "result"
+
+    @property
+    def says(self) -> Path:
+        return self.folder / "said"
+
+    @property
+    def progress(self) -> Path:
+        return self.folder / "progress"
+
+    def told(self, ahead: int) -> dict[str, Any]:
+        """How far it is, as ``jobs.JobState`` has it."""
+        is_done = self.state == "done"
+        told = {
+            "job": self.word, "kind": self.args["command"], "state": self.state, "ahead": ahead,
+            **_progress(self.progress), "exit_code": self.exit_code,
+            "said": [line.replace(str(self.result), self.args["name"]) for line in _said(self.says)],
+            "size": self.result.stat().st_size if is_done else None,
+        }  # fmt: skip
+        place = str(self.result) if is_done else None
+        return {"told": told, "place": place, "media": self.args["media"], "name": self.args["name"]}
+
+
+class Jobs:
+    """What waits, what runs, and what is kept of what is done; all within one loop."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        """Say of which ledger, and where files may be that nobody else reads."""
+        self._path, self._folder = path, folder
+        self._jobs: dict[str, _Job] = {}  # in the order in which they came
+        self._task: asyncio.Task[None] | None = None
+        self._is_ending = False
+
+    def answer(self, verb: str, args: Mapping[str, Any]) -> Outcome:
+        """What became of a job that is begun, asked for or ended."""
+        return _VERBS[verb](self, args)
+
+    def begin(self, args: Mapping[str, Any]) -> Outcome:
+        """Let a job wait its turn."""
+        waiting = sum(job.state == "waiting" for job in self._jobs.values())
+        if self._is_ending or waiting >= limits.JOBS_WAITING:
+            return problems.problem(503, f"{waiting} jobs wait at present; ask again later, or run the command")
+        word = secrets.token_urlsafe(16)
+        folder = self._folder / f"job-{word}"
+        folder.mkdir(mode=0o700)
+        job = self._jobs[word] = _Job(word, folder, args)
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._run())
+        return job.told(self._ahead(job))
+
+    def state(self, args: Mapping[str, Any]) -> Outcome:
+        """How far a job is."""
+        job = self._jobs.get(args["job"])
+        return _unknown() if job is None else job.told(self._ahead(job))
+
+    def end(self, args: Mapping[str, Any]) -> Outcome:
+        """End a job, and forget it with all that it wrote."""
+        job = self._jobs.get(args["job"])
+        if job is None:
+            return _unknown()
+        if job.state == "running":
+            job.state = "ended"
+            _tell_to_end(job)
+            del self._jobs[job.word]  # its files go when its process has ended
+        else:
+            self._forget(job)
+        return {}
+
+    async def stop(self) -> None:
+        """Take nothing new, and end what runs."""
+        self._is_ending = True
+        for job in [*self._jobs.values()]:
+            if job.state == "waiting":
+                self._forget(job)
+            elif job.state == "running":
+                job.state = "ended"
+                _tell_to_end(job)
+        if self._task is not None:
+            await self._task
+
+    def _ahead(self, job: _Job) -> int:
+        if job.state != "waiting":
+            return 0
+        words = [*self._jobs]
+        before = words[: words.index(job.word)]
+        return sum(self._jobs[word].state in {"waiting", "running"} for word in before)
+
+    async def _run(self) -> None:
+        """Run what waits, one after another."""
+        while job := next((each for each in self._jobs.values() if each.state == "waiting"), None):
+            try:
+                await self._run_one(job)
+            except OSError as error:
+                job.state = "failed"
+                job.says.write_text(f"the server could not run it: {error.strerror or error}\n", "utf-8")
+            if job.word not in self._jobs:
+                shutil.rmtree(job.folder, ignore_errors=True)
+                continue
+            asyncio.get_running_loop().call_later(limits.JOB_KEPT, self._forget, job)
+            over = [each for each in self._jobs.values() if each.state not in {"waiting", "running"}]
+            for old in over[: -limits.JOBS_KEPT]:
+                self._forget(old)
+
+    async def _run_one(self, job: _Job) -> None:
+        job.state = "running"
+        args = job.args
+        to = [f"--output={job.result}"] if args["to_file"] else []
+        # Within its folder: what a command says of the ledger names no place of this machine.
+        words = [args["command"], *args["options"], *to, "--", self._path.name, *args["operands"]]
+        with job.says.open("ab") as says, job.result.open("wb") as result:
+            job.process = await asyncio.create_subprocess_exec(
+                sys.executable, "-P", "-m", PROCESS, str(job.progress), *words, cwd=self._path.parent,
+                stdin=asyncio.subprocess.DEVNULL, stdout=says if args["to_file"] else result, stderr=says,
+                env={**os.environ, "TMPDIR": str(job.folder), "NO_COLOR": "1"},
+            )  # fmt: skip
+        if job.state != "running":  # it was ended while the process was being started
+            _tell_to_end(job)
+        limit = asyncio.get_running_loop().call_later(limits.JOB_WITHIN, _took_too_long, job)
+        job.exit_code = await job.process.wait()
+        limit.cancel()
+        if job.state == "running":
+            job.state = "done" if job.exit_code in _ANSWERS else "failed"
+        else:
+            job.exit_code = None
+            job.result.unlink(missing_ok=True)
+
+    def _forget(self, job: _Job) -> None:
+        if self._jobs.pop(job.word, None) is not None:
+            shutil.rmtree(job.folder, ignore_errors=True)
+
+
+_ANSWERS = {0, 3}  # exit codes of a command that has answered: an audit may find a falsehood
+_VERBS: Mapping[str, Callable[[Jobs, Mapping[str, Any]], Outcome]] = {
+    "job": Jobs.begin,
+    "job-state": Jobs.state,
+    "job-end": Jobs.end,
+}
+VERBS = frozenset(_VERBS)
+
+
+def _tell_to_end(job: _Job) -> None:
+    """Tell the process of a job to end, and kill it where it does not."""
+    if job.process is None:  # it is being started: whoever starts it looks again
+        return
+    with suppress(ProcessLookupError):
+        job.process.send_signal(signal.SIGINT)  # as Ctrl-C: a command takes its temporary files away
+
+    def kill(process: asyncio.subprocess.Process) -> None:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+
+    asyncio.get_running_loop().call_later(_PATIENCE, kill, job.process)
+
+
+def _took_too_long(job: _Job) -> None:
+    if job.state == "running":
+        job.state = "ended"
+        with job.says.open("a", encoding="utf-8") as says:
+            says.write(f"it took longer than {limits.JOB_WITHIN / 3600:g} h: the command itself has no such limit\n")
+        _tell_to_end(job)
+
+
+def _unknown() -> Problem:
+    message = (
+        f"there is no such job: it was ended, or ended more than {limits.JOB_KEPT / 3600:g} h ago, or the server was "
+        "started again since; begin it anew"
+    )
+    return problems.problem(404, message)
+
+
+def _progress(place: Path) -> dict[str, Any]:
+    with suppress(OSError, orjson.JSONDecodeError):  # not there yet, or cut off
+        return dict(orjson.loads(place.read_bytes()))
+    return {"doing": None, "done": None, "total": None}
+
+
+def _said(place: Path) -> list[str]:
+    try:
+        with place.open("rb") as file:
+            file.seek(max(0, place.stat().st_size - _SAID_BYTES))
+            return file.read().decode("utf-8", "replace").splitlines()[-_SAID_LINES:]
+    except OSError:
+        return []

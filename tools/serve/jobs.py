@@ -1,0 +1,219 @@
+"""What takes long enough to be a job of its own: a command of ours, told by the form of a body, run beside the answers.
+
+Audit, comparison of schemes, differences of lists with their reasons, whole exports, and answers from what was known
+then. The command judges its own words: what it says, and its exit code, are told as they are. Files of this machine are
+not named by a body, neither to read nor to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.errors import MalformedError
+from ledger.facts.json_schemas import documented
+from ledger.facts.words import TreeHead
+from ledger.ledger import Ledger
+
+from . import bodies
+from .bodies import maybe
+from .problems import Fault
+from .wire import Ask
+
+VERB = "job"  # of the writer
+_TEXT, _JSON = "text/plain; charset=utf-8", "application/json"
+_ROWS = {"json": _JSON, "ndjson": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
+_WORDS_OF_ROWS = {"json": [], "ndjson": ["--nl"], "csv": ["--csv"]}
+_FILES = {
+    **_ROWS, "parquet": "application/vnd.apache.parquet", "sqlite": "application/vnd.sqlite3", "trf16": _TEXT,
+}  # fmt: skip
+_EXPORTED = ["csv", "ndjson", "parquet", "sqlite", "trf16"]
+_POOL = "the pool; by default the ledger's first one"
+
+
+class JobState(NamedTuple):
+    """How far a job is, as the process that records tells it.
+
+    Attributes:
+        told: the fields of ``JobAnswer``, but for the address of the result.
+        place: the file with the result; None: there is none.
+        media: its media type.
+        name: what the file may be called.
+    """
+
+    told: Mapping[str, Any]
+    place: str | None
+    media: str
+    name: str
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class JobAnswer:
+    """A job, and how far it is."""
+
+    job: str = documented("its name, which only whoever began it knows")
+    kind: str = documented("the command that it runs")
+    state: str = documented(
+        "waiting for others; running; done, with a result; failed; ended, by DELETE or for taking too long",
+        enum=["waiting", "running", "done", "failed", "ended"],
+    )
+    ahead: int = documented("how many jobs come before it")
+    doing: str | None = documented("what it is doing, where it tells")
+    done: int | None = documented("how much of that is done; null: it does not tell")
+    total: int | None = documented("of how much; null: it does not tell")
+    exit_code: int | None = documented("of the command: 0 done, 1 refused, 2 wrong words, 3 an audit found a falsehood")
+    said: list[str] = documented("what the command said beside its result: why it failed, remarks; the last lines")
+    result: str | None = documented("the address of the result; null: there is none, or none yet")
+    size: int | None = documented("bytes of the result")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class AuditTold:
+    """An audit: whether the journal is what was sealed, and every published number follows from it."""
+
+    since: str | None = maybe("a head that was kept elsewhere, 'SIZE ROOT', which must be a part of this journal")
+    journal_only: bool | None = maybe("leave out names, texts and views")
+    lists: bool | None = maybe("work out each published list once more, and compare")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ComparisonTold:
+    """A comparison of schemes on the same games."""
+
+    schemes: list[str] = documented("which; the first is the present one", minItems=1)
+    pool: str | None = maybe(_POOL)
+    since: str | None = maybe("predictions count from then on; all games are replayed")
+    until: str | None = maybe("leave out games that ended later")
+    settings: list[str] | None = maybe("settings, each SCHEME.NAME=VALUE")
+    from_shown: bool | None = maybe("newcomers begin with the rating that the source shows")
+    established: bool | None = maybe("leave out games in which any scheme calls a side provisional")
+    defaults: bool | None = maybe("settings of a new pool for the pool's own schemes, too")
+    min_games: int | None = maybe("rank only players with so many games")
+    movers: int | None = maybe("how many winners and losers")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class DifferenceTold:
+    """How two lists differ, for whom, and which entries led from the one to the other."""
+
+    before: str = documented("a list, such as standard@2024-01-31/1")
+    after: str = documented("another one, or 'now': what the journal says now of the other one's day")
+    format: str | None = maybe("the form of the rows; by default json", enum=[*_ROWS, None])
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ExportTold:
+    """An export of whole tables."""
+
+    tables: list[str] = documented(
+        "players, games, history, ratings, lists, crosstables, tournament, or tables of the views", minItems=1
+    )
+    format: str | None = maybe("the form of the file; by default csv", enum=[*_EXPORTED, None])
+    names: bool | None = maybe("names, identities and years of birth, too")
+    pool: str | None = maybe("only this pool")
+    player: str | None = maybe("only this player's rows")
+    since: str | None = maybe("only games that ended then or later")
+    until: str | None = maybe("only games that ended then or earlier")
+    tournament: str | None = maybe("only games of this tournament")
+    published: str | None = maybe("only this published list")
+    at: str | None = maybe("ratings in force on that day")
+    known_at: str | None = maybe("from what was known then: so many entries, or a published list")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class KnownThenTold:
+    """A question that is answered from what was known then."""
+
+    question: str = documented("what is asked", enum=["ratings", "show", "games", "explain", "crosstable"])
+    known_at: str = documented("when: so many entries of the journal, or a published list")
+    player: str | None = maybe("of show, games and explain: name, identity or number of the player")
+    game: str | None = maybe("of explain: the game's key, the id that its server gave it, or # and its entry")
+    tournament: str | None = maybe("of crosstable: its name")
+    pool: str | None = maybe(_POOL)
+    at: str | None = maybe("of ratings and show: as it stood on that day")
+    limit: int | None = maybe("of ratings and games: how many rows; 0: all")
+    format: str | None = maybe("the form of the answer; by default json", enum=[*_ROWS, None])
+
+
+_OPERANDS = {
+    "ratings": (), "show": ("player",), "games": ("player",), "explain": ("player", "game"),
+    "crosstable": ("tournament",),
+}  # fmt: skip
+_TAKES = {
+    "ratings": {"pool", "at", "limit"}, "show": {"pool", "at"}, "games": {"pool", "limit"}, "explain": set[str](),
+    "crosstable": {"pool"},
+}  # fmt: skip
+
+
+def audit(_: Ledger, body: AuditTold, __: Mapping[str, str], ___: str | None) -> Ask:
+    """An audit as a job."""
+    if body.since is not None:  # the command would take the name of a file, too
+        try:
+            TreeHead.parse(body.since)
+        except ValueError as error:
+            raise bodies.refused([Fault(parameter=None, detail=str(error), pointer="/since")]) from None
+    return _job("audit", _options(body), media=_TEXT, name="audit.txt")
+
+
+def comparison(_: Ledger, body: ComparisonTold, __: Mapping[str, str], ___: str | None) -> Ask:
+    """A comparison of schemes as a job."""
+    words = _options(body, without=("schemes", "settings"), called={"since": "from", "until": "to"})
+    words += [f"--schemes={','.join(body.schemes)}", *(f"--set={setting}" for setting in body.settings or ())]
+    return _job("compare", words, media=_JSON, name="comparison.json")
+
+
+def difference(_: Ledger, body: DifferenceTold, __: Mapping[str, str], ___: str | None) -> Ask:
+    """What became of players between two lists, as a job."""
+    form = body.format or "json"
+    return _job("diff", _WORDS_OF_ROWS[form], body.before, body.after, media=_ROWS[form], name=f"difference.{form}")
+
+
+def export(_: Ledger, body: ExportTold, __: Mapping[str, str], ___: str | None) -> Ask:
+    """An export as a job."""
+    form = body.format or "csv"
+    words = _options(body, without=("tables", "format"), called={"published": "list"})
+    name = f"{body.tables[0] if len(body.tables) == 1 else 'ledger'}.{'trf' if form == 'trf16' else form}"
+    return _job("export", [*words, f"--format={form}"], *body.tables, media=_FILES[form], name=name, to_file=True)
+
+
+def known_then(_: Ledger, body: KnownThenTold, __: Mapping[str, str], ___: str | None) -> Ask:
+    """A question about what was known then, as a job."""
+    needs, takes = _OPERANDS[body.question], _TAKES[body.question]
+    faults = []
+    for field in ("player", "game", "tournament", "pool", "at", "limit"):
+        is_told = getattr(body, field) is not None
+        if is_told and field not in {*needs, *takes}:
+            faults.append(_fault(field, f"says nothing where {body.question} is asked: leave it out"))
+        if not is_told and field in needs:
+            faults.append(_fault(field, f"is missing: {body.question} needs it"))
+    if faults:
+        raise bodies.refused(faults)
+    form = body.format or "json"
+    words = [f"--format={form}"] if body.question == "crosstable" else _WORDS_OF_ROWS[form]
+    options = _options(body, without=("question", "format", *needs))
+    operands = [str(getattr(body, field)) for field in needs]
+    return _job(body.question, [*options, *words], *operands, media=_ROWS[form], name=f"{body.question}-then.{form}")
+
+
+def _fault(field: str, detail: str) -> Fault:
+    return Fault(parameter=None, detail=detail, pointer=f"/{field}")
+
+
+def _options(body: Any, *, without: Sequence[str] = (), called: Mapping[str, str] | None = None) -> list[str]:
+    """The words of a body as options of the command; *called*: what the command calls a field otherwise."""
+    words = []
+    for field, value in attrs.asdict(body).items():
+        if field not in without and value not in (None, False):
+            option = "--" + (called or {}).get(field, field).replace("_", "-")
+            words.append(option if value is True else f"{option}={value}")
+    return words
+
+
+def _job(command: str, options: Sequence[str], *operands: str, media: str, name: str, to_file: bool = False) -> Ask:
+    """What the writer is asked: the command's words, of which those behind the ledger are never options."""
+    if any("\0" in word for word in (*options, *operands)):
+        raise MalformedError(["a word with a character in it that no command takes (U+0000)"])
+    words = {"command": command, "options": list(options), "operands": list(operands)}
+    return Ask(VERB, {**words, "media": media, "name": name, "to_file": to_file})
