@@ -180,6 +180,18 @@ class ProjectionError(LedgerError):
         super().__init__(f"{projector}: {message}")
 
 
+class TooLongError(LedgerError):
+    """A trial was given up because it took longer than it may.
+
+    Attributes:
+        seconds: that it might take.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"it takes longer than {seconds:g} s to try this, and was given up")
+        self.seconds = seconds
+
+
 class UnknownNameError(LedgerError):
     """Nothing in the ledger, or in this installation, bears this name.
 

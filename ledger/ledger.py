@@ -434,9 +434,11 @@ class Ledger(OpenLedger):
         """Record a proposal to correct facts, as ``Corrections.propose`` says."""
         return self.corrections.propose(changes, reason=reason, by=by, token=token)
 
-    def preview(self, wanted: int | Sequence[Change]) -> Impact:
+    def preview(
+        self, wanted: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None
+    ) -> Impact:
         """What an open proposal, or changes, would move if approved now, as ``Corrections.preview`` says."""
-        return self.corrections.preview(wanted)
+        return self.corrections.preview(wanted, others_wait=others_wait, at_most=at_most)
 
     @contextmanager
     def as_if(self, wanted: int | Sequence[Change], *, apart: bool = False) -> Iterator[Ledger]:

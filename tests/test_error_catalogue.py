@@ -23,7 +23,7 @@ from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import assemble, decode
 from ledger.journal import rules
 from ledger.ledger import Ledger
-from ledger.ratings import projectors
+from ledger.ratings import projectors, trials
 from ledger.ratings.view_tables import HISTORY
 from tests.kit.checkpoint_refusals import REFUSALS
 from tests.kit.clubs import NOON, ClubOfTwo
@@ -101,6 +101,12 @@ def views_ahead(scene: ClubOfTwo) -> None:
     run_sql(scene.path, "DROP TRIGGER journal_never_deletes", f"DELETE FROM journal WHERE position > {old}")
     with Ledger.open(scene.path) as opened:
         opened.catch_up()
+
+
+def too_long(scene: ClubOfTwo) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trials, "_STEPS", 1)  # so that a club of two is looked at, too
+        scene.ledger.preview([scene.ledger.corrections.drafts.merge(1, 2)], others_wait=0.0, at_most=0.0)
 
 
 def entry_gone(scene: ClubOfTwo) -> None:
@@ -294,6 +300,7 @@ CATALOGUE: dict[str, Provoke] = {
         [Change(do=Verb.UNDO, proposal=7), Change(do=Verb.MERGE, player=1, into=9)], reason="", by="eve"
     ),
     "unknown-name-kind": lambda scene: scene.ledger.entries("clock"),
+    "too-long": too_long,
 }
 
 

@@ -17,7 +17,7 @@ from ledger.book.decisions import Decided, Proposal
 from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
 from ledger.correcting.drafts import entries_of_proposal, facts_of_approval, facts_of_changes
-from ledger.errors import MalformedError, ProposalError, Refusal
+from ledger.errors import MalformedError, ProposalError, Refusal, TooLongError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry
 from ledger.facts.event_fields import MAX_WHOLE
@@ -136,23 +136,31 @@ class Previews:
 
     ledger: OpenLedger
 
-    def of(self, wanted: int | Sequence[Change]) -> Impact:
+    def of(
+        self, wanted: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None
+    ) -> Impact:
         """What the approval of an open proposal would move, or of changes if they were proposed and approved now.
+
+        Args:
+            wanted: the number of a proposal, or changes.
+            others_wait: seconds for which others may be kept from writing the views; where it takes longer it begins
+                again on a copy. None: as long as it takes.
+            at_most: seconds that it may take on a copy; None: any.
 
         Raises:
             ProposalError: it may not be approved, or they may not be proposed.
             MalformedError: *wanted* is neither.
+            TooLongError: it took longer than *at_most*.
         """
         began, now_ms = time.perf_counter(), self.ledger.now_ms()
         if (impact := self._remembered(wanted, now_ms)) is not None:
             return impact
-        with trials.trial(self.ledger.views) as views:
-            tried = self._tried(views, wanted)
-            # Corrections of games move those whose games are rated again; a scheme, a seed or a merge may move anybody.
-            everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
-            published = Publications(self.ledger).last_editions()
-            with closing(self._journal(tried)) as journal:
-                preview = trials.preview(views, journal, tried.entries, published, everybody=everybody, now_ms=now_ms)
+        try:
+            with trials.trial(self.ledger.views, others_wait) as views:
+                tried, preview = self._what_comes(views, wanted, now_ms)
+        except TooLongError:
+            with trials.trial(self.ledger.views, at_most, apart=True) as views:
+                tried, preview = self._what_comes(views, wanted, now_ms)
         impact = self._impact(tried, preview, began)
         if type(wanted) is int:
             # What is recorded next makes all of them old: nothing is lost by forgetting them at once.
@@ -160,6 +168,16 @@ class Previews:
                 self.ledger.impacts.clear()
             self.ledger.impacts[wanted, tried.seen] = now_ms, impact
         return impact
+
+    def _what_comes(self, views: Views, wanted: int | Sequence[Change], now_ms: int) -> tuple[_Tried, Preview]:
+        """What is tried within views, and what would come of it."""
+        tried = self._tried(views, wanted)
+        # Corrections of games move those whose games are rated again; a scheme, a seed or a merge may move anybody.
+        everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
+        published = Publications(self.ledger).last_editions()
+        with closing(self._journal(tried)) as journal:
+            preview = trials.preview(views, journal, tried.entries, published, everybody=everybody, now_ms=now_ms)
+        return tried, preview
 
     def _remembered(self, wanted: int | Sequence[Change], now_ms: int) -> Impact | None:
         """What was worked out for a proposal, where nothing is recorded since and time has changed nothing."""

@@ -8,6 +8,7 @@ views is tried on. What other connections or processes are to read is committed 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -21,7 +22,7 @@ from ledger.book.game_book import GameBook
 from ledger.book.judging import Fresh
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
-from ledger.errors import StorageError
+from ledger.errors import StorageError, TooLongError
 from ledger.facts.codec import Entry
 from ledger.facts.periods import OPEN
 from ledger.journal import Journal
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 PATIENCE = 2.0  # seconds for which others may write before a copy of the views is tried on
+_STEPS = 10_000  # of SQLite's machine, some tenths of a millisecond, between two looks at the clock
 
 
 class _OverError(Exception):
@@ -46,27 +48,67 @@ class _OverError(Exception):
 
 
 @contextmanager
-def trial(views: Views) -> Iterator[Views]:
+def trial(views: Views, at_most: float | None = None, *, apart: bool = False) -> Iterator[Views]:
     """Level views in which anything may be written that is gone after the block; a copy where these cannot be had.
+
+    Args:
+        views: level.
+        at_most: seconds that the block may take; None: any.
+        apart: on a copy in any case, so that nobody who writes waits.
 
     Raises:
         StorageError: the disk refuses.
+        TooLongError: it took longer than *at_most*.
     """
     with suppress(_OverError), ExitStack() as stack:
-        yield stack.enter_context(_held(views))
+        tried = stack.enter_context(_held(views, apart=apart))
+        with _within(tried.connection, at_most):
+            yield tried
         # Only an exception undoes the transaction.
         raise _OverError
 
 
 @contextmanager
-def _held(views: Views) -> Iterator[Views]:
+def _within(connection: sqlite3.Connection, seconds: float | None) -> Iterator[None]:
+    """Give up what is done over a connection after so many seconds; None: never.
+
+    SQLite asks between its own steps, so that a long calculation beside it is given up at its next statement.
+
+    Raises:
+        TooLongError: it was given up.
+    """
+    if seconds is None:
+        yield
+        return
+    until = time.monotonic() + seconds
+    is_over = False
+
+    def look() -> bool:
+        nonlocal is_over
+        is_over = is_over or time.monotonic() > until
+        return is_over
+
+    connection.set_progress_handler(look, _STEPS)
+    try:
+        yield
+    except Exception as error:
+        if is_over:
+            raise TooLongError(seconds) from error
+        raise
+    finally:
+        connection.set_progress_handler(None, 0)
+
+
+@contextmanager
+def _held(views: Views, *, apart: bool) -> Iterator[Views]:
     """The views by a connection of its own that has their writing lock, or a copy where nobody here can have it."""
     if views.is_of_a_trial:  # one within another
         with undone(views.connection):
             yield views
         return
     with ExitStack() as stack:
-        tried = views.for_trials() if views.can_be_written() else stack.enter_context(copied(views))
+        is_copied = apart or not views.can_be_written()
+        tried = stack.enter_context(copied(views)) if is_copied else views.for_trials()
         try:
             stack.enter_context(sqlite.immediate(tried.connection, tried.path, views_file.REBUILD, PATIENCE))
         except StorageError:  # others are writing, perhaps for long

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from math import floor
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from ledger.answers import impacts, players
 from ledger.answers.rankings import RankingChoice, ranking_in_full
 from ledger.answers.rows import as_row, as_rows
-from ledger.errors import ProposalError
+from ledger.errors import ProposalError, TooLongError
 from ledger.facts.changes import Change, Which
 from ledger.facts.events import Decision, PlayerChanged, RatingSeeded
 from ledger.facts.words import Standing
@@ -22,6 +23,7 @@ from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import standings as standings_now
 from ledger.ratings import trials
+from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.games import game_recorded, run_closed, scheme_adopted, seeded, source_games
@@ -181,6 +183,43 @@ def test_others_write_meanwhile(four: Ledger) -> None:
     ):
         other.views.connection.execute("DELETE FROM current")
         assert as_plain(four.preview(number)) == as_plain(impact)
+
+
+def test_what_takes_longer_than_others_may_wait_is_tried_on_a_copy_and_says_the_same(
+    many: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = list[Path]()
+    real = trials.copied
+
+    @contextmanager
+    def noting(views: Views) -> Iterator[Views]:
+        with real(views) as copy:
+            copied.append(copy.path)
+            yield copy
+
+    changes = VERBS["void"](many)
+    impact, before = many.preview(changes), file_digests(many.path.parent)
+    monkeypatch.setattr(trials, "copied", noting)
+    monkeypatch.setattr(trials, "_STEPS", 100)
+    assert as_plain(many.preview(changes, others_wait=60.0)) == as_plain(impact)
+    assert copied == []
+    assert as_plain(many.preview(changes, others_wait=0.0)) == as_plain(impact)
+    assert len(copied) == 1
+    assert not copied[0].exists()
+    assert file_digests(many.path.parent) == before
+
+
+def test_what_takes_longer_than_it_may_is_given_up_and_nothing_of_it_stays(
+    many: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = VERBS["void"](many)
+    impact, before = many.preview(changes), file_digests(many.path.parent)
+    monkeypatch.setattr(trials, "_STEPS", 100)
+    for _ in range(2):
+        with pytest.raises(TooLongError, match="takes longer than 0 s to try this, and was given up"):
+            many.preview(changes, others_wait=0.0, at_most=0.0)
+    assert file_digests(many.path.parent) == before
+    assert as_plain(many.preview(changes)) == as_plain(impact)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

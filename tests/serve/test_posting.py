@@ -193,7 +193,8 @@ def test_a_file_is_looked_at_and_recorded_with_its_faults_by_line(api: Api) -> N
     looked = api.ask("POST", "/imports?dry_run=1&filename=april.csv", "rita", content=FILE)
     assert looked.status_code == 200, looked.text
     account = looked.json()
-    assert (account["recorded"], account["fault_count"], account["faults"][0][0]) == (2, 1, 3)
+    assert (account["recorded"], account["fault_count"], account["faults"][0]["line"]) == (2, 1, 3)
+    assert (len(account["games"]), account["pools"]) == (2, {"standard": 2})
     assert [newcomer["name"] for newcomer in account["newcomers"]] == ["Zoe"]
     assert api.get("")["position"] == before
     done = api.ask("POST", "/imports?filename=april.csv", "rita", content=FILE).json()

@@ -41,6 +41,8 @@ MOST_KEPT = 1_000  # answers
 MOST_FILES = 100  # uploads that are remembered
 MOST_FAULTS = 200  # of a file that are told
 MOST_COMPLAINTS = 500
+OTHERS_WAIT = 1.0  # seconds for which a preview keeps ratings from following what is recorded; longer ones take a copy
+TRIED_WITHIN = 300.0  # seconds: a scheme by game rates a million games again in one
 MOST_MOVES = 200  # of a preview that are shown
 
 
@@ -155,7 +157,7 @@ class PreviewAnswer:
 
 def preview(ledger: Ledger, _: Asks, args: Args) -> Answer:
     """What the approval of a proposal would move; nothing is recorded."""
-    answer = impacts.in_full(ledger, ledger.preview(args["number"]))
+    answer = impacts.in_full(ledger, ledger.preview(args["number"], others_wait=OTHERS_WAIT, at_most=TRIED_WITHIN))
     moves = answer.moves[:MOST_MOVES]
     left_out = len(answer.moves) - len(moves)
     return as_row(PreviewAnswer(summary=answer.summary, moves=moves, left_out=left_out, lists=answer.lists))

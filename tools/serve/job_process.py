@@ -42,8 +42,8 @@ def _writing(descriptor: int) -> Callable[[str, int, int], None]:
         if what == last[0] and now - last[1] < TOLD_EVERY and done < total:
             return
         last = (what, now)
-        told = orjson.dumps({"doing": what[:_LONGEST], "done": done, "total": total})
-        os.pwrite(descriptor, told[:ROOM].ljust(ROOM), 0)
+        content = orjson.dumps({"doing": what[:_LONGEST], "done": done, "total": total})
+        os.pwrite(descriptor, content[:ROOM].ljust(ROOM), 0)
 
     return write
 

@@ -62,17 +62,17 @@ class _Job:
     def progress(self) -> Path:
         return self.folder / "progress"
 
-    def told(self, ahead: int) -> dict[str, Any]:
+    def how_far(self, ahead: int) -> dict[str, Any]:
         """How far it is, as ``jobs.JobState`` has it."""
         is_done = self.state == "done"
-        told = {
+        fields = {
             "job": self.word, "kind": self.args["command"], "state": self.state, "ahead": ahead,
             **_progress(self.progress), "exit_code": self.exit_code,
             "said": [line.replace(str(self.result), self.args["name"]) for line in _said(self.says)],
             "size": self.result.stat().st_size if is_done else None,
         }  # fmt: skip
         place = str(self.result) if is_done else None
-        return {"told": told, "place": place, "media": self.args["media"], "name": self.args["name"]}
+        return {"told": fields, "place": place, "media": self.args["media"], "name": self.args["name"]}
 
 
 class Jobs:
@@ -100,12 +100,12 @@ class Jobs:
         job = self._jobs[word] = _Job(word, folder, args)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run())
-        return job.told(self._ahead(job))
+        return job.how_far(self._ahead(job))
 
     def state(self, args: Mapping[str, Any]) -> Outcome:
         """How far a job is."""
         job = self._jobs.get(args["job"])
-        return _unknown() if job is None else job.told(self._ahead(job))
+        return _unknown() if job is None else job.how_far(self._ahead(job))
 
     def end(self, args: Mapping[str, Any]) -> Outcome:
         """End a job, and forget it with all that it wrote."""

@@ -33,7 +33,7 @@ from .problems import Fault, RefusedError
 from .readers import Reader
 from .routes import PREFIX, Cost
 from .safety import Guard
-from .wire import Ask, WriterClient
+from .wire import PATIENCE, Ask, WriterClient
 
 RATED_WITHIN = 10.0  # seconds for which a game waits for its ratings
 LONG = 6 * 3600.0  # seconds for a file of millions of games
@@ -71,7 +71,8 @@ class Posting:
             ask = await self._read(token, lambda ledger: post.ask(ledger, body, path, once))
             if post.cost is Cost.JOB:
                 return await self._begin_job(ask, token)
-            answer = await self._client.ask(ask.verb, ask.args, token=token)
+            patience = LONG if post.is_long else PATIENCE
+            answer = await self._client.ask(ask.verb, ask.args, token=token, patience=patience)
             if post.answer is GameAnswer:
                 answer["rated"] = await self._rated(answer) if asked["rated"] == "1" else None
             is_new = answer.get("duplicate") is False or answer.get("recorded") is True

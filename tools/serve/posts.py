@@ -59,6 +59,7 @@ class Post:
         parameters: what may stand behind the question mark.
         takes_once: whether the header Idempotency-Key tells a repeat.
         cost: what it costs; of a job the answer is where to ask how far it is.
+        is_long: whether the answer may take minutes.
     """
 
     path: str
@@ -71,6 +72,7 @@ class Post:
     parameters: tuple[Parameter, ...] = ()
     takes_once: bool = False
     cost: Cost = Cost.INDEX
+    is_long: bool = False
 
     @property
     def needs(self) -> str:
@@ -281,6 +283,7 @@ POSTS: tuple[Post, ...] = (
     ),
     Post(
         path="/corrections/{number}/preview", body=Nothing, role=None, ask=preview, answer=PreviewAnswer,
+        cost=Cost.SCAN, is_long=True,
         doc="What the approval of a proposal would move, largest moves first; nothing is recorded.",
     ),
     Post(

@@ -12,7 +12,15 @@ from typing import Any
 import attrs
 import orjson
 
-from ledger.errors import ConflictError, LedgerError, MalformedError, ProposalError, RejectedError, UnknownNameError
+from ledger.errors import (
+    ConflictError,
+    LedgerError,
+    MalformedError,
+    ProposalError,
+    RejectedError,
+    TooLongError,
+    UnknownNameError,
+)
 from ledger.facts.json_schemas import documented
 
 from .. import output
@@ -98,6 +106,8 @@ def of_error(error: LedgerError) -> Problem:
     if isinstance(error, RejectedError):
         words = str(error).removeprefix(f"{error.rule}: ")
         return problem(_STATUS.get(error.rule, 409), words, error.rule, _faults(error))
+    if isinstance(error, TooLongError):
+        return problem(503, f"{error}; the command that asks the same has no such limit", "takes-too-long")
     return problem(503, "the ledger cannot be read at present; ask again later")
 
 

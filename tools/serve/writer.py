@@ -134,7 +134,7 @@ class Recording:
 def _problem(error: LedgerError) -> Problem:
     """What the library refused, as it is sent; what is the ledger's own fault is told to its log."""
     made = problems.of_error(error)
-    if made.status >= 500:
+    if made.status >= 500 and made.rule is None:
         output.error(str(error))
         made = problems.problem(503, _REFUSES)
     return made
