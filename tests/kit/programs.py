@@ -54,4 +54,4 @@ def club_of_programs(path: Path) -> dict[str, str]:
         for name in ("Ann", "Bob", "Cleo"):
             ledger.register(f"name:{name.lower()}", name)
         adam = ledger.tokens.add("adam", [Role.APPROVER])
-        return {name: ledger.tokens.add(name, roles, token=adam) for name, roles in ROLES.items()}
+        return {"adam": adam} | {name: ledger.tokens.add(name, roles, token=adam) for name, roles in ROLES.items()}

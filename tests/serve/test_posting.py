@@ -115,6 +115,7 @@ def test_players_who_are_not_there_are_told_with_the_nearest_name(api: Api) -> N
 @pytest.mark.parametrize(
     ("body", "pointer"),
     [
+        ({**GAME, "half_moves": 1 << 70}, "/half_moves"),
         ({**GAME, "key": "no key"}, "/key"),
         ({**GAME, "key": "club:y", "ended_at": "2026-13-01"}, "/ended_at"),
         ({**GAME, "key": "club:y", "termination": "checkmate", "outcome": "draw"}, "/termination"),

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import attrs
 
+from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Decision
 from ledger.facts.json_schemas import class_schema, documented
 from ledger.facts.words import Format, Outcome, Standing, Termination
@@ -204,6 +205,8 @@ def _read(hint: Any, value: Any, place: str, faults: list[Fault]) -> Any:
         if type(value) is kind:
             if isinstance(value, str):
                 _note_characters(value, place, faults)
+            if isinstance(value, int) and abs(value) > MAX_WHOLE:
+                faults.append(Fault(parameter=None, detail=f"expected at most {MAX_WHOLE:,}", pointer=place))
             return value
     expected = " or ".join(_WORDS.get(get_origin(kind) or kind, "an object") for kind in kinds)
     faults.append(Fault(parameter=None, detail=f"expected {expected}, got {_shown(value)}", pointer=place))

@@ -1,0 +1,97 @@
+"""Bodies drawn from our OpenAPI document: none breaks the server, and every answer is one that is documented."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import load_all_checks
+
+from ledger.facts.events import Role
+from ledger.ledger import Ledger
+from tests.kit.commands import Run
+from tests.kit.programs import club_of_programs
+from tests.kit.served_processes import position, serving, until
+from tools.serve import openapi
+from tools.serve.posts import IMPORT, POSTS
+from tools.serve.routes import PREFIX
+
+CHECKED = (
+    "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance",
+)  # fmt: skip
+WORDS = {"tournament": "Club evening", "number": "1"}
+PLACES = [post.path for post in POSTS]
+DRAWN = settings(
+    max_examples=12,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=list(HealthCheck),
+)
+SCHEMA = schemathesis.openapi.from_dict(openapi.document())
+TAKEN = {200, 201, 202, 400, 404, 409}
+
+
+@pytest.fixture(name="drawn_club", scope="module")
+def _drawn_club(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("drawn") / "club.db"
+
+
+@pytest.fixture(name="officer", scope="module")
+def _officer(drawn_club: Path) -> Iterator[tuple[str, str]]:
+    """The address of a server, and a token with every role."""
+    adam = club_of_programs(drawn_club)["adam"]
+    with Ledger.open(drawn_club) as ledger:
+        chief = ledger.tokens.add("chief", [Role.APPROVER, Role.CORRECTOR, Role.RECORDER], token=adam)
+    with serving(drawn_club, "--listen", "127.0.0.1:0", "--rate", "0") as (_, address):
+        until(lambda: position(address) > 0)
+        yield address, chief
+
+
+def sent(path: str, mode: GenerationMode, officer: tuple[str, str]) -> list[int]:
+    """Send what is drawn for an address, and check each answer; the statuses of all."""
+    address, token = officer
+    heard: list[int] = []
+    load_all_checks()
+    checks = schemathesis.checks.CHECKS.get_by_names(CHECKED)
+
+    @DRAWN
+    @given(case=SCHEMA[f"{PREFIX}{path}"]["POST"].as_strategy(generation_mode=mode))
+    def send(case: Any) -> None:
+        for name in case.path_parameters or {}:
+            case.path_parameters[name] = WORDS[name]
+        shows = {"Authorization": f"Bearer {token}"}
+        answer = case.call(base_url=address, headers=shows)
+        heard.append(answer.status_code)
+        if answer.status_code == 202:  # others are to have room
+            httpx.delete(answer.headers["location"][0], headers=shows)
+        case.validate_response(answer, checks=checks)
+
+    send()
+    return heard
+
+
+@pytest.mark.parametrize("path", [*PLACES, IMPORT])
+def test_whatever_is_sent_the_answer_is_one_that_is_documented(path: str, officer: tuple[str, str]) -> None:
+    heard = sent(path, GenerationMode.POSITIVE, officer)
+    assert heard
+    assert set(heard) <= TAKEN
+
+
+@pytest.mark.parametrize("path", [post.path for post in POSTS if post.body.__name__ != "Nothing"])
+def test_bodies_that_cannot_be_are_refused(path: str, officer: tuple[str, str]) -> None:
+    heard = sent(path, GenerationMode.NEGATIVE, officer)
+    assert set(heard) <= TAKEN | {401, 415}  # some are drawn without the token
+    assert heard.count(400) + heard.count(401) > len(heard) // 2
+
+
+def test_the_ledger_is_true_after_all_of_it(officer: tuple[str, str], drawn_club: Path, run: Run) -> None:
+    assert position(officer[0]) > 0
+    assert run("audit", drawn_club).out.startswith("TRUE")
