@@ -73,6 +73,7 @@ class Views:
         self._inode = 0  # of the open file
         self._current: Written | None = None  # as the views were when they were compared
         self._pools_read: tuple[Written, list[Pool]] | None = None  # and when their pools were read
+        self._moment_at: int | None = None  # the position that the present moment is of; None: there is none
         self._book: GameBook | None = None
         self._pools: PoolProjections
         self._of_facts: list[FactProjector]  # those of the plan that are kept here
@@ -137,7 +138,7 @@ class Views:
 
     def close(self) -> None:
         """Release the file; it is opened again when it is asked."""
-        self._book = None
+        self._book, self._moment_at = None, None
         if self._trials is not None and not self._is_tried_on:
             self._trials.close()
         if self._connection is not None:
@@ -186,13 +187,14 @@ class Views:
     def pools(self) -> list[Pool]:
         """The pools as they stand here: what judges a fact holds a transaction of the journal by then."""
         written = self.written()
-        if self._pools_read is not None and self._pools_read[0] == written and not self.connection.in_transaction:
+        # Kept until somebody writes, for facts are judged and questions answered by the thousand between two writings;
+        # but not what is read within a transaction that writes, since a rollback takes no change out of the count.
+        may_be_kept = self._moment_at is not None or not self.connection.in_transaction
+        if self._pools_read is not None and self._pools_read[0] == written and may_be_kept:
             return self._pools_read[1]
         with views_file.reading(self.path):
             pools = stored_pools(self.connection)
-        # Kept until somebody writes, for facts are judged by the thousand between two writings; but not what is read
-        # within a transaction, since a rollback takes no change out of the count.
-        if not self.connection.in_transaction:
+        if may_be_kept:
             self._pools_read = written, pools
         return pools
 
@@ -205,6 +207,8 @@ class Views:
 
     def position(self) -> int:
         """How far the journal is folded in; 0 where there are no views yet."""
+        if self._moment_at is not None:
+            return self._moment_at
         return views_file.position(self.connection) if self.path.exists() else 0
 
     def is_level(self) -> bool:
@@ -248,13 +252,15 @@ class Views:
         """
         connection = self.connection
         if connection.in_transaction:
-            yield views_file.position(connection)
+            yield views_file.position(connection) if self._moment_at is None else self._moment_at
             return
         with sqlite.storage_errors(self.path, views_file.REBUILD):
             connection.execute("BEGIN")
         try:
-            yield views_file.position(connection)  # the first look is what the moment is of
+            self._moment_at = views_file.position(connection)  # the first look is what the moment is of
+            yield self._moment_at
         finally:
+            self._moment_at = None
             if self._connection is connection:  # else it was closed within the block
                 # not ROLLBACK, which would end the rows that somebody still reads
                 connection.execute("COMMIT")

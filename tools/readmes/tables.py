@@ -126,6 +126,7 @@ def limits_of_the_server() -> str:
             f"{limits.CONNECTIONS:,}, or the open files that the system allows without {limits.SPARE_FILES}",
         ),
         ("connections of one address", f"{limits.CONNECTIONS_OF_ONE}"),
+        ("of an answer that is sent in one go", f"{limits.TOGETHER // limits.KIB} KiB"),
         ("answers that nobody has taken yet", f"{limits.WAITING_BYTES // limits.MIB} MiB"),
         (
             "requests of one client",
@@ -136,6 +137,8 @@ def limits_of_the_server() -> str:
             "refused credentials of one client",
             f"{limits.FAILURES}, and one more every {limits.FAILURE_EVERY:g} s; meanwhile it may read",
         ),
+        ("jobs", f"one at a time, {limits.JOBS_WAITING} that wait, {limits.JOB_WITHIN / 3600:g} h for each"),
+        ("results of jobs", f"{limits.JOBS_KEPT}, each for {limits.JOB_KEPT / 3600:g} h"),
         ("clients that are remembered", f"{limits.CLIENTS:,}; of IPv6 a network of 64 bits is one"),
     )
     return "\n".join(["| what | at most |", "|---|---|", *(f"| {what} | {most} |" for what, most in rows)])

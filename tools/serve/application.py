@@ -173,9 +173,10 @@ def _sent(route: Route, answer: Answer, site: Site, had: str, *, pack: bool) -> 
 
 
 async def _worked_out(reader: Reader, route: Route, work: Callable[[], Answer]) -> Answer:
-    loop = asyncio.get_running_loop()
+    """What costs little is worked out here and now: another thread would only take turns with this one, at a cost."""
     if route.cost is Cost.INDEX:
-        return await loop.run_in_executor(reader.executor, work)
+        return work()
+    loop = asyncio.get_running_loop()
     await asyncio.wait_for(reader.scanning.acquire(), PATIENCE)
     try:
         return await loop.run_in_executor(reader.scanner, work)

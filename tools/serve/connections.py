@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 import h11
 from starlette.types import ASGIApp
@@ -31,6 +31,54 @@ LOOKS_EVERY = 1.0  # seconds
 ENDLESS = "ledger.endless"  # in the state of a request whose answer goes on until the server ends
 
 
+class Together:
+    """A transport that sends in one go what is written in one go: an answer's head and its body.
+
+    Each sending is a call of the system, and wakes whoever reads. uvicorn writes the two one after the other.
+    """
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        """Take the place of a transport."""
+        self._transport, self._loop = transport, asyncio.get_running_loop()
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def __getattr__(self, name: str) -> Any:
+        """What is not about sending, as the transport has it."""
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send soon, with what is written until then; much is sent at once."""
+        if not self._parts:
+            self._loop.call_soon(self.flush)
+        self._parts.append(data)
+        self._size += len(data)
+        if self._size > limits.TOGETHER:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what was written."""
+        if self._parts:
+            data = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+            self._parts, self._size = [], 0
+            if not self._transport.is_closing():  # it was cut off meanwhile
+                self._transport.write(data)
+
+    def get_write_buffer_size(self) -> int:
+        """Bytes that were written and not sent."""
+        return self._size + self._transport.get_write_buffer_size()
+
+    def write_eof(self) -> None:
+        """Close our half, behind what was written."""
+        self.flush()
+        self._transport.write_eof()
+
+    def close(self) -> None:
+        """Close, behind what was written."""
+        self.flush()
+        self._transport.close()
+
+
 class Connection(H11Protocol):
     """One connection, and since when it is in its present state."""
 
@@ -42,7 +90,7 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take up a connection, where there is room for one."""
-        super().connection_made(transport)
+        super().connection_made(cast("asyncio.Transport", Together(transport)))
         self.since = time.monotonic()
         self.counts_as = self.keeper.counted(self.client)
         self.keeper.of_one[self.counts_as] += 1

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
+try:
+    from isal.igzip import compress
+
+    LEVEL = 1  # as small as zlib's level 3, in a fifth of its time
+except ImportError:  # it is made for the usual processors alone
+    from gzip import compress  # type: ignore[assignment]  # the same but for how it is annotated
+
+    LEVEL = 3  # half the time of 5, and a tenth more bytes
 
 SMALLEST = 1_000  # bytes: below, it would save less than a packet
-LEVEL = 3  # half the time of 5, and a tenth more bytes
 MARK = "-gz"  # what the tag of a packed answer ends with: the two are not the same bytes
 _PACKED_ALREADY = ("image/png", "application/gzip", "application/octet-stream")
 
@@ -26,7 +32,7 @@ def worth_it(media: str, size: int) -> bool:
 
 def packed(body: bytes) -> bytes:
     """The bytes as gzip; the same each time."""
-    return gzip.compress(body, LEVEL, mtime=0)
+    return compress(body, LEVEL, mtime=0)
 
 
 def tag_of_packed(tag: str) -> str:

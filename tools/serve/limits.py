@@ -35,6 +35,7 @@ LINGER = 2.0  # seconds to let a client finish its words when it was answered be
 CONNECTIONS = 16_000  # at once; fewer where the system allows fewer open files
 SPARE_FILES = 200  # of what the system allows to be open, for the ledger itself
 CONNECTIONS_OF_ONE = 200  # of one address that is neither of this machine nor a proxy's
+TOGETHER = 64 * KIB  # that are written one after the other are sent in one go
 WAITING_BYTES = 128 * MIB  # of answers that clients have not taken yet; above it the longest is cut off
 
 # -- one client ----------------------------------------------------------------------------------------------------

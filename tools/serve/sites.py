@@ -7,6 +7,7 @@ says of itself.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from urllib.parse import quote, urlencode, urlsplit
 
 import attrs
@@ -21,6 +22,17 @@ _UPWARD = ("", ".", "..")  # no browser keeps them as parts of a path
 
 def _without_slash(url: str | None) -> str:
     return (url or "").rstrip("/")
+
+
+@lru_cache
+def _path_of(public_url: str) -> str:
+    return urlsplit(public_url).path
+
+
+@lru_cache(maxsize=4_096)
+def _quoted(part: str) -> str:
+    """A part of an address; a page names the same players and games again and again."""
+    return quote(part, safe=_PLAIN)
 
 
 @attrs.frozen(kw_only=True)
@@ -65,7 +77,7 @@ class Site:
     @property
     def prefix(self) -> str:
         """The path before all addresses, without a slash at its end."""
-        return urlsplit(self.public_url).path
+        return _path_of(self.public_url)
 
     @property
     def name(self) -> str:
@@ -82,7 +94,7 @@ class Site:
             parts: what stands there; whatever is in them, they are one part each.
             asked: by name, what stands behind the question mark; what is None or empty is left out.
         """
-        words = [quote(str(part), safe=_PLAIN) for part in parts]
+        words = [_quoted(str(part)) for part in parts]
         return f"{self.prefix}{path.format(*words)}{self.asking(asked)}"
 
     @staticmethod
