@@ -23,7 +23,7 @@ from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.raw_http import connected, everything, running
-from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, Get
+from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tests.kit.served_processes import answers, serving, until
 from tools.serve import connections, feed, limits
 from tools.serve.application import application
@@ -110,6 +110,8 @@ def test_entries_come_line_by_line_with_kind_key_and_players(served: Path, get: 
     assert [row["position"] for row in rows] == [21, 22, 23, 24, 25]
     assert set(rows[0]) == {"position", "kind", "key", "players", "correction"}
     assert get("/entries?after=20&limit=5", headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
+    assert answer.headers["link"] == f'<{SITE}/api/v1/entries?after=25&limit=5>; rel="next"'
+    assert "link" not in get(f"/entries?after={size(served) - 3}&limit=5").headers, "nothing more is there as yet"
 
 
 def test_all_entries_are_told_without_officers_reasons_and_years_of_birth(served: Path, get: Get) -> None:

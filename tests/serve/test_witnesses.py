@@ -24,6 +24,7 @@ from ledger.journal.checkpoints import read_key
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.proxies import certificate_in
+from tests.kit.served import Get
 from tests.kit.served_processes import serving, until
 from tools.serve import settings, witnesses
 from tools.serve.witnesses import Witness, WitnessError, Witnessing, WitnessKey, cosign
@@ -139,6 +140,27 @@ def test_each_checkpoint_is_cosigned_with_the_proof_that_it_grew_out_of_the_last
         assert cosigned is not None
         assert (newest.head.size, cosigned.head.size) == (925, 924)
         assert NAME not in newest.note
+
+
+def test_the_page_that_says_how_to_check_us_follows_what_is_signed_without_an_entry(
+    served: Path, keeper: Keeper, get: Get
+) -> None:
+    address = "http://server/check"
+    first = get(address)
+    with Ledger.open(served) as ledger:
+        ledger.append(game_recorded("unsigned", half_moves=60))
+        ledger.level()
+        before = get(address)
+        assert "A witness" not in before.text
+        ledger.checkpoints.make()
+        signed = get(address, headers={"If-None-Match": before.headers["etag"]})
+        assert (signed.status_code, "(the journal has" in signed.text) == (200, False)
+        with listening(keeper) as url:
+            assert cosign(ledger, Witness(url, WitnessKey.parse(keeper.line)))
+        seen = get(address, headers={"If-None-Match": signed.headers["etag"]})
+        assert f"has seen the first {ledger.journal.size():,} entries" in seen.text
+        assert get(address, headers={"If-None-Match": seen.headers["etag"]}).status_code == 304
+    assert len({answer.headers["etag"] for answer in (first, before, signed, seen)}) == 4
 
 
 def test_a_witness_that_saw_another_size_is_asked_once_more(served: Path, keeper: Keeper) -> None:

@@ -7,9 +7,12 @@ import json
 import os
 import random
 import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import sleep
 from typing import Any
 
+import attrs
 import pytest
 
 from ledger.errors import MalformedError
@@ -19,11 +22,13 @@ from tests.kit.checkpoints import give_key
 from tests.kit.clubs import NAME, new_club_of_two
 from tests.kit.games import game_recorded
 from tests.kit.writers import PATIENCE, asking, recorder, told, writer
-from tools.serve import waiting
-from tools.serve.problems import RefusedError
+from tools.serve import desk_verbs, importing, waiting
+from tools.serve.importing import Sent
+from tools.serve.problems import Problem, RefusedError
 from tools.serve.verbs import Asking
 from tools.serve.waiting import Queue, Waiting
 from tools.serve.wire import WriterClient
+from tools.serve.writer import Recording
 
 KILLS = int(os.environ.get("LEDGER_WRITER_KILLS", "4"))
 CLIENTS = 64
@@ -194,6 +199,55 @@ def test_kills_under_load_lose_no_acknowledged_game(written_club: Path, meeting_
     assert len(set(stands)) == len(stands)
     for key, position in acknowledged.items():
         assert stands[position - 1] == key
+
+
+def test_single_games_are_recorded_between_the_parts_of_a_large_file_in_the_order_in_which_they_came(
+    written_club: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each comes while a part is being recorded: it stands behind that part and before the next one."""
+    token, parts = recorder(written_club), 4
+    file = tmp_path / "large.csv"
+    rows = [f"ann,bob,1-0,2020-01-{day:02},part:{day}" for day in range(1, 3 * parts + 1)]
+    file.write_text("\n".join(["white,black,result,date,id", *rows, ""]), "utf-8")
+    whole = vars(importing)["game_frames"]
+
+    def in_parts(*arguments: Any) -> Iterator[Any]:
+        for frame in whole(*arguments):
+            yield from (frame.slice(first, 3) for first in range(0, frame.height, 3))
+
+    monkeypatch.setattr(importing, "game_frames", in_parts)
+    queue, came = Queue(), list[str]()
+    outcomes: list[tuple[Waiting, Any]] = []
+    asks = Asking(token, None)
+
+    def imported(ledger: Ledger, sent: Sent, token: str | None, advance: Callable[[int], None]) -> Any:
+        def step(games: int) -> None:
+            for _ in range(2):
+                came.append(f"single-{len(came)}")
+                assert queue.put(Waiting("game", asks, told(came[-1]), 100, came[-1]))
+            advance(games)
+
+        return real(ledger, sent, token, step)
+
+    real = vars(desk_verbs)["imported"]
+    monkeypatch.setattr(desk_verbs, "imported", imported)
+    upload = {"upload": "u", "sent": attrs.asdict(Sent(path=str(file), name=file.name))}
+    assert queue.put(Waiting("desk-import", asks, upload, 100, "file"))
+    recording = Recording(written_club, queue, outcomes.extend)
+    recording.thread.start()
+    while not any(waiting.sender == "file" for waiting, _ in outcomes):
+        sleep(0.01)
+    queue.end()
+    recording.thread.join()
+    assert [waiting.sender for waiting, _ in outcomes] == [*came, "file"]
+    assert not [outcome for _, outcome in outcomes if isinstance(outcome, Problem)]
+    stands = [key.removeprefix("game:") for key in keys(written_club)]
+    first = stands.index("part:1")
+    assert len(came) == 2 * parts
+    expected = []
+    for part in range(parts):
+        expected += [f"part:{day}" for day in range(3 * part + 1, 3 * part + 4)] + came[2 * part : 2 * part + 2]
+    assert stands[first:] == expected
 
 
 def test_what_waits_is_bounded_in_facts_and_bytes_and_games_go_together() -> None:

@@ -116,7 +116,8 @@ def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], A
         tags, pack = encodings.tags(had), encodings.takes_gzip(request.headers.get("accept-encoding", ""))
         question = (request.scope["path"], request.scope["query_string"], accepted if route.rows else "", pack)
         written = reader.written()
-        if not are_rows_waited_for and (answer := reader.lately(question, written, tags)) is not None:
+        is_kept = not are_rows_waited_for and not route.of_checkpoints
+        if is_kept and (answer := reader.lately(question, written, tags)) is not None:
             return _sent(route, answer, reader.site, had, pack=pack)
         words = request.query_params.multi_items()
         if route.template is not None:
@@ -145,7 +146,7 @@ def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], A
         if answer.position < least:
             made = problems.problem(503, f"answers follow from {answer.position:,} entries as yet; ask again later")
             return _refused(reader, request, made)
-        if not are_rows_waited_for:  # who waits for news asks the same while there are none
+        if is_kept:  # who waits for news asks the same while there are none
             reader.note(question, Lately(written, target, answer.tag))
         return _sent(route, answer, reader.site, had, pack=pack)
 

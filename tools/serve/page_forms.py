@@ -124,6 +124,7 @@ class CheckPage:
     checkpoint: str | None
     size: int | None
     root: str | None
+    cosigned: int | None  # entries that a witness cosigned last
     position: int
 
 

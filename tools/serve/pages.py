@@ -91,7 +91,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     _page("/corrections/{number}", event_pages.correction, "correction.html"),
     _page("/schemes", site_pages.all_schemes, "schemes.html"),
-    _page("/check", site_pages.check, "check.html"),
+    _page("/check", site_pages.check, "check.html", of_checkpoints=True),
     _page("/api", site_pages.programs, "api.html"),
 )  # fmt: skip
 

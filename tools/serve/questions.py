@@ -61,10 +61,17 @@ MOST_PLAYERS = 100  # that are looked up in one question
 
 
 class Document(NamedTuple):
-    """An answer that is a file: its bytes and its media type."""
+    """An answer that is a file.
+
+    Attributes:
+        content: its bytes.
+        media: its media type.
+        following: what to ask for what comes after it, beside what was asked; None: nothing does.
+    """
 
     content: bytes
     media: str
+    following: Mapping[str, Any] | None = None
 
 
 LONGEST_NUMBER = 15  # digits of a number in an address
@@ -412,7 +419,8 @@ def receipt(ledger: Ledger, asked: Asked) -> Document:
 def entries(ledger: Ledger, asked: Asked) -> Document:
     """The entries that follow a position, each on a line: which, and whom it is about; at once, or when one comes."""
     rows = as_rows(recorded_entries.entries_after(ledger, asked["after"], asked["limit"]))
-    return Document(b"".join(orjson.dumps(row) + b"\n" for row in rows), "application/x-ndjson")
+    following = {"after": rows[-1]["position"]} if len(rows) == asked["limit"] else None
+    return Document(b"".join(orjson.dumps(row) + b"\n" for row in rows), "application/x-ndjson", following)
 
 
 def stream(ledger: Ledger, asked: Asked) -> Document:

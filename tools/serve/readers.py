@@ -211,7 +211,8 @@ class Reader:
         """
         held = self.open()
         with held.ledger.moment() as position, self.site.strangers():
-            tag = self._tag(held, position, target, utc_now() if route.of_today else None)
+            signed = _signed(held.ledger) if route.of_checkpoints else ""
+            tag = self._tag(held, position, target + signed, utc_now() if route.of_today else None)
             if tag in tags or "*" in tags:
                 return Answer(None, "", tag, position, None)
             if (answer := self.kept.get(target, tag)) is not None and not (pack and _unpacked(answer)):
@@ -264,7 +265,8 @@ class Reader:
         if route.template is not None:
             return Answer(self.renderer.page(route.template, value, around), route.media[0], tag, position, None)
         if isinstance(value, Document):
-            return Answer(value.content, value.media, tag, position, None)
+            following = None if value.following is None else self._link(route, {**asked, **value.following})
+            return Answer(value.content, value.media, tag, position, following)
         if not route.rows:
             return Answer(_json({"position": position, **as_row(value)}), ROWS_MEDIA["json"], tag, position, None)
         offset, limit, form = asked["offset"], asked["limit"], asked["format"]
@@ -296,6 +298,13 @@ class Reader:
         """Let the threads end."""
         for threads in (self.executor, self.scanner):
             threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _signed(ledger: Ledger) -> str:
+    """What is another word once a checkpoint was signed, or cosigned."""
+    with suppress(LedgerError):
+        return str([note and note.head.size for note in (ledger.checkpoints.last(), ledger.checkpoints.cosigned())])
+    return ""
 
 
 def _unpacked(answer: Answer) -> bool:

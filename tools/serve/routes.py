@@ -66,6 +66,7 @@ class Route:
         prefix: what stands before the path.
         template: of a page, the template that shows the answer; None: it is for programs.
         guard: what browsers may do with it.
+        of_checkpoints: whether it says what was signed last, which changes without an entry.
     """
 
     path: str
@@ -79,6 +80,7 @@ class Route:
     prefix: str = PREFIX
     template: str | None = None
     guard: Guard = Guard.DATA
+    of_checkpoints: bool = False
 
     @property
     def doc(self) -> str:

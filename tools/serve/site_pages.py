@@ -117,13 +117,14 @@ def _era(era: pools.EraRow, facts: SchemeFacts | None) -> forms.EraShown:
 def check(ledger: Ledger, _: Asked) -> forms.CheckPage:
     """How a stranger recomputes what stands here: the last checkpoint, the key, receipts, the whole log."""
     try:
-        last = ledger.checkpoints.last()
+        last, cosigned = ledger.checkpoints.last(), ledger.checkpoints.cosigned()
     except StorageError:
-        last = None
+        last = cosigned = None
     return forms.CheckPage(
         checkpoint=None if last is None else last.note,
         size=None if last is None else last.head.size,
         root=None if last is None else last.head.root.hex(),
+        cosigned=None if cosigned is None else cosigned.head.size,
         position=ledger.views.position(),
     )
 
