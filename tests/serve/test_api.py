@@ -71,6 +71,22 @@ def _address(served: Path) -> dict[str, str]:
     }
 
 
+def test_what_made_a_difference_comes_in_pages_that_are_the_whole_together(get: Get) -> None:
+    whole = get("/players/ann/changes?since=2006-01&limit=1000").json()
+    assert (whole["count"], whole["next"]) == (len(whole["parts"]), None)
+    assert whole["count"] > 4
+    parts, place = [], "/players/ann/changes?since=2006-01&limit=2"
+    while place is not None:
+        answer = get(place.removeprefix(f"{SITE}{PREFIX}"))
+        page = answer.json()
+        assert (page["count"], page["rating_now"]) == (whole["count"], whole["rating_now"])
+        assert len(page["parts"]) <= 2
+        place = page["next"]
+        assert answer.headers.get("link") == (None if place is None else f'<{place}>; rel="next"')
+        parts += page["parts"]
+    assert parts == whole["parts"]
+
+
 def test_every_address_of_the_table_is_asked_here() -> None:
     assert ADDRESSES.keys() == {route.path for route in ROUTES}
 

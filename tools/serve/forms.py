@@ -6,7 +6,8 @@ import attrs
 
 from ledger.answers.explanations import GameExplanation
 from ledger.answers.players import PlayerSummary
-from ledger.facts.json_schemas import documented
+from ledger.answers.rating_changes import RatingChanges
+from ledger.facts.json_schemas import beside, documented
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -38,6 +39,15 @@ class ExplainedSides:
     reason: str | None = documented("why it does not count; null: it does")
     white: GameExplanation | None = documented("White's side; null: the game does not count")
     black: GameExplanation | None = documented("Black's side")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ChangesInParts:
+    """What made the difference between a rating then and now: in pages, for busy players have thousands of parts."""
+
+    changes: RatingChanges = beside()
+    count: int = documented("how many parts there are in all", minimum=0)
+    next: str | None = documented("where the parts that follow are; null: there are no more")
 
 
 @attrs.frozen(kw_only=True, slots=False)

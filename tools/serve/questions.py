@@ -74,6 +74,18 @@ class Document(NamedTuple):
     following: Mapping[str, Any] | None = None
 
 
+class Paged(NamedTuple):
+    """One thing that comes in pages.
+
+    Attributes:
+        answer: with a field ``next``, into which goes where the next page is.
+        following: what to ask for it, beside what was asked; None: this is the last one.
+    """
+
+    answer: Any
+    following: Mapping[str, Any] | None
+
+
 LONGEST_NUMBER = 15  # digits of a number in an address
 
 
@@ -242,11 +254,15 @@ def opponents_of(ledger: Ledger, person: Person, asked: Asked) -> list[opponents
     return opponents.batches(ledger, person, asked["pool"], at=asked["at"])
 
 
-def changes(ledger: Ledger, asked: Asked) -> rating_changes.RatingChanges:
+def changes(ledger: Ledger, asked: Asked) -> Paged:
     """What made the difference between a rating then and now."""
     if asked["since"] is None:
         raise MalformedError(["since: give a day, month or year"])
-    return rating_changes.changes(ledger, player_asked(ledger, asked["player"]), asked["since"], asked["pool"])
+    made = rating_changes.changes(ledger, player_asked(ledger, asked["player"]), asked["since"], asked["pool"])
+    until, count = asked["offset"] + asked["limit"], len(made.parts)
+    shown_now = attrs.evolve(made, parts=made.parts[asked["offset"] : until])
+    following = {"offset": until} if until < count else None
+    return Paged(forms.ChangesInParts(changes=shown_now, count=count, next=None), following)
 
 
 def prediction(ledger: Ledger, asked: Asked) -> predictions.Prediction:

@@ -29,7 +29,7 @@ from ledger.ledger import Ledger, utc_now
 from .. import output
 from . import encodings
 from .forms import LedgerFacts
-from .questions import PROGRAM, Document, Moved
+from .questions import PROGRAM, Document, Moved, Paged
 from .rendering import Around, Renderer
 from .routes import PREFIX, ROWS_MEDIA, Route
 from .sites import Site
@@ -267,6 +267,10 @@ class Reader:
         if isinstance(value, Document):
             following = None if value.following is None else self._link(route, {**asked, **value.following})
             return Answer(value.content, value.media, tag, position, following)
+        if isinstance(value, Paged):
+            following = None if value.following is None else self._link(route, {**asked, **value.following})
+            body = _json({"position": position, **as_row(attrs.evolve(value.answer, next=following))})
+            return Answer(body, ROWS_MEDIA["json"], tag, position, following)
         if not route.rows:
             return Answer(_json({"position": position, **as_row(value)}), ROWS_MEDIA["json"], tag, position, None)
         offset, limit, form = asked["offset"], asked["limit"], asked["format"]

@@ -20,7 +20,6 @@ from ledger.answers import (
     predictions,
     publications,
     rankings,
-    rating_changes,
     recorded_entries,
     recorded_games,
     searching,
@@ -105,9 +104,12 @@ ROWS_MEDIA: Mapping[str, str] = {
     "ndjson": "application/x-ndjson",
     "csv": "text/csv; charset=utf-8",
 }  # by form, the media type of rows
-_ROWS = (
+_PAGES = (
     whole("limit", "how many rows", PAGE, 1, MOST_ROWS),
     whole("offset", "how many rows are left out before them", 0),
+)
+_ROWS = (
+    *_PAGES,
     choice("format", "the form of the rows; else that of the header Accept, or json", tuple(ROWS_MEDIA)),
 )
 AFTER = whole("after", "wait until the answer follows from this entry, such as one that was just recorded; 10 s", None)
@@ -162,8 +164,8 @@ ROUTES: tuple[Route, ...] = (
         of_today=True, media=("application/json", "image/svg+xml", "text/html; charset=utf-8"),
     ),
     _one(
-        f"{_PLAYER}/changes", _q.changes, rating_changes.RatingChanges, POOL,
-        instant("since", "the day, month or year since whose end"),
+        f"{_PLAYER}/changes", _q.changes, forms.ChangesInParts, POOL,
+        instant("since", "the day, month or year since whose end"), *_PAGES,
         cost=Cost.SCAN, of_today=True,
     ),
     _one(
