@@ -22,7 +22,7 @@ from ..serve.atom import ROUTES as ATOM
 from ..serve.log import ROUTES as LOG
 from ..serve.pages import ROUTES as PAGES
 from ..serve.parameters import Parameter
-from ..serve.posts import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, POSTS
+from ..serve.posts import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, OF_A_JOB, OF_A_JOB_DOC, POSTS
 from ..serve.routes import FEED, PREFIX, ROUTES
 from ..serve.settings import SETTINGS
 
@@ -79,6 +79,7 @@ def posts() -> str:
         fields = "".join(f"<br>`{field.name}`: {field.metadata['doc']}" for field in attrs.fields(post.body))
         lines.append(f"| `{PREFIX}{post.path}` | {post.needs} | {post.doc}{fields}{_taken(post.parameters)} |")
     lines.append(f"| `{PREFIX}{IMPORT}` | recorder | {IMPORT_DOC}{_taken(IMPORT_PARAMETERS)} |")
+    lines.append(f"| `{PREFIX}{OF_A_JOB}` | any | {OF_A_JOB_DOC} |")
     return "\n".join(lines)
 
 

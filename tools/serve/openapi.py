@@ -14,7 +14,7 @@ from . import bodies
 from .importing import ImportAnswer
 from .jobs import JobAnswer
 from .parameters import Parameter
-from .posts import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, JOBS, JSON, POSTS, Post, Recorded
+from .posts import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, JSON, OF_A_JOB, POSTS, Post, Recorded
 from .problems import MEDIA, Problem
 from .questions import PROGRAM
 from .routes import FEED, PREFIX, ROUTES, ROWS_MEDIA, Cost, Route
@@ -99,7 +99,7 @@ def _posted(post: Post, parts: dict[str, Any], problem: dict[str, Any]) -> dict[
 
 def _of_jobs(parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
     """What is asked of a job that was begun."""
-    job, default = f"{JOBS}/{{job}}", {"default": _default(problem)}
+    job, default = OF_A_JOB, {"default": _default(problem)}
     how_far = {"description": "how far it is", "content": {JSON: {"schema": _named(JobAnswer, parts)}}}
     what_it_wrote = {"description": "what it wrote", "content": {"*/*": {"schema": {"type": "string"}}}}
     rows: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {

@@ -28,7 +28,7 @@ from .importing import ImportAnswer
 from .jobs import JobAnswer, JobState
 from .parameters import Asked, Parameter
 from .parameters import asked as read_parameters
-from .posts import IMPORT, IMPORT_PARAMETERS, JOBS, JSON, POSTS, GameAnswer, Post
+from .posts import IMPORT, IMPORT_PARAMETERS, JOBS, JSON, OF_A_JOB, POSTS, GameAnswer, Post
 from .problems import Fault, RefusedError
 from .readers import Reader
 from .routes import PREFIX, Cost
@@ -51,7 +51,7 @@ class Posting:
     def addresses(self) -> list[Address]:
         """Every address at which something is recorded."""
         made = [Address(post.address, self._endpoint(post), methods=["POST"]) for post in POSTS]
-        job = f"{PREFIX}{JOBS}/{{job}}"
+        job = f"{PREFIX}{OF_A_JOB}"
         return [
             *made,
             Address(f"{PREFIX}{IMPORT}", self._import, methods=["POST"]),

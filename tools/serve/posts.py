@@ -304,6 +304,8 @@ POSTS: tuple[Post, ...] = (
         )
     ),
 )  # fmt: skip
+OF_A_JOB = f"{JOBS}/{{job}}"
+OF_A_JOB_DOC = "By GET, how far a job is, and below it at /result what it wrote; DELETE ends it."
 IMPORT = "/imports"
 IMPORT_DOC = "Record the games of a file, in any format that 'import' reads; every fault is told with its line."
 IMPORT_PARAMETERS = (

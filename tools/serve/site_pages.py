@@ -15,7 +15,7 @@ from . import questions, routes
 from .forms import SchemeFacts
 from .paging import paged, pool_names, up_to
 from .parameters import Asked
-from .posts import IMPORT, IMPORT_DOC, POSTS
+from .posts import IMPORT, IMPORT_DOC, OF_A_JOB, OF_A_JOB_DOC, POSTS
 from .questions import Moved
 
 LEADERS, NEWS = 10, 6  # rows on the start page
@@ -140,6 +140,7 @@ def programs(_: Ledger, __: Asked) -> forms.ApiPage:
         )
         for route in (*routes.ROUTES, *routes.FEED)
     ]
-    rows = [*((post.path, post.doc, post.needs) for post in POSTS), (IMPORT, IMPORT_DOC, "recorder")]
+    rows = [(post.path, post.doc, post.needs) for post in POSTS]
+    rows += [(IMPORT, IMPORT_DOC, "recorder"), (OF_A_JOB, OF_A_JOB_DOC, "any")]
     recording = [forms.ApiRecording(path=f"{routes.PREFIX}{path}", doc=doc, role=role) for path, doc, role in rows]
     return forms.ApiPage(addresses=addresses, recording=recording, prefix=routes.PREFIX)
