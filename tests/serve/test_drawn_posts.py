@@ -39,25 +39,25 @@ SCHEMA = schemathesis.openapi.from_dict(openapi.document())
 TAKEN = {200, 201, 202, 400, 404, 409}
 
 
-@pytest.fixture(name="drawn_club", scope="module")
-def _drawn_club(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(name="posted_club", scope="module")
+def _posted_club(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("drawn") / "club.db"
 
 
-@pytest.fixture(name="officer", scope="module")
-def _officer(drawn_club: Path) -> Iterator[tuple[str, str]]:
+@pytest.fixture(name="drawn_officer", scope="module")
+def _drawn_officer(posted_club: Path) -> Iterator[tuple[str, str]]:
     """The address of a server, and a token with every role."""
-    adam = club_of_programs(drawn_club)["adam"]
-    with Ledger.open(drawn_club) as ledger:
+    adam = club_of_programs(posted_club)["adam"]
+    with Ledger.open(posted_club) as ledger:
         chief = ledger.tokens.add("chief", [Role.APPROVER, Role.CORRECTOR, Role.RECORDER], token=adam)
-    with serving(drawn_club, "--listen", "127.0.0.1:0", "--rate", "0") as (_, address):
+    with serving(posted_club, "--listen", "127.0.0.1:0", "--rate", "0") as (_, address):
         until(lambda: position(address) > 0)
         yield address, chief
 
 
-def sent(path: str, mode: GenerationMode, officer: tuple[str, str]) -> list[int]:
+def sent(path: str, mode: GenerationMode, drawn_officer: tuple[str, str]) -> list[int]:
     """Send what is drawn for an address, and check each answer; the statuses of all."""
-    address, token = officer
+    address, token = drawn_officer
     heard: list[int] = []
     load_all_checks()
     checks = schemathesis.checks.CHECKS.get_by_names(CHECKED)
@@ -79,19 +79,19 @@ def sent(path: str, mode: GenerationMode, officer: tuple[str, str]) -> list[int]
 
 
 @pytest.mark.parametrize("path", [*PLACES, IMPORT])
-def test_whatever_is_sent_the_answer_is_one_that_is_documented(path: str, officer: tuple[str, str]) -> None:
-    heard = sent(path, GenerationMode.POSITIVE, officer)
+def test_whatever_is_sent_the_answer_is_one_that_is_documented(path: str, drawn_officer: tuple[str, str]) -> None:
+    heard = sent(path, GenerationMode.POSITIVE, drawn_officer)
     assert heard
     assert set(heard) <= TAKEN
 
 
 @pytest.mark.parametrize("path", [post.path for post in POSTS if post.body.__name__ != "Nothing"])
-def test_bodies_that_cannot_be_are_refused(path: str, officer: tuple[str, str]) -> None:
-    heard = sent(path, GenerationMode.NEGATIVE, officer)
+def test_bodies_that_cannot_be_are_refused(path: str, drawn_officer: tuple[str, str]) -> None:
+    heard = sent(path, GenerationMode.NEGATIVE, drawn_officer)
     assert set(heard) <= TAKEN | {401, 415}  # some are drawn without the token
     assert heard.count(400) + heard.count(401) > len(heard) // 2
 
 
-def test_the_ledger_is_true_after_all_of_it(officer: tuple[str, str], drawn_club: Path, run: Run) -> None:
-    assert position(officer[0]) > 0
-    assert run("audit", drawn_club).out.startswith("TRUE")
+def test_the_ledger_is_true_after_all_of_it(drawn_officer: tuple[str, str], posted_club: Path, run: Run) -> None:
+    assert position(drawn_officer[0]) > 0
+    assert run("audit", posted_club).out.startswith("TRUE")
