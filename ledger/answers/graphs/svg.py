@@ -148,11 +148,14 @@ def _now(page: Page, layout: GraphLayout, look: Look) -> list[str]:
 
 
 def _rect(kind: str, middle: float, y: float, width: float, fill: str) -> str:
-    return (
-        f'<rect class="{kind}" x="{_n(middle - width / 2)}" y="{_n(y)}" width="{_n(width)}" '
-        # At the lower end of the scale a bar without height could not be seen.
-        f'height="{_n(max(1.0, _BASE - y))}" fill="{fill}"/>'
-    )
+    return _box(kind, _n(middle - width / 2), y, _n(width), fill)
+
+
+def _box(kind: str, left: str, y: float, width: str, fill: str) -> str:
+    """A rectangle down to the base; a game has two or three of one place and width, which are written out once."""
+    # At the lower end of the scale a bar without height could not be seen.
+    height = _n(max(1.0, _BASE - y))
+    return f'<rect class="{kind}" x="{left}" y="{_n(y)}" width="{width}" height="{height}" fill="{fill}"/>'
 
 
 class _Drawn(NamedTuple):
@@ -205,11 +208,12 @@ def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Draw
             fill_of(wording.kind(bar), how.look),
         )
         kind += " provisional" if bar.provisional else ""
-    drawn = [_rect("hit", x, TOP, layout.bar, "transparent")]
+    left, width = _n(x - layout.bar / 2), _n(layout.bar)
+    drawn = [_box("hit", left, TOP, width, "transparent")]
     if bar.provisional:
         # what is paler hides what lies under it, too
-        drawn.append(_rect("page", x, y, layout.bar, "#FFFFFF"))
-    drawn.append(_rect(kind, x, y, layout.bar, fill))
+        drawn.append(_box("page", left, y, width, "#FFFFFF"))
+    drawn.append(_box(kind, left, y, width, fill))
     if bar.corrected:
         drawn.append(f'<path class="mark" d="M{_n(x)} {_n(_BASE + 1.5)}l3.5 6h-7z"/>')
     if bar.published_list is not None:
@@ -221,7 +225,10 @@ def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Draw
 
 def _symbol(bar: Bar, player: PlayerBars, drawn: str, how: _Drawn) -> str:
     """What stands for a game: a link where the bar leads somewhere, with label, title and the facts of the game."""
-    title = "\n".join(map(in_markup, wording.details(bar, player)))
+    lines = wording.details(bar, player)
+    # Looked at together, for nearly all are plain words; where any is not, each is made harmless by itself.
+    together = " ".join(lines)
+    title = "\n".join(lines if in_markup(together) == together else map(in_markup, lines))
     label = in_markup(wording.short(bar))
     href = how.link(player, bar)
     way, end = ('<g tabindex="0" role="img"', "g") if href is None else (f'<a href="{in_markup(href)}"', "a")
