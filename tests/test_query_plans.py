@@ -38,7 +38,22 @@ HOT_PLANS = {
     "ranking": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
     "last row": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
     "row": [BY_GAME_NUMBER.format("h"), BY_POSITION.format("games")],
-    "row at an instant": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
+    "row at an instant": [
+        BY_PLAYER.format("h"),
+        BY_POSITION.format("games"),
+        "SCAN (subquery-1)",
+        "CO-ROUTINE (subquery-1)",
+        "SETUP",
+        "CO-ROUTINE halved",
+        "RECURSIVE STEP",
+        "SCAN halved",  # a row of each step, of which there are few
+        BY_GAME_NUMBER.format("h"),
+        BY_POSITION.format("games"),
+        "SCALAR SUBQUERY 4",
+        "SCAN halved",
+        BY_GAME_NUMBER.format("h"),
+        BY_POSITION.format("games"),
+    ],
     "graph": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
     "games of a player": [BY_PLAYER.format("mine"), BY_POSITION.format("games")],
     "numbers of games": [
