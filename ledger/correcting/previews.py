@@ -141,16 +141,10 @@ class Previews:
     ) -> Impact:
         """What the approval of an open proposal would move, or of changes if they were proposed and approved now.
 
-        Args:
-            wanted: the number of a proposal, or changes.
-            others_wait: seconds for which others may be kept from writing the views; where it takes longer it begins
-                again on a copy. None: as long as it takes.
-            at_most: seconds that it may take on a copy; None: any.
+        It takes and raises what ``Corrections.preview`` says.
 
         Raises:
-            ProposalError: it may not be approved, or they may not be proposed.
             MalformedError: *wanted* is neither.
-            TooLongError: it took longer than *at_most*.
         """
         began, now_ms = time.perf_counter(), self.ledger.now_ms()
         if (impact := self._remembered(wanted, now_ms)) is not None:

@@ -252,7 +252,7 @@ class Views:
         """
         connection = self.connection
         if connection.in_transaction:
-            yield views_file.position(connection) if self._moment_at is None else self._moment_at
+            yield self.position()
             return
         with sqlite.storage_errors(self.path, views_file.REBUILD):
             connection.execute("BEGIN")

@@ -160,7 +160,8 @@ _MARKUP = re.compile("[&<>\"']")
 
 def in_markup(text: str) -> str:
     """The text as it may stand in an element of SVG or HTML, and in a quoted attribute: on one line, nothing hidden."""
-    if text.isascii() and text.isprintable() and _MARKUP.search(text) is None:
-        return text  # most of what a graph says of its games
-    shown = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # faster than translate
+    shown = visible(text)
+    if _MARKUP.search(shown) is None:
+        return shown  # as most of what a graph says of its games
+    shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # faster than translate
     return shown.replace('"', "&quot;").replace("'", "&#39;")

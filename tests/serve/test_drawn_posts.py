@@ -8,34 +8,20 @@ from typing import Any
 
 import httpx
 import pytest
-import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from schemathesis import GenerationMode
-from schemathesis.checks import load_all_checks
 
 from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
+from tests.kit.drawn_requests import DRAWN, SCHEMA, checks
 from tests.kit.programs import club_of_programs
 from tests.kit.served_processes import position, serving, until
-from tools.serve import openapi
 from tools.serve.posts import IMPORT, POSTS
 from tools.serve.routes import PREFIX
 
-CHECKED = (
-    "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance",
-)  # fmt: skip
 WORDS = {"tournament": "Club evening", "number": "1"}
 PLACES = [post.path for post in POSTS]
-DRAWN = settings(
-    max_examples=12,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=list(HealthCheck),
-)
-SCHEMA = schemathesis.openapi.from_dict(openapi.document())
 TAKEN = {200, 201, 202, 400, 404, 409}
 
 
@@ -59,8 +45,6 @@ def sent(path: str, mode: GenerationMode, drawn_officer: tuple[str, str]) -> lis
     """Send what is drawn for an address, and check each answer; the statuses of all."""
     address, token = drawn_officer
     heard: list[int] = []
-    load_all_checks()
-    checks = schemathesis.checks.CHECKS.get_by_names(CHECKED)
 
     @DRAWN
     @given(case=SCHEMA[f"{PREFIX}{path}"]["POST"].as_strategy(generation_mode=mode))
@@ -72,7 +56,7 @@ def sent(path: str, mode: GenerationMode, drawn_officer: tuple[str, str]) -> lis
         heard.append(answer.status_code)
         if answer.status_code == 202:  # others are to have room
             httpx.delete(answer.headers["location"][0], headers=shows)
-        case.validate_response(answer, checks=checks)
+        case.validate_response(answer, checks=checks())
 
     send()
     return heard

@@ -8,26 +8,19 @@ from urllib.parse import quote, urlencode
 
 import httpx
 import pytest
-import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
-from schemathesis.checks import load_all_checks
 
 from ledger.ledger import Ledger
+from tests.kit.drawn_requests import DRAWN, SCHEMA, checks
 from tests.kit.raw_http import running
-from tools.serve import openapi
 from tools.serve.application import application
 from tools.serve.gate import Gate
 from tools.serve.readers import Reader
 from tools.serve.routes import PREFIX, ROUTES, Route
 from tools.serve.settings import Serving
 
-EXAMPLES = 12  # of each address and each way of drawing
-CHECKED = (
-    "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
-    "response_schema_conformance", "negative_data_rejection",
-)  # fmt: skip
 # What a stranger may name: things that are there, so that not every answer is that nothing is.
 WORDS = {"player": "ann", "tournament": "Club evening", "list": "standard@2006-06-30", "number": "1"}
 THERE = {
@@ -38,15 +31,6 @@ NEEDED = {
     "/players": ("part",), "/players/{player}/changes": ("since",), "/games": ("on",),
     "/players/{player}/prediction": ("opponent",),
 }  # fmt: skip
-DRAWN = settings(
-    max_examples=EXAMPLES,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=list(HealthCheck),
-)
-SCHEMA = schemathesis.openapi.from_dict(openapi.document())
 
 
 @pytest.fixture(name="club_address", scope="module")
@@ -69,11 +53,6 @@ def operation(path: str) -> Any:
     return SCHEMA[f"{PREFIX}{path}"]["GET"]
 
 
-def checks() -> list[Any]:
-    load_all_checks()
-    return schemathesis.checks.CHECKS.get_by_names(CHECKED)
-
-
 def asked(path: str, mode: GenerationMode, address: str, change: Callable[[Any], None] = lambda _: None) -> list[int]:
     """Ask for what is drawn of an address, and check each answer; the statuses of all."""
     heard: list[int] = []
@@ -84,7 +63,7 @@ def asked(path: str, mode: GenerationMode, address: str, change: Callable[[Any],
         change(case)
         answer = case.call(base_url=address)
         heard.append(answer.status_code)
-        case.validate_response(answer, checks=checks())
+        case.validate_response(answer, checks=checks("response_headers_conformance", "negative_data_rejection"))
 
     ask()
     return heard

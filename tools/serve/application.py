@@ -110,13 +110,14 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
 def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], Any]:
     """What answers at an address; *news* tell when there is more, for whoever waits for it."""
     are_rows_waited_for = route is ENTRIES
+    # Who waits for news asks the same while there are none.
+    is_kept = not are_rows_waited_for and not route.of_checkpoints
 
     async def endpoint(request: Request) -> Response:
         accepted, had = request.headers.get("accept", ""), request.headers.get("if-none-match", "")
         tags, pack = encodings.tags(had), encodings.takes_gzip(request.headers.get("accept-encoding", ""))
         question = (request.scope["path"], request.scope["query_string"], accepted if route.rows else "", pack)
         written = reader.written()
-        is_kept = not are_rows_waited_for and not route.of_checkpoints
         if is_kept and (answer := reader.lately(question, written, tags)) is not None:
             return _sent(route, answer, reader.site, had, pack=pack)
         words = request.query_params.multi_items()
@@ -146,7 +147,7 @@ def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], A
         if answer.position < least:
             made = problems.problem(503, f"answers follow from {answer.position:,} entries as yet; ask again later")
             return _refused(reader, request, made)
-        if is_kept:  # who waits for news asks the same while there are none
+        if is_kept:
             reader.note(question, Lately(written, target, answer.tag))
         return _sent(route, answer, reader.site, had, pack=pack)
 

@@ -51,6 +51,10 @@ class _Job:
     process: asyncio.subprocess.Process | None = None
 
     @property
+    def is_over(self) -> bool:
+        return self.state not in {"waiting", "running"}
+
+    @property
     def result(self) -> Path:
         return self.folder / "result"
 
@@ -137,7 +141,7 @@ class Jobs:
             return 0
         words = [*self._jobs]
         before = words[: words.index(job.word)]
-        return sum(self._jobs[word].state in {"waiting", "running"} for word in before)
+        return sum(not self._jobs[word].is_over for word in before)
 
     async def _run(self) -> None:
         """Run what waits, one after another."""
@@ -151,7 +155,7 @@ class Jobs:
                 shutil.rmtree(job.folder, ignore_errors=True)
                 continue
             asyncio.get_running_loop().call_later(limits.JOB_KEPT, self._forget, job)
-            over = [each for each in self._jobs.values() if each.state not in {"waiting", "running"}]
+            over = [each for each in self._jobs.values() if each.is_over]
             for old in over[: -limits.JOBS_KEPT]:
                 self._forget(old)
 

@@ -20,16 +20,24 @@ from ledger.ledger import Ledger
 from . import bodies
 from .bodies import maybe
 from .problems import Fault
+from .routes import ROWS_MEDIA
 from .wire import Ask
 
 VERB = "job"  # of the writer
-_TEXT, _JSON = "text/plain; charset=utf-8", "application/json"
-_ROWS = {"json": _JSON, "ndjson": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
-_WORDS_OF_ROWS = {"json": [], "ndjson": ["--nl"], "csv": ["--csv"]}
+_TEXT = "text/plain; charset=utf-8"
+_WORDS_OF_ROWS: Mapping[str, list[str]] = {"json": [], "ndjson": ["--nl"], "csv": ["--csv"]}
 _FILES = {
-    **_ROWS, "parquet": "application/vnd.apache.parquet", "sqlite": "application/vnd.sqlite3", "trf16": _TEXT,
+    "csv": ROWS_MEDIA["csv"], "ndjson": ROWS_MEDIA["ndjson"], "parquet": "application/vnd.apache.parquet",
+    "sqlite": "application/vnd.sqlite3", "trf16": _TEXT,
 }  # fmt: skip
-_EXPORTED = ["csv", "ndjson", "parquet", "sqlite", "trf16"]
+# Of each question that may be asked of what was known then, the fields that it needs and those that it takes beside.
+_QUESTIONS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
+    "ratings": ((), ("pool", "at", "limit")),
+    "show": (("player",), ("pool", "at")),
+    "games": (("player",), ("pool", "limit")),
+    "explain": (("player", "game"), ()),
+    "crosstable": (("tournament",), ("pool",)),
+}
 _POOL = "the pool; by default the ledger's first one"
 
 
@@ -100,7 +108,7 @@ class DifferenceTold:
 
     before: str = documented("a list, such as standard@2024-01-31/1")
     after: str = documented("another one, or 'now': what the journal says now of the other one's day")
-    format: str | None = maybe("the form of the rows; by default json", enum=[*_ROWS, None])
+    format: str | None = maybe("the form of the rows; by default json", enum=[*ROWS_MEDIA, None])
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -110,7 +118,7 @@ class ExportTold:
     tables: list[str] = documented(
         "players, games, history, ratings, lists, crosstables, tournament, or tables of the views", minItems=1
     )
-    format: str | None = maybe("the form of the file; by default csv", enum=[*_EXPORTED, None])
+    format: str | None = maybe("the form of the file; by default csv", enum=[*_FILES, None])
     names: bool | None = maybe("names, identities and years of birth, too")
     pool: str | None = maybe("only this pool")
     player: str | None = maybe("only this player's rows")
@@ -126,7 +134,7 @@ class ExportTold:
 class KnownThenTold:
     """A question that is answered from what was known then."""
 
-    question: str = documented("what is asked", enum=["ratings", "show", "games", "explain", "crosstable"])
+    question: str = documented("what is asked", enum=[*_QUESTIONS])
     known_at: str = documented("when: so many entries of the journal, or a published list")
     player: str | None = maybe("of show, games and explain: name, identity or number of the player")
     game: str | None = maybe("of explain: the game's key, the id that its server gave it, or # and its entry")
@@ -134,17 +142,7 @@ class KnownThenTold:
     pool: str | None = maybe(_POOL)
     at: str | None = maybe("of ratings and show: as it stood on that day")
     limit: int | None = maybe("of ratings and games: how many rows; 0: all")
-    format: str | None = maybe("the form of the answer; by default json", enum=[*_ROWS, None])
-
-
-_OPERANDS = {
-    "ratings": (), "show": ("player",), "games": ("player",), "explain": ("player", "game"),
-    "crosstable": ("tournament",),
-}  # fmt: skip
-_TAKES = {
-    "ratings": {"pool", "at", "limit"}, "show": {"pool", "at"}, "games": {"pool", "limit"}, "explain": set[str](),
-    "crosstable": {"pool"},
-}  # fmt: skip
+    format: str | None = maybe("the form of the answer; by default json", enum=[*ROWS_MEDIA, None])
 
 
 def audit(_: Ledger, body: AuditTold, __: Mapping[str, str], ___: str | None) -> Ask:
@@ -161,13 +159,15 @@ def comparison(_: Ledger, body: ComparisonTold, __: Mapping[str, str], ___: str 
     """A comparison of schemes as a job."""
     words = _options(body, without=("schemes", "settings"), called={"since": "from", "until": "to"})
     words += [f"--schemes={','.join(body.schemes)}", *(f"--set={setting}" for setting in body.settings or ())]
-    return _job("compare", words, media=_JSON, name="comparison.json")
+    return _job("compare", words, media=ROWS_MEDIA["json"], name="comparison.json")
 
 
 def difference(_: Ledger, body: DifferenceTold, __: Mapping[str, str], ___: str | None) -> Ask:
     """What became of players between two lists, as a job."""
     form = body.format or "json"
-    return _job("diff", _WORDS_OF_ROWS[form], body.before, body.after, media=_ROWS[form], name=f"difference.{form}")
+    return _job(
+        "diff", _WORDS_OF_ROWS[form], body.before, body.after, media=ROWS_MEDIA[form], name=f"difference.{form}"
+    )
 
 
 def export(_: Ledger, body: ExportTold, __: Mapping[str, str], ___: str | None) -> Ask:
@@ -180,7 +180,7 @@ def export(_: Ledger, body: ExportTold, __: Mapping[str, str], ___: str | None) 
 
 def known_then(_: Ledger, body: KnownThenTold, __: Mapping[str, str], ___: str | None) -> Ask:
     """A question about what was known then, as a job."""
-    needs, takes = _OPERANDS[body.question], _TAKES[body.question]
+    needs, takes = _QUESTIONS[body.question]
     faults = []
     for field in ("player", "game", "tournament", "pool", "at", "limit"):
         is_told = getattr(body, field) is not None
@@ -194,7 +194,9 @@ def known_then(_: Ledger, body: KnownThenTold, __: Mapping[str, str], ___: str |
     words = [f"--format={form}"] if body.question == "crosstable" else _WORDS_OF_ROWS[form]
     options = _options(body, without=("question", "format", *needs))
     operands = [str(getattr(body, field)) for field in needs]
-    return _job(body.question, [*options, *words], *operands, media=_ROWS[form], name=f"{body.question}-then.{form}")
+    return _job(
+        body.question, [*options, *words], *operands, media=ROWS_MEDIA[form], name=f"{body.question}-then.{form}"
+    )
 
 
 def _fault(field: str, detail: str) -> Fault:

@@ -71,7 +71,7 @@ class Posting:
             ask = await self._read(token, lambda ledger: post.ask(ledger, body, path, once))
             if post.cost is Cost.JOB:
                 return await self._begin_job(ask, token)
-            patience = LONG if post.is_long else PATIENCE
+            patience = PATIENCE if post.cost is Cost.INDEX else LONG
             answer = await self._client.ask(ask.verb, ask.args, token=token, patience=patience)
             if post.answer is GameAnswer:
                 answer["rated"] = await self._rated(answer) if asked["rated"] == "1" else None

@@ -58,8 +58,7 @@ class Post:
         where: the address of what was recorded, of the answer; None: it has none.
         parameters: what may stand behind the question mark.
         takes_once: whether the header Idempotency-Key tells a repeat.
-        cost: what it costs; of a job the answer is where to ask how far it is.
-        is_long: whether the answer may take minutes.
+        cost: what it costs: a scan may take minutes, and of a job the answer is where to ask how far it is.
     """
 
     path: str
@@ -72,7 +71,6 @@ class Post:
     parameters: tuple[Parameter, ...] = ()
     takes_once: bool = False
     cost: Cost = Cost.INDEX
-    is_long: bool = False
 
     @property
     def needs(self) -> str:
@@ -283,7 +281,7 @@ POSTS: tuple[Post, ...] = (
     ),
     Post(
         path="/corrections/{number}/preview", body=Nothing, role=None, ask=preview, answer=PreviewAnswer,
-        cost=Cost.SCAN, is_long=True,
+        cost=Cost.SCAN,
         doc="What the approval of a proposal would move, largest moves first; nothing is recorded.",
     ),
     Post(
@@ -293,7 +291,6 @@ POSTS: tuple[Post, ...] = (
     *(
         Post(
             path=f"{JOBS}/{kind}", body=body, role=None, ask=ask, answer=jobs.JobAnswer, doc=doc, cost=Cost.JOB,
-            where=lambda answer: f"{JOBS}/{answer['job']}",
         )
         for kind, body, ask, doc in (
             ("audit", jobs.AuditTold, jobs.audit, "Prove the journal, and every number that follows from it."),

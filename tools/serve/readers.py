@@ -134,7 +134,8 @@ class Reader:
         Args:
             path: the ledger.
             site: what is told of the site.
-            threads: that answer what costs little; what costs much has one of its own, so that nobody waits for it.
+            threads: that look at the ledger for programs, the desk, the feed and the log. What else costs little is
+                answered by the thread that asks; what costs much has one of its own, so that nobody waits for it.
         """
         self.path, self.site = Path(path), site or Site()
         self.renderer = Renderer(self.site)
@@ -265,18 +266,15 @@ class Reader:
         if route.template is not None:
             return Answer(self.renderer.page(route.template, value, around), route.media[0], tag, position, None)
         if isinstance(value, Document):
-            following = None if value.following is None else self._link(route, {**asked, **value.following})
-            return Answer(value.content, value.media, tag, position, following)
+            return Answer(value.content, value.media, tag, position, self._link(route, asked, value.following))
         if isinstance(value, Paged):
-            following = None if value.following is None else self._link(route, {**asked, **value.following})
+            following = self._link(route, asked, value.following)
             body = _json({"position": position, **as_row(attrs.evolve(value.answer, next=following))})
             return Answer(body, ROWS_MEDIA["json"], tag, position, following)
         if not route.rows:
             return Answer(_json({"position": position, **as_row(value)}), ROWS_MEDIA["json"], tag, position, None)
         offset, limit, form = asked["offset"], asked["limit"], asked["format"]
-        following = None
-        if len(value) > offset + limit:
-            following = self._link(route, {**asked, "offset": offset + limit})
+        following = self._link(route, asked, {"offset": offset + limit} if len(value) > offset + limit else None)
         rows = as_rows(value[offset : offset + limit])
         if form == "csv":
             body = output.divided(rows, "csv", raw=False).encode()
@@ -286,8 +284,11 @@ class Reader:
             body = _json({"position": position, "rows": rows, "next": following})
         return Answer(body, ROWS_MEDIA[form], tag, position, following)
 
-    def _link(self, route: Route, asked: Mapping[str, Any]) -> str:
-        """The address of what is asked."""
+    def _link(self, route: Route, asked: Mapping[str, Any], following: Mapping[str, Any] | None) -> str | None:
+        """The address of what follows on what is asked, with what is asked otherwise there; None: nothing follows."""
+        if following is None:
+            return None
+        asked = {**asked, **following}
         names = {parameter.name: parameter for parameter in route.every_parameter}
         path = route.path.format_map({name: quote(str(asked[name]), safe="") for name in asked if name not in names})
         words = [

@@ -225,10 +225,7 @@ def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Draw
 
 def _symbol(bar: Bar, player: PlayerBars, drawn: str, how: _Drawn) -> str:
     """What stands for a game: a link where the bar leads somewhere, with label, title and the facts of the game."""
-    lines = wording.details(bar, player)
-    # Looked at together, for nearly all are plain words; where any is not, each is made harmless by itself.
-    together = " ".join(lines)
-    title = "\n".join(lines if in_markup(together) == together else map(in_markup, lines))
+    title = "\n".join(map(in_markup, wording.details(bar, player)))
     label = in_markup(wording.short(bar))
     href = how.link(player, bar)
     way, end = ('<g tabindex="0" role="img"', "g") if href is None else (f'<a href="{in_markup(href)}"', "a")
