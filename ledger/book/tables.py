@@ -123,7 +123,7 @@ INDEXES = (
     _BY_TOURNAMENT,
     # with Black and the end: whoever records a game asks for those of two players about a day
     "CREATE INDEX games_of_white ON games(white, black, ended_ms)",
-    "CREATE INDEX games_of_black ON games(black)",
+    "CREATE INDEX games_of_black ON games(black, ended_ms)",  # the end: when somebody's first game was
     "CREATE INDEX rounds_without_game_of_player ON rounds_without_game(player, pool, tournament)",
     "CREATE INDEX rounds_without_game_by_entry ON rounds_without_game(position)",
     "CREATE INDEX corrections_by_subject ON corrections(subject)",

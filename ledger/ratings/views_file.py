@@ -107,7 +107,7 @@ def highest(points: int) -> float:
 BOUNDS = "rating_bounds"
 
 APPLICATION_ID = sqlite.VIEWS_ID
-LAYOUT = 11
+LAYOUT = 12
 _SCHEME = "scheme "
 PACKAGE = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
@@ -215,6 +215,10 @@ def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connecti
         # KiB. A large correction changes some 100 MB of pages and comes back to them; reading them anew costs a tenth.
         connection.execute(f"PRAGMA cache_size=-{65_536 if read_only else 262_144}")
         connection.execute("PRAGMA wal_autocheckpoint=8192")  # 32 MB: a live game touches many pages
+        if read_only:
+            # A graph looks up four rows a game all over the file: 1.3 ms for 100 games, and 0.9 ms where no page of
+            # it is copied. SQLite maps as much as it was built for.
+            connection.execute(f"PRAGMA mmap_size={2**40}")
     return connection
 
 

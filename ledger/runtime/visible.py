@@ -155,13 +155,13 @@ def in_cell(text: str, kind: str) -> str:
 # -- SVG and HTML --------------------------------------------------------------------------------------------------
 
 
-_MARKUP = re.compile("[&<>\"']")
+_PLAIN_IN_MARKUP = re.compile(r"[ !#-%(-;=?-~]*")  # visible ASCII without what means something there: & < > " '
 
 
 def in_markup(text: str) -> str:
     """The text as it may stand in an element of SVG or HTML, and in a quoted attribute: on one line, nothing hidden."""
+    if _PLAIN_IN_MARKUP.fullmatch(text) is not None:
+        return text  # as most of what a graph says of its games
     shown = visible(text)
-    if _MARKUP.search(shown) is None:
-        return shown  # as most of what a graph says of its games
     shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # faster than translate
     return shown.replace('"', "&quot;").replace("'", "&#39;")

@@ -17,7 +17,7 @@ from ledger.answers import (
     time_losses,
     upsets,
 )
-from ledger.answers.asking import identity_shown, names
+from ledger.answers.asking import identity_shown, shown
 from ledger.answers.graphs import pages as graph_pages
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
@@ -69,7 +69,7 @@ def _head(ledger: Ledger, person: Person, pool: str | None) -> forms.PlayerHead:
     name = ledger.pool(pool).name if pool is not None or not rated_in else rated_in[0]
     return forms.PlayerHead(
         player=person.player,
-        name=names(ledger, {person.player})[person.player],
+        name=shown(person),
         identity=identity_shown(person.identity),
         pool=name,
         pools=rated_in,
@@ -133,8 +133,8 @@ def games(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) 
             rows = player_games.games(ledger, person, head.pool, last=up_to(asked), everything=everything)
         except UnknownNameError:  # no game at all
             rows = []
-    shown, paging = paged(asked, rows)
-    return forms.GamesPage(head=head, everything=everything, games=shown, paging=paging)
+    on_page, paging = paged(asked, rows)
+    return forms.GamesPage(head=head, everything=everything, games=on_page, paging=paging)
 
 
 @of_player("/players/{}/statistics")

@@ -139,6 +139,7 @@ class Reader:
         """
         self.path, self.site = Path(path), site or Site()
         self.renderer = Renderer(self.site)
+        self._answerer = f"{PROGRAM} {self.site}"  # in the entity tag of every answer
         self.executor = ThreadPoolExecutor(threads, thread_name_prefix="reader")
         self.scanner = ThreadPoolExecutor(1, thread_name_prefix="scanner")
         self.kept = Kept()
@@ -254,7 +255,7 @@ class Reader:
     def _tag(self, held: _Open, position: int, target: str, now: datetime | None) -> str:
         """What is another one where the answer may be: by file, alarm, program, site, address, position, and day."""
         day = "" if now is None else f"-{now.astimezone(UTC):%Y%m%d}"
-        origin = f"{PROGRAM} {held.inode} {held.alarm} {self.site} {target}"
+        origin = f"{self._answerer} {held.inode} {held.alarm} {target}"
         return f'"{position}-{sha256(origin.encode()).hexdigest()[:16]}{day}"'
 
     def _made(self, route: Route, asked: Mapping[str, Any], value: Any, around: Around, tag: str) -> Answer:

@@ -25,7 +25,7 @@ from .sites import Site
 
 _FOLDER = Path(__file__).parent
 _TEMPLATES, _STATIC = _FOLDER / "templates", _FOLDER / "static"
-_DATA = ("colour",)  # of a bar, what its title does not tell the script
+_DATA = ("bar", "colour")  # what a bar's title does not tell the script
 _MEDIA = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
 

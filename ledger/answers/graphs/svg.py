@@ -6,8 +6,8 @@ facts in ``data-`` attributes. All text is escaped here; colours and patterns ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from functools import partial
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache, partial
 from math import isfinite
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ _AXIS_WORDS, _SECOND_WORDS = _BASE + 18, _BASE + 33
 _LEGEND = _BASE + BELOW - 6
 _SPOT = 5.0  # side of the square that is an opponent's rating
 Link = Callable[[PlayerBars, Bar], str | None]
+Fact = tuple[str, Callable[[Bar, PlayerBars], object]]  # a fact's name, and what it is of a bar
 
 
 def address(_: PlayerBars, bar: Bar) -> str | None:
@@ -58,7 +59,7 @@ def drawing(
         data: which facts stand in ``data-`` attributes; None: all.
     """
     layout = lay_out(page, opponents=look.opponents)
-    drawn = _Drawn(look, link, EVERY_FACT if data is None else frozenset(data))
+    drawn = _Drawn(look, link, [fact for fact in _FACTS if data is None or fact[0] in data])
     height = _BASE + BELOW
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="rg" width="{_n(layout.width)}" height="{_n(height)}" '
@@ -83,6 +84,7 @@ def drawing(
     return "\n".join(parts)
 
 
+@lru_cache(maxsize=4_096)  # bars of one graph share most of their lengths, and graphs of as many games their places
 def _n(length: float) -> str:
     """A length as SVG has it, to a hundredth of a pixel."""
     text = f"{length:.2f}".rstrip("0").rstrip(".")
@@ -163,7 +165,7 @@ class _Drawn(NamedTuple):
 
     look: Look
     link: Link
-    data: frozenset[str]
+    facts: Sequence[Fact]
 
 
 def _bars(page: Page, layout: GraphLayout, drawn: _Drawn) -> list[str]:
@@ -202,12 +204,9 @@ def _spot(bar: Bar, x: float, layout: GraphLayout, *further: str) -> str:
 def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Drawn, *, with_spot: bool) -> str:
     y, kind, fill = _BASE - 6.0, "bar none", "none"
     if bar.rating is not None and isfinite(bar.rating):
-        y, kind, fill = (
-            layout.scale.y(bar.rating),
-            f"bar fill-{wording.kind(bar)}",
-            fill_of(wording.kind(bar), how.look),
-        )
-        kind += " provisional" if bar.provisional else ""
+        ended = wording.kind(bar)
+        y, fill = layout.scale.y(bar.rating), fill_of(ended, how.look)
+        kind = f"bar fill-{ended} provisional" if bar.provisional else f"bar fill-{ended}"
     left, width = _n(x - layout.bar / 2), _n(layout.bar)
     drawn = [_box("hit", left, TOP, width, "transparent")]
     if bar.provisional:
@@ -230,37 +229,34 @@ def _symbol(bar: Bar, player: PlayerBars, drawn: str, how: _Drawn) -> str:
     href = how.link(player, bar)
     way, end = ('<g tabindex="0" role="img"', "g") if href is None else (f'<a href="{in_markup(href)}"', "a")
     named = f'{way} aria-label="{label}"><title>{title}</title>{drawn}</{end}>'
-    return f'<g role="listitem" {data_of(bar, player, how.data)}>{named}</g>'
+    return f'<g role="listitem" {data_of(bar, player, how.facts)}>{named}</g>'
 
 
-_DATA: tuple[tuple[str, Callable[[Bar], object]], ...] = (
-    ("n", lambda bar: bar.n),
-    ("game", lambda bar: bar.game),
-    ("ended", lambda bar: bar.ended),
-    ("colour", lambda bar: bar.colour),
-    ("result", wording.kind),
-    ("termination", lambda bar: bar.termination),
-    ("rating", lambda bar: bar.rating),
-    ("opponent", lambda bar: bar.opponent),
-    ("opponent-rating", lambda bar: bar.opponent_rating_before),
-    ("opponent-rating-now", lambda bar: bar.opponent_rating_now),
-    ("tournament", lambda bar: bar.tournament),
-    ("scheme", lambda bar: bar.scheme),
-    ("address", lambda bar: bar.address),
-    ("final-position", lambda bar: bar.final_position),
+_FACTS: Sequence[Fact] = (
+    ("player", lambda _, player: player.name),
+    ("bar", lambda bar, player: wording.anchor(player, bar)),
+    ("n", lambda bar, _: bar.n),
+    ("game", lambda bar, _: bar.game),
+    ("ended", lambda bar, _: bar.ended),
+    ("colour", lambda bar, _: bar.colour),
+    ("result", lambda bar, _: wording.kind(bar)),
+    ("termination", lambda bar, _: bar.termination),
+    ("rating", lambda bar, _: bar.rating),
+    ("opponent", lambda bar, _: bar.opponent),
+    ("opponent-rating", lambda bar, _: bar.opponent_rating_before),
+    ("opponent-rating-now", lambda bar, _: bar.opponent_rating_now),
+    ("tournament", lambda bar, _: bar.tournament),
+    ("scheme", lambda bar, _: bar.scheme),
+    ("address", lambda bar, _: bar.address),
+    ("final-position", lambda bar, _: bar.final_position),
 )
 
 
-EVERY_FACT = frozenset({"player", *(name for name, _ in _DATA)})
-
-
-def data_of(bar: Bar, player: PlayerBars, asked: frozenset[str]) -> str:
+def data_of(bar: Bar, player: PlayerBars, facts: Sequence[Fact]) -> str:
     """Facts of a bar as ``data-`` attributes; numbers unrounded, what is unknown left out."""
-    attributes = [f'data-bar="{wording.anchor(player, bar)}"']
-    if "player" in asked:
-        attributes.insert(0, f'data-player="{in_markup(player.name)}"')
-    for name, value_of in _DATA:
-        value = value_of(bar) if name in asked else None
+    attributes = []
+    for name, value_of in facts:
+        value = value_of(bar, player)
         if value is not None:
             attributes.append(f'data-{name}="{in_markup(value) if isinstance(value, str) else repr(value)}"')
     return " ".join(attributes)

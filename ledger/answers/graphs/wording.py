@@ -26,7 +26,7 @@ def points(rating: float | None) -> str:
     """A rating as people read it, to the nearest point; a dash where there is none."""
     if rating is None or isnan(rating):
         return "-"
-    return f"{rating:.0f}" if abs(rating) < _MOST_DIGITS else f"{rating:.3g}"
+    return f"{rating:.0f}" if -_MOST_DIGITS < rating < _MOST_DIGITS else f"{rating:.3g}"
 
 
 def counted(number: int, thing: str) -> str:
