@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ledger.answers import upsets
+from ledger.answers import players, upsets
 from ledger.book import game_book, judging, roster
 from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.words import Carry, Standing
@@ -288,6 +288,15 @@ def test_the_largest_upsets_come_from_an_end_of_their_index(path: Path) -> None:
         assert plan(ledger.views.connection, upsets._SMALL) == [
             "SEARCH upsets USING PRIMARY KEY (pool=?)",
             "USE TEMP B-TREE FOR ORDER BY",
+        ]
+
+
+def test_when_a_players_first_game_ended_is_read_from_indexes_alone(path: Path) -> None:
+    with Ledger.open(path, clock=lambda: NOW) as ledger:
+        told = plan(ledger.views.connection, players._FIRST_GAME)
+        assert [each for each in told if "games" in each] == [
+            "SEARCH games USING COVERING INDEX games_of_white (white=?)",
+            "SEARCH games USING COVERING INDEX games_of_black (black=?)",
         ]
 
 

@@ -63,6 +63,7 @@ class OpenLedger:
         self.checkpoints = Checkpoints(path, journal)
         self.impacts: dict[tuple[int, int], tuple[int, object]] = {}
         self._issued = IssuedTokens(journal)
+        self._first: SchemeAdopted | None = None  # read once: the first entry of a journal stays what it is
         self._recorder = Recorder(journal, self.now_ms, self.standing)
 
     def __enter__(self) -> Self:
@@ -163,11 +164,14 @@ class OpenLedger:
 
     def first_scheme(self) -> SchemeAdopted:
         """The adoption that the ledger was made with; StorageError where the journal does not begin with one."""
-        for bodies in self.journal.read(0, 1):
-            event = codec.decode(bodies[0]).event
-            if isinstance(event, SchemeAdopted):
-                return event
-        raise StorageError(str(self.path), "the journal does not begin with a scheme; it was never initialised")
+        self.refuse_other_threads()
+        if self._first is None:
+            event = next((codec.decode(bodies[0]).event for bodies in self.journal.read(0, 1)), None)
+            if not isinstance(event, SchemeAdopted):
+                why = "the journal does not begin with a scheme; it was never initialised"
+                raise StorageError(str(self.path), why)
+            self._first = event
+        return self._first
 
     def first_pool(self) -> str:
         """The name of the ledger's first pool."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 # Marks over or under one letter that are shown; UTS #39, section 5.4, finds more than four in no language.
@@ -155,13 +156,22 @@ def in_cell(text: str, kind: str) -> str:
 # -- SVG and HTML --------------------------------------------------------------------------------------------------
 
 
-_PLAIN_IN_MARKUP = re.compile(r"[ !#-%(-;=?-~]*")  # visible ASCII without what means something there: & < > " '
+_PLAIN_IN_MARKUP = re.compile(r"[ !#-%'-;=?-~]*")  # visible ASCII without what means something there: & < > "
+_PLAIN_LINES = re.compile(r"[ !#-%'-;=?-~\n]*")
 
 
 def in_markup(text: str) -> str:
     """The text as it may stand in an element of SVG or HTML, and in a quoted attribute: on one line, nothing hidden."""
-    if _PLAIN_IN_MARKUP.fullmatch(text) is not None:
-        return text  # as most of what a graph says of its games
+    if _PLAIN_IN_MARKUP.fullmatch(text) is not None:  # as most of what a graph says of its games
+        return text.replace("'", "&#39;")
     shown = visible(text)
     shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # faster than translate
     return shown.replace('"', "&quot;").replace("'", "&#39;")
+
+
+def lines_in_markup(lines: Sequence[str]) -> str:
+    """Lines as ``in_markup`` writes each, with a line feed between two: looked at together where they are plain."""
+    text = "\n".join(lines)
+    if text.count("\n") == len(lines) - 1 and _PLAIN_LINES.fullmatch(text) is not None:
+        return text.replace("'", "&#39;")
+    return "\n".join(map(in_markup, lines))

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.runtime.visible import MOST_MARKS, in_cell, in_json, in_markup, visible
+from ledger.runtime.visible import MOST_MARKS, in_cell, in_json, in_markup, lines_in_markup, visible
 from tests.kit.code import sources, tree_of
 from tools import output
 from tools.output import FORMATS, format_options, titled_table, write, write_one
@@ -306,6 +306,11 @@ def test_any_text_stands_in_markup_as_it_is_shown(text: str) -> None:
     element = ET.fromstring(f"<t a=\"{in_markup(text)}\" b='{in_markup(text)}'>{in_markup(text)}</t>")
     assert (element.text or "") == visible(text)
     assert [element.get("a"), element.get("b"), len(element)] == [visible(text), visible(text), 0]
+
+
+@given(st.lists(st.text(st.sampled_from(["a", " ", "'", '"', "<", "&", "\n", "\u202e", "é", "~"])) | st.text()))
+def test_lines_stand_in_markup_as_each_of_them_does(lines: list[str]) -> None:
+    assert lines_in_markup(lines) == "\n".join(map(in_markup, lines))
 
 
 def test_a_document_goes_out_byte_by_byte(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

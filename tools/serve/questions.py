@@ -36,7 +36,7 @@ from ledger.answers import (
     time_losses,
     upsets,
 )
-from ledger.answers.asking import Naming, identity_shown, names, naming_now, shown
+from ledger.answers.asking import Naming, identity_shown, names, naming_now
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.crosstables.crosstable import TableChoice
 from ledger.answers.game_pgn import game_pgn
@@ -275,14 +275,11 @@ def prediction(ledger: Ledger, asked: Asked) -> predictions.Prediction:
 
 def graph(ledger: Ledger, asked: Asked) -> Any:
     """The rating graph of a player: as data, or as a picture."""
-    person, rated_by = player_asked(ledger, asked["player"]), ledger.pool(asked["pool"])
-    if not is_rated(ledger, person, asked["pool"]):
-        raise UnknownNameError("rated game of", shown(person), f"pool {rated_by.name!r} has none, so there is no graph")
     against = None if asked["against"] is None else player_asked(ledger, asked["against"])
     page = pages.page(
         ledger,
-        person,
-        rated_by.name,
+        player_asked(ledger, asked["player"]),
+        asked["pool"],
         number=asked["page"],
         last=asked["last"],
         by="date" if against is not None else asked["by"],

@@ -15,7 +15,7 @@ from ledger.answers.graphs import wording
 from ledger.answers.graphs.bars import Bar, Page, PlayerBars
 from ledger.answers.graphs.layout import BELOW, HEIGHT, LEFT, NOW_WIDTH, TOP, GraphLayout, lay_out
 from ledger.answers.graphs.looks import PLAIN, Look, fill_of, patterns, style
-from ledger.runtime.visible import in_markup, visible
+from ledger.runtime.visible import in_markup, lines_in_markup, visible
 
 LONGEST_NAME = 36  # characters in the heading
 _BASE = TOP + HEIGHT
@@ -196,8 +196,7 @@ def _has_spot(bar: Bar) -> bool:
 def _spot(bar: Bar, x: float, layout: GraphLayout, *further: str) -> str:
     """The small square that is the opponent's rating, with it and *further* lines in its title."""
     y = layout.scale.y(bar.opponent_rating_before or 0.0) - _SPOT / 2
-    lines = (f"Opponent's rating: {wording.points(bar.opponent_rating_before)}", *further)
-    title = "\n".join(map(in_markup, lines))
+    title = lines_in_markup([f"Opponent's rating: {wording.points(bar.opponent_rating_before)}", *further])
     return f'<rect class="spot" x="{_n(x - _SPOT / 2)}" y="{_n(y)}" width="5" height="5"><title>{title}</title></rect>'
 
 
@@ -224,7 +223,7 @@ def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Draw
 
 def _symbol(bar: Bar, player: PlayerBars, drawn: str, how: _Drawn) -> str:
     """What stands for a game: a link where the bar leads somewhere, with label, title and the facts of the game."""
-    title = "\n".join(map(in_markup, wording.details(bar, player)))
+    title = lines_in_markup(wording.details(bar, player))
     label = in_markup(wording.short(bar))
     href = how.link(player, bar)
     way, end = ('<g tabindex="0" role="img"', "g") if href is None else (f'<a href="{in_markup(href)}"', "a")
