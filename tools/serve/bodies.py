@@ -132,7 +132,7 @@ class CorrectionTold:
 class DecisionTold:
     """What becomes of a proposal."""
 
-    decision: str = documented("what is decided", enum=[word.value for word in Decision])
+    decision: str = documented("approved, rejected or withdrawn", enum=[word.value for word in Decision])
     reason: str | None = maybe("why, where that is to be kept")
     seen: int | None = maybe("of an approval: the entries for which its impact was looked at, as the preview says")
 

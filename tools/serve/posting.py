@@ -136,7 +136,7 @@ class Posting:
         state = await self._job_state(request)
         if state.place is None:
             address = self._job_address(state.told["job"])
-            words = f"there is no result: the job is {state.told['state']}; {address} says more"
+            words = f"the job has no result, its state is {state.told['state']!r}: {address} says more"
             raise RefusedError(problems.problem(404, words))
         headers = {**self._headers, "Cache-Control": "no-store", "Content-Type": state.media}
         return FileResponse(state.place, headers=headers, filename=state.name)

@@ -111,6 +111,10 @@ def of_error(error: LedgerError) -> Problem:
     return problem(503, "the ledger cannot be read at present; ask again later")
 
 
+# Where a body says what a rule refuses of a proposal as a whole; what others refuse stands in no body.
+_OF_THE_WHOLE = {"no-reason": "/reason", "nothing-proposed": "/changes", "unseen-entries": "/seen"}
+
+
 def _faults(error: RejectedError) -> list[Fault]:
     """What is wrong one by one, where a refusal says more than its words: the two values, or each change."""
     if isinstance(error, ConflictError):
@@ -118,7 +122,11 @@ def _faults(error: RejectedError) -> list[Fault]:
         return [Fault(parameter=None, detail=str(error), pointer=where, stored=error.stored, given=error.given)]
     if isinstance(error, ProposalError):
         return [
-            Fault(parameter=None, detail=refusal.message, pointer=f"/changes/{max(refusal.number, 1) - 1}")
+            Fault(
+                parameter=None,
+                detail=refusal.message,
+                pointer=f"/changes/{refusal.number - 1}" if refusal.number else _OF_THE_WHOLE.get(refusal.rule),
+            )
             for refusal in error.refusals
         ]
     return []
