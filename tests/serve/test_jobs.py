@@ -90,7 +90,7 @@ def test_a_job_writes_what_its_command_prints(
     kind: str, body: Mapping[str, Any], words: str, job_api: Api, job_club: Path, run: Run
 ) -> None:
     state, result = done(job_api, kind, body)
-    assert (state["state"], state["exit_code"]) == ("done", 0), state
+    assert (state["command"], state["state"], state["exit_code"]) == (words.split(maxsplit=1)[0], "done", 0), state
     assert result is not None
     printed = run(*(job_club if word == "DB" else word for word in words.split()))
     assert printed.code == 0, printed.err

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import partial
@@ -25,7 +25,7 @@ from ledger.ledger import Ledger
 
 from . import synthetic
 from .datasets import GameSet, in_millions
-from .measuring import cost_of, in_turns
+from .measuring import in_turns
 from .processes import PROC, descendants
 from .rivals import installed
 from .table import Line, line
@@ -117,26 +117,21 @@ def _costs(server: Server, path: Path, players: Sequence[int], where: str, round
         "tag": partial(_apiece_tagged, server, graphs[:TAGGED]),
         "page": partial(_apiece, server, cycle([f"/players/{player}" for player in players])),
     }
-    with Ledger.open(path, follow=False) as ledger:
-        works["library"] = partial(_library, ledger, cycle(players))
-        if installed("datasette"):
-            with _datasette(path, players) as more:
-                measured = _in_turns(works | more, rounds)
-        else:
-            measured = _in_turns(works, rounds)
     if installed("datasette"):
+        with _datasette(path, players) as more:
+            in_turns(works | more, 1)  # to warm up
+            measured = in_turns(works | more, max(rounds, ROUNDS))
         rates = {name: [1 / seconds for seconds in each] for name, each in measured.items()}
         yield line("serve-graph", where, rates["graph"], rates["their-json"])
         yield line("serve-tag", where, rates["tag"], rates["their-json"])
         yield line("serve-page", where, rates["page"], rates["their-page"])
+    with Ledger.open(path, follow=False) as ledger:
+        asked = cycle(players[::-1])  # whom nobody asked about as yet: no answer is kept
+        turns = [_served_and_alone(server, ledger, asked) for _ in range(1 + max(rounds, ROUNDS))]
+    served, alone = zip(*turns[1:], strict=True)  # the first one was to warm up
     # the machine may have been slower while the library was called: what is added may seem to be nothing
-    beyond = [max(served - alone, 1e-6) for served, alone in zip(measured["graph"], measured["library"], strict=True)]
-    yield line("serve-added", where, beyond, measured["library"])
-
-
-def _in_turns(works: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-    in_turns(works, 1)  # to warm up
-    return in_turns(works, max(rounds, ROUNDS))
+    beyond = [max(whole - part, 1e-6) for whole, part in zip(served, alone, strict=True)]
+    yield line("serve-added", where, beyond, alone)
 
 
 @contextmanager
@@ -179,16 +174,22 @@ def _apiece_tagged(server: Server, addresses: Sequence[str]) -> float:
         return max(server.cpu() - begun, 1 / _TICK) / (REQUESTS * 5)
 
 
-def _library(ledger: Ledger, players: Iterator[int]) -> float:
-    """Seconds of the processor for each graph as JSON, by the call that the server makes."""
+def _served_and_alone(server: Server, ledger: Ledger, players: Iterator[int]) -> tuple[float, float]:
+    """Seconds of the processor for each graph as JSON: over HTTP, and by the library's call that the server makes.
 
-    def call() -> None:
+    The two take turns graph by graph, for the machine is not as fast from one second to the next, and whoever is
+    asked now and then finds less in the processor's caches than who is asked again at once.
+    """
+    alone = 0.0
+    with closing(server.connection()) as connection:
+        begun = server.cpu()
         for player in islice(players, REQUESTS):
+            _ask(connection, f"/api/v1/players/{player}/graph?last={GAMES}")
+            before = time.process_time()
             with ledger.moment():
-                person = ledger.player(player)
-                json_form.as_json(pages.page(ledger, person, last=GAMES))
-
-    return cost_of(call).cpu / REQUESTS
+                json_form.as_json(pages.page(ledger, ledger.player(player), last=GAMES))
+            alone += time.process_time() - before
+        return (server.cpu() - begun) / REQUESTS, alone / REQUESTS
 
 
 def _ask(connection: http.client.HTTPConnection, address: str, tag: str | None = None) -> tuple[str | None, int]:

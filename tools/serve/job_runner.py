@@ -70,7 +70,7 @@ class _Job:
         """How far it is, as ``jobs.JobState`` has it."""
         is_done = self.state == "done"
         fields = {
-            "job": self.word, "kind": self.args["command"], "state": self.state, "ahead": ahead,
+            "job": self.word, "command": self.args["command"], "state": self.state, "ahead": ahead,
             **_progress(self.progress), "exit_code": self.exit_code,
             "said": [line.replace(str(self.result), self.args["name"]) for line in _said(self.says)],
             "size": self.result.stat().st_size if is_done else None,

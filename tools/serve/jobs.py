@@ -62,7 +62,7 @@ class JobAnswer:
     """A job, and how far it is."""
 
     job: str = documented("its name, which only whoever began it knows")
-    kind: str = documented("the command that it runs")
+    command: str = documented("the command that it runs")
     state: str = documented(
         "waiting for others; running; done, with a result; failed; ended, by DELETE or for taking too long",
         enum=["waiting", "running", "done", "failed", "ended"],
