@@ -156,8 +156,8 @@ def in_cell(text: str, kind: str) -> str:
 # -- SVG and HTML --------------------------------------------------------------------------------------------------
 
 
-_PLAIN_IN_MARKUP = re.compile(r"[ !#-%'-;=?-~]*")  # visible ASCII without what means something there: & < > "
-_PLAIN_LINES = re.compile(r"[ !#-%'-;=?-~\n]*")
+_PLAIN = " !#-%'-;=?-~"  # visible ASCII without what means something in markup: & < > "
+_PLAIN_IN_MARKUP, _PLAIN_LINES = re.compile(f"[{_PLAIN}]*"), re.compile(f"[{_PLAIN}\n]*")
 
 
 def in_markup(text: str) -> str:

@@ -203,9 +203,9 @@ def _spot(bar: Bar, x: float, layout: GraphLayout, *further: str) -> str:
 def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Drawn, *, with_spot: bool) -> str:
     y, kind, fill = _BASE - 6.0, "bar none", "none"
     if bar.rating is not None and isfinite(bar.rating):
-        ended = wording.kind(bar)
-        y, fill = layout.scale.y(bar.rating), fill_of(ended, how.look)
-        kind = f"bar fill-{ended} provisional" if bar.provisional else f"bar fill-{ended}"
+        result = wording.kind(bar)
+        y, fill = layout.scale.y(bar.rating), fill_of(result, how.look)
+        kind = f"bar fill-{result} provisional" if bar.provisional else f"bar fill-{result}"
     left, width = _n(x - layout.bar / 2), _n(layout.bar)
     drawn = [_box("hit", left, TOP, width, "transparent")]
     if bar.provisional:
