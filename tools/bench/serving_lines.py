@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import os
 import re
 import socket
 import subprocess
@@ -11,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
@@ -26,7 +25,7 @@ from ledger.ledger import Ledger
 from . import synthetic
 from .datasets import GameSet, in_millions
 from .measuring import in_turns
-from .processes import PROC, descendants
+from .processes import TICK, cpu_of, descendants
 from .rivals import installed
 from .table import Line, line
 
@@ -43,7 +42,6 @@ LARGEST_PAGE = 30_000  # bytes as sent
 _BETWEEN = (
     "SELECT player FROM current WHERE pool = 1 AND n BETWEEN 100 AND 1500 ORDER BY player LIMIT ?"  # as many of each
 )
-_TICK = os.sysconf("SC_CLK_TCK")
 _ADDRESS = re.compile(r"http://[\w.:\[\]]+:\d+")
 
 
@@ -56,22 +54,12 @@ class Server:
 
     def cpu(self) -> float:
         """Seconds of the processor so far, of all its living processes."""
-        return sum(_cpu_of(pid) for pid in (self.pid, *descendants(self.pid)))
+        return sum(cpu_of(pid) for pid in (self.pid, *descendants(self.pid)))
 
     def connection(self) -> http.client.HTTPConnection:
         """A connection that stays open."""
         place = urlsplit(self.address)
         return http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
-
-
-def _cpu_of(pid: int) -> float:
-    """Seconds of the processor of a process: of its threads to the nanosecond, or where that is not kept, in ticks."""
-    with suppress(OSError):
-        if threads := list((PROC / str(pid) / "task").glob("*/schedstat")):
-            return sum(int(thread.read_bytes().split()[0]) for thread in threads) / 1e9
-        fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICK
-    return 0.0
 
 
 @contextmanager
@@ -161,7 +149,7 @@ def _apiece(server: Server, addresses: Iterator[str]) -> float:
         begun = server.cpu()
         for address in islice(addresses, REQUESTS):
             _ask(connection, address)
-        return max(server.cpu() - begun, 1 / _TICK) / REQUESTS
+        return max(server.cpu() - begun, 1 / TICK) / REQUESTS
 
 
 def _apiece_tagged(server: Server, addresses: Sequence[str]) -> float:
@@ -171,7 +159,7 @@ def _apiece_tagged(server: Server, addresses: Sequence[str]) -> float:
         begun = server.cpu()
         for address in islice(cycle(addresses), REQUESTS * 5):
             _ask(connection, address, tags[address])
-        return max(server.cpu() - begun, 1 / _TICK) / (REQUESTS * 5)
+        return max(server.cpu() - begun, 1 / TICK) / (REQUESTS * 5)
 
 
 def _served_and_alone(server: Server, ledger: Ledger, players: Iterator[int]) -> tuple[float, float]:
