@@ -45,6 +45,19 @@ class MalformedError(LedgerError, ValueError):
         super().__init__("\n".join(self.problems))
 
 
+class BatchError(MalformedError):
+    """A file of corrections has rows that cannot be read, or that may not be proposed; nothing of it was proposed.
+
+    Attributes:
+        faults: the line and what is wrong there, in order of the lines.
+        reason_faults: what is wrong with the reason that was given with it.
+    """
+
+    def __init__(self, faults: Sequence[tuple[int, str]], reason_faults: Sequence[str] = ()) -> None:
+        self.faults, self.reason_faults = tuple(faults), tuple(reason_faults)
+        super().__init__([*(f"line {line}: {message}" for line, message in self.faults), *self.reason_faults])
+
+
 class RejectedError(LedgerError):
     """A well-formed event may not follow what the journal holds.
 

@@ -18,6 +18,7 @@ import pytest
 from ledger import errors, schemes
 from ledger.answers import publications, rankings
 from ledger.answers.rows import as_rows
+from ledger.correcting.corrections import Sending
 from ledger.errors import LedgerError, RejectedError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import assemble, decode
@@ -72,6 +73,14 @@ def later_layout(scene: ClubOfTwo) -> None:
     scene.ledger.close()
     run_sql(scene.path, "PRAGMA user_version=9")
     Ledger.open(scene.path)
+
+
+def sent_already(scene: ClubOfTwo) -> None:
+    corrections = scene.ledger.corrections
+    void = corrections.verbs.change("void", {"game": "r1-b1"})
+    sending = Sending("letter 7", b"void r1-b1")
+    corrections.propose_each([[void]], reason="twice", by="eve", sending=sending)
+    corrections.sent_before(Sending("letter 7", b"void r2-b2"), reason="twice", by="eve")
 
 
 def stray_views(scene: ClubOfTwo) -> None:
@@ -299,6 +308,10 @@ CATALOGUE: dict[str, Provoke] = {
     "proposal": lambda scene: scene.ledger.propose(
         [Change(do=Verb.UNDO, proposal=7), Change(do=Verb.MERGE, player=1, into=9)], reason="", by="eve"
     ),
+    "malformed-batch": lambda scene: scene.ledger.corrections.propose_batch(
+        b"verb,game,to\nresult,r1-b1,2-0\nviod,r1-b1,\n", reason="", by="eve"
+    ),
+    "sent-already": sent_already,
     "unknown-name-kind": lambda scene: scene.ledger.entries("clock"),
     "too-long": too_long,
 }

@@ -6,7 +6,9 @@ decision makes of the facts is the game book's business.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import count, groupby
 from typing import Any
 
 import attrs
@@ -17,11 +19,11 @@ from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
 from ledger.correcting.drafts import Drafts, entries_of_proposal, facts_of_approval
 from ledger.correcting.previews import Impact, Previews
-from ledger.correcting.verbs import Verbs
-from ledger.errors import ProposalError, Refusal, UnknownNameError
+from ledger.correcting.verbs import Verbs, at_lines, read_batch
+from ledger.errors import BatchError, ProposalError, Refusal, RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
-from ledger.facts.events import ROLES_OF, CorrectionDecided, Decision, Event, Role
+from ledger.facts.events import ROLES_OF, CorrectionDecided, CorrectionProposed, Decision, Event, Role
 from ledger.facts.words import Receipt
 from ledger.journal import Writer
 from ledger.journal.tokens import VERBS_OF
@@ -37,11 +39,26 @@ class Proposed:
         proposal: its number.
         receipts: its entries.
         alike: numbers of the open proposals that speak of the same facts.
+        duplicate: whether it had been sent and recorded before, so that nothing was recorded.
     """
 
     proposal: int
     receipts: tuple[Receipt, ...]
     alike: tuple[int, ...]
+    duplicate: bool = False
+
+
+@attrs.frozen
+class Sending:
+    """What tells that something is sent again.
+
+    Attributes:
+        word: that whoever sends it made up; the same person who uses it again sends the same again.
+        content: what is sent, but for its reason, which may be erased and must not be guessed at later.
+    """
+
+    word: str
+    content: bytes
 
 
 @attrs.frozen
@@ -77,6 +94,18 @@ class ShownProposal:
         return "undone" if proposal.why_not is None else "without effect"
 
 
+def _key(proposal: int, part: int = 1) -> str:
+    return f"proposal:{proposal}@{part}"
+
+
+def _number(key: str) -> int:
+    return int(key.removeprefix("proposal:").partition("@")[0])
+
+
+def _sent_by(person: str, sending: Sending) -> str:
+    return f"{person}\n{sending.word}"
+
+
 @attrs.frozen
 class Corrections:
     """The corrections of one ledger.
@@ -109,16 +138,29 @@ class Corrections:
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
     ) -> Proposed:
-        """Record a proposal; it acts once it is approved.
+        """Record a proposal, as ``propose_each`` does."""
+        return self.propose_each([changes], reason=reason, by=by, token=token)[0]
+
+    def propose_each(
+        self,
+        proposals: Sequence[Sequence[Change]],
+        *,
+        reason: str,
+        by: str | None = None,
+        token: str | None = None,
+        sending: Sending | None = None,
+    ) -> list[Proposed]:
+        """Record proposals in one transaction: all, or none; each acts once it is approved.
 
         Args:
-            changes: what is to be changed; ``drafts`` writes them.
+            proposals: of each, what is to be changed; ``drafts`` writes that.
             reason: why, 1 to 1,000 characters.
             by: who proposes; where tokens are set up, the token of a corrector names that person.
             token: that token.
+            sending: what tells a repeat, which ``sent_before`` finds from then on.
 
         Raises:
-            ProposalError: one of the changes may not be proposed; all faults are listed.
+            ProposalError: one of the changes may not be proposed; all faults of the first such proposal are listed.
             RejectedError: for want of a token.
             MalformedError: no name of a person.
             StorageError: a file refuses.
@@ -127,29 +169,111 @@ class Corrections:
         who = self.ledger.tokens.who(token, by, Role.CORRECTOR, tried)
         # Only to refuse a name that no entry may hold before anything long is done.
         codec.seal_actor(who.name)
-        numbers: list[int] = []
-        alike: list[int] = []
+        alike: dict[int, tuple[int, ...]] = {}
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
             self.ledger.tokens.check(who, Role.CORRECTOR, writer.size + 1, tried)
             self.ledger.level()
             judging = self._judging(now_ms)
-            refusals = [Refusal(0, "no-reason", fault) for fault in reason_faults(reason)]
-            refusals += judging.refusals(changes)
-            number = judging.decided.next_number()
-            if refusals:
-                raise ProposalError(f"proposal:{number}@1", refusals)
-            numbers.append(number)
-            alike.extend(judging.decided.open_about([change.subject for change in changes]))
-            key = f"proposal:{number}@1"
-            sealed = self.ledger.people.reasons.keep(writer, {key: reason})[key]
-            return entries_of_proposal(number, changes, sealed, proven=who.proven, by_token=who.entry)
+            first = judging.decided.next_number()
+            about: defaultdict[str, list[int]] = defaultdict(list)  # by subject, who of these speaks of it
+            for number, changes in enumerate(proposals, first):
+                refusals = [Refusal(0, "no-reason", fault) for fault in reason_faults(reason)]
+                refusals += judging.refusals(changes)
+                if refusals:
+                    raise ProposalError(_key(number), refusals)
+                subjects = dict.fromkeys(change.subject for change in changes)
+                # those that are proposed together are open by then, too
+                beside = {other for subject in subjects for other in about[subject]}
+                alike[number] = (*judging.decided.open_about([*subjects]), *sorted(beside))
+                for subject in subjects:
+                    about[subject].append(number)
+            sealed = self.ledger.people.reasons.keep(writer, {_key(number): reason for number in alike})
+            if sending is not None:
+                # Before the journal takes them: the other way a crash would let the same be proposed once more.
+                word, key = _sent_by(who.name, sending), _key(first)
+                self.ledger.tokens.file.note_sending(word, sending.content, key, sealed[key], len(alike))
+            return [
+                entry
+                for number, changes in zip(alike, proposals, strict=True)
+                for entry in entries_of_proposal(
+                    number, changes, sealed[_key(number)], proven=who.proven, by_token=who.entry
+                )
+            ]
 
         # what is long is done before the lock; the gate takes in what came since
         self.ledger.level()
         with self.ledger.tokens.noting(who, tried):
             receipts = self.ledger.record_judged(gate, who.name)
-        return Proposed(numbers[0], tuple(receipts), tuple(alike))
+        of_each = groupby(receipts, lambda receipt: _number(receipt.key))
+        return [Proposed(number, tuple(parts), alike[number]) for number, parts in of_each]
+
+    def propose_batch(
+        self,
+        content: bytes,
+        *,
+        reason: str,
+        each: bool = False,
+        by: str | None = None,
+        token: str | None = None,
+        sending: Sending | None = None,
+    ) -> list[Proposed]:
+        """Propose every row of a CSV file, whose columns ``verbs.read_batch`` tells: all of them, or none.
+
+        Args:
+            content: the file, UTF-8.
+            reason: why, 1 to 1,000 characters.
+            each: a proposal, and so a decision, for each row; else one for all.
+            by: who proposes, as in ``propose_each``.
+            token: a token, as there.
+            sending: what tells a repeat, as there.
+
+        Raises:
+            BatchError: rows that cannot be read, or may not be proposed; all faults are listed by their lines.
+            ProposalError, RejectedError, MalformedError, StorageError: as in ``propose_each``.
+        """
+        rows, faults = read_batch(self.verbs, content)
+        changes = [row.change for row in rows]
+        if rows:
+            faults += at_lines(rows, self.refusals(changes))
+        if faults:
+            raise BatchError(sorted(faults), reason_faults(reason))
+        parts = [[change] for change in changes] if each else [changes]
+        return self.propose_each(parts, reason=reason, by=by, token=token, sending=sending)
+
+    def sent_before(
+        self, sending: Sending, *, reason: str, by: str | None = None, token: str | None = None
+    ) -> list[Proposed]:
+        """What was proposed when the same person sent the same before; empty where that was not, or was not recorded.
+
+        It is asked before the changes are worked out, for facts may stand otherwise since.
+
+        Raises:
+            RejectedError: something else was sent under that word; or for want of a token.
+            StorageError: a file refuses.
+        """
+        who = self.ledger.tokens.who(token, by, Role.CORRECTOR, "propose a correction")
+        row = self.ledger.tokens.file.sending(_sent_by(who.name, sending), sending.content)
+        stored = None if row is None else self.ledger.journal.find([row.entry]).get(row.entry)
+        entry = None if stored is None else codec.decode(stored.body).event
+        if row is None or not isinstance(entry, CorrectionProposed) or entry.reason != row.reason:
+            return []
+        if not row.is_same or self.ledger.people.reasons.text(row.reason) not in {reason, None}:  # None: it was erased
+            message = (
+                f"something else was sent under the same word, as proposal {entry.proposal}: "
+                "open the form anew, or take another Idempotency-Key"
+            )
+            raise RejectedError("sent-already", row.entry, message)
+        numbers = range(entry.proposal, entry.proposal + row.proposals)
+        return [Proposed(number, tuple(self._receipts_of(number)), (), duplicate=True) for number in numbers]
+
+    def _receipts_of(self, proposal: int) -> Iterator[Receipt]:
+        """The receipts of the entries of a recorded proposal, as of a repeat."""
+        for part in count(1):
+            key = _key(proposal, part)
+            if (stored := self.ledger.journal.find([key]).get(key)) is None:
+                return
+            yield Receipt(stored.position, key, stored.leaf, duplicate=True)
 
     def decide(
         self,

@@ -2,7 +2,8 @@
 
 It names people, so nobody but its owner may read or write it. It is no part of the journal and of no backup. Tokens
 are issued by the journal; those in this file count as long as it has issued none. What a token may do is decided in
-``tokens``. A file of the first layout is read as it is, and brought up by the next write.
+``tokens``. It also knows which proposals were sent under which word, so that the same is proposed once. A file of an
+earlier layout is read as it is, and brought up by the next write.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ledger.runtime.sqlite import statements
 if TYPE_CHECKING:
     import sqlite3
 
-LAYOUT, OLDEST_LAYOUT = 2, 1
+LAYOUT, OLDEST_LAYOUT = 3, 1
 KEY_BYTES = 32
 _FIRST_SCHEMA = """
 CREATE TABLE file(
@@ -63,7 +64,20 @@ CREATE TABLE sessions(
   ends_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 """
-_SCHEMAS = {1: _FIRST_SCHEMA, 2: _FIRST_SCHEMA + _SESSIONS}  # by layout
+SENDINGS_SINCE = 3
+MOST_SENDINGS = 10_000  # that are remembered: whoever sends again does so within minutes or days
+_SENDINGS = """
+CREATE TABLE sendings(
+  number INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL UNIQUE,
+  digest BLOB NOT NULL,
+  entry TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  proposals INTEGER NOT NULL
+) STRICT;
+"""
+_ADDED = {SESSIONS_SINCE: _SESSIONS, SENDINGS_SINCE: _SENDINGS}  # tables, by the layout that brought them
+_SCHEMAS = {1: _FIRST_SCHEMA, 2: _FIRST_SCHEMA + _SESSIONS, 3: _FIRST_SCHEMA + _SESSIONS + _SENDINGS}  # by layout
 SCHEMA = _SCHEMAS[LAYOUT]
 REMEDY = "move the file aside and make new tokens with 'token add'"
 _COLUMNS = "number, name, roles, added_at, revoked_at"
@@ -116,6 +130,22 @@ class RefusalRow(NamedTuple):
     token: int | None
     rule: str
     reason: str
+
+
+class SendingRow(NamedTuple):
+    """What was recorded, or about to be, of what was sent under a word.
+
+    Attributes:
+        is_same: whether the same is sent now.
+        entry: key of the first entry.
+        reason: the seal of the reason in it, by which it is told from another entry that got its key.
+        proposals: how many proposals were recorded together; their numbers follow each other.
+    """
+
+    is_same: bool
+    entry: str
+    reason: str
+    proposals: int
 
 
 class TokensFile:
@@ -248,6 +278,39 @@ class TokensFile:
         with self._writing() as connection:
             connection.execute("DELETE FROM sessions WHERE hash = ?", (_hash(_key(connection), word),))
 
+    # -- what was sent ---------------------------------------------------------------------------------------------
+
+    def sending(self, word: str, content: bytes) -> SendingRow | None:
+        """What was to be recorded of what was sent under a word; None: nothing was sent.
+
+        Whether it stands, the journal says: whoever was stopped before it was recorded leaves the row behind.
+
+        Args:
+            word: what tells a repeat, with whoever sent it.
+            content: what is sent now.
+        """
+        if not self.exists():
+            return None
+        with self._open() as connection:
+            if _layout(connection) < SENDINGS_SINCE:
+                return None
+            key = _key(connection)
+            query = "SELECT digest, entry, reason, proposals FROM sendings WHERE hash = ?"
+            row = connection.execute(query, (_hash(key, word),)).fetchone()
+        return None if row is None else SendingRow(hmac.digest(key, content, "sha256") == row[0], *row[1:])
+
+    def note_sending(self, word: str, content: bytes, entry: str, reason: str, proposals: int) -> None:
+        """Remember, durably, what is about to be recorded of what was sent under a word, as ``SendingRow`` has it."""
+        with self._writing(make=True) as connection:
+            key = _key(connection)
+            connection.execute(
+                "INSERT OR REPLACE INTO sendings(hash, digest, entry, reason, proposals) VALUES (?, ?, ?, ?, ?)",
+                (_hash(key, word), hmac.digest(key, content, "sha256"), entry, reason, proposals),
+            )
+            connection.execute(
+                "DELETE FROM sendings WHERE number <= (SELECT max(number) FROM sendings) - ?", (MOST_SENDINGS,)
+            )
+
     # -- the file --------------------------------------------------------------------------------------------------
 
     @contextmanager
@@ -279,9 +342,10 @@ class TokensFile:
     @contextmanager
     def _writing(self, *, make: bool = False) -> Iterator[sqlite3.Connection]:
         with self._open(make=make) as connection, sqlite.immediate(connection, self.path, REMEDY):
-            if _layout(connection) < SESSIONS_SINCE:
-                connection.execute(_SESSIONS)
-                connection.execute(f"PRAGMA user_version={LAYOUT}")
+            for since, table in _ADDED.items():
+                if _layout(connection) < since:
+                    connection.execute(table)
+                    connection.execute(f"PRAGMA user_version={since}")
             yield connection
 
     def _fill(self, connection: sqlite3.Connection) -> None:

@@ -239,7 +239,7 @@ def _first_layout(monkeypatch: pytest.MonkeyPatch, club_of_two: ClubOfTwo) -> st
     with monkeypatch.context() as of_old:
         of_old.setattr(tokens_file, "SCHEMA", tokens_file._FIRST_SCHEMA)
         of_old.setattr(tokens_file, "LAYOUT", 1)
-        of_old.setattr(tokens_file, "SESSIONS_SINCE", 0)
+        of_old.setattr(tokens_file, "_ADDED", {})
         return of_an_earlier_release(club_of_two.ledger, "eve", Role.CORRECTOR)
 
 
@@ -256,7 +256,7 @@ def test_a_file_of_the_first_layout_is_read_as_it_is_and_brought_up_by_the_first
     assert tokens.session(sessions.new_word()) is None
     assert layout(tokens) == 1
     word, _ = tokens.sign_in(first_layout, HERE)
-    assert layout(tokens) == tokens_file.LAYOUT == 2
+    assert layout(tokens) == tokens_file.LAYOUT == 3
     assert tokens.who(word, None, Role.CORRECTOR, "try") == Actor("eve", proven=True)
     assert tokens.who(first_layout, None, Role.CORRECTOR, "try").proven
 

@@ -81,7 +81,7 @@ def test_a_file_is_looked_at_first_and_recorded_once_it_is_confirmed(staff: dict
     account = words(rita.look(place).text)
     assert "2" in account
     assert "line 3" in account, "the fault is told again"
-    assert "Summer" in words(rita.look("/tournaments").text)
+    until(lambda: "Summer" in words(rita.look("/tournaments").text))  # once it is folded in
     again = rita.send(confirm)  # the button was pressed twice
     assert again.status_code in {200, 303, 400}
     assert len([row for row in games(staff, "Summer") if row]) == 2

@@ -119,17 +119,47 @@ def test_an_export_of_many_tables_is_a_file_of_sqlite(job_api: Api) -> None:
 
 def test_what_the_command_refuses_is_told_in_its_words_and_has_no_result(job_api: Api) -> None:
     for kind, body, words in (
-        ("known-then", {"question": "ratings", "known_at": "99999"}, "no entry '99999' in this ledger"),
-        ("comparison", {"schemes": ["elo", "gliko2"]}, "glicko2"),
-        ("export", {"tables": ["gmes"]}, "gmes"),
-        ("export", {"tables": ["--output=/tmp/x"]}, "--output=/tmp/x"),
-        ("difference", {"before": "standard@2026-01-01", "after": "now"}, "standard@2026-01-01"),
+        ("comparison", {"schemes": ["elo"], "settings": ["elo.kk=24"]}, "kk"),
+        ("comparison", {"schemes": ["elo"], "settings": ["24"]}, "takes NAME=VALUE"),
     ):
         state, result = done(job_api, kind, body)
         assert (state["state"], state["exit_code"] in {1, 2}, result) == ("failed", True, None), state
         assert words in "\n".join(state["said"]), state
         begun = job_api.post(f"/jobs/{kind}", body, "ada").headers["location"]
         assert state_of(job_api, f"{begun}/result").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "faults"),
+    [
+        (
+            "known-then",
+            {"question": "ratings", "known_at": "99999", "pool": "blitz", "at": "soon"},
+            {"/known_at": "no entry '99999'", "/pool": "blitz", "/at": "soon"},
+        ),
+        ("known-then", {"question": "show", "known_at": "11", "player": "Anne"}, {"/player": "Anne"}),
+        ("comparison", {"schemes": ["elo", "gliko2", "elo"]}, {"/schemes/1": "glicko2", "/schemes/2": "stands twice"}),
+        ("export", {"tables": ["gmes"], "since": "2026-13"}, {"/tables": "gmes", "/since": "2026-13"}),
+        ("export", {"tables": ["--output=/tmp/x"]}, {"/tables": "--output=/tmp/x"}),
+        ("export", {"tables": ["players", "games"]}, {"/tables": "a file of csv holds one table"}),
+        ("export", {"tables": ["players"], "tournament": "Open"}, {"/tables": "'tournament' does not go with"}),
+        ("export", {"tables": ["lists"], "published": "standard@1999-01"}, {"/published": "standard@1999-01"}),
+        (
+            "difference",
+            {"before": "standard@2026-01-01", "after": "standard@soon"},
+            {"/before": "standard@2026-01-01", "/after": "standard@soon"},
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_when_it_is_posted_with_each_fault_at_its_place(
+    kind: str, body: Mapping[str, Any], faults: Mapping[str, str], job_api: Api
+) -> None:
+    refused = job_api.post(f"/jobs/{kind}", body, "ada")
+    assert refused.status_code == 400, refused.text
+    told = {fault["pointer"]: fault["detail"] for fault in refused.json()["errors"]}
+    assert told.keys() == faults.keys(), told
+    assert all(words in told[pointer] for pointer, words in faults.items()), told
+    assert job_api.post(f"/jobs/{kind}", body, "nobody").status_code == 401
 
 
 def test_a_body_names_no_file_of_this_machine_and_all_its_faults_are_told(job_api: Api, job_club: Path) -> None:

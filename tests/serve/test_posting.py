@@ -241,6 +241,36 @@ def test_a_proposal_that_is_sent_twice_is_made_once_and_another_one_under_its_ke
     assert (other.status_code, other.json()["rule"]) == (409, "sent-already")
 
 
+def test_a_batch_is_proposed_whole_or_not_at_all_with_each_fault_at_its_line(api: Api) -> None:
+    for number in (1, 2):
+        api.post("/games", {**GAME, "key": f"club:batch-{number}"})
+    rows = "verb,game,to\nvoid,club:batch-1,\nresult,nowhere,0-1\nviod,club:batch-2,\n"
+    refused = api.post("/corrections/batch", {"rows": rows, "reason": ""}, "eve")
+    assert refused.status_code == 400, refused.text
+    faults = refused.json()["errors"]
+    assert [(fault["line"], fault["pointer"]) for fault in faults] == [(3, None), (4, None), (None, "/reason")]
+    body = {"rows": rows.replace("nowhere", "club:batch-2").replace("viod", "void"), "reason": "typed twice"}
+    assert api.post("/corrections/batch", body, "rita").status_code == 403
+    whole = api.post("/corrections/batch", body, "eve")
+    assert (whole.status_code, len(whole.json()["proposals"])) == (201, 1), whole.text
+    header = {"headers": {"Idempotency-Key": "batch 7"}}
+    first, again = (api.post("/corrections/batch", {**body, "each": True}, "eve", **header) for _ in range(2))
+    assert (first.status_code, again.status_code, again.json()["duplicate"]) == (201, 200, True)
+    numbers = first.json()["proposals"]
+    assert numbers == again.json()["proposals"] == [*range(numbers[0], numbers[0] + 3)]
+    assert first.json()["proposal"] == numbers[0]
+    assert first.headers["location"].endswith(f"/corrections/{numbers[0]}")
+    assert api.get(f"/corrections/{numbers[2]}?after={first.json()['position']}")["state"] == "open"
+
+
+def test_a_body_of_a_megabyte_reaches_the_writer_and_a_larger_one_is_refused(api: Api) -> None:
+    api.post("/games", {**GAME, "key": "club:long"})
+    for lines, status in ((10_200, 201), (10_300, 413)):  # each of 102 bytes in JSON
+        rows = f"verb,game\n{(' ' * 100 + chr(10)) * lines}void,club:long\n"
+        done = api.post("/corrections/batch", {"rows": rows, "reason": "long"}, "eve")
+        assert done.status_code == status, done.text[:2_000]
+
+
 def test_a_stranger_s_file_is_refused_before_it_is_taken(answering: Reader, tmp_path: Path) -> None:
     class Writer:
         async def ask(self, verb: str, args: Mapping[str, Any], *, token: str) -> dict[str, Any]:
@@ -288,15 +318,20 @@ def test_an_answer_waits_until_it_follows_from_an_entry(api: Api) -> None:
 def test_what_was_recorded_stands_when_the_server_is_started_again(tmp_path: Path) -> None:
     club = tmp_path / "club.db"
     tokens = club_of_programs(club)
-    statuses = []
+    answers = list[httpx.Response]()
     for _ in range(2):
         with serving(club, "--listen", "127.0.0.1:0") as (_, address):
             until(partial(is_up, address))
             blitz = {name: value for name, value in GAME.items() if name != "key"}
-            answer = Api(address, tokens).post("/games", blitz, headers={"Idempotency-Key": "the same"})
-            statuses.append((answer.status_code, answer.json()["position"]))
-    assert [status for status, _ in statuses] == [201, 200]
-    assert statuses[0][1] == statuses[1][1]
+            club_api, headers = Api(address, tokens), {"Idempotency-Key": "the same"}
+            correction = {"changes": [{"verb": "void", "game": "#10"}], "reason": "no"}
+            answers += [
+                club_api.post("/games", blitz, headers=headers),
+                club_api.post("/corrections", correction, "eve", headers=headers),
+            ]
+    assert [answer.status_code for answer in answers] == [201, 201, 200, 200], [answer.text for answer in answers]
+    positions = [answer.json()["position"] for answer in answers]
+    assert positions == [10, 11, 10, 11]
 
 
 def test_a_made_up_token_learns_no_name(tmp_path: Path) -> None:

@@ -12,12 +12,11 @@ import click
 
 from ledger.answers import corrections
 from ledger.answers.rows import as_row, as_rows
-from ledger.correcting.verbs import VERBS, WORD_HELP, VerbWords, at_lines, read_batch
+from ledger.correcting.verbs import VERBS, WORD_HELP, VerbWords
+from ledger.errors import BatchError
 from ledger.facts.events import Decision
-from ledger.facts.source_games import Fault
 from ledger.imports.files import open_source
 from ledger.ledger import Ledger
-from ledger.players.reasons import reason_faults
 from ledger.runtime.ledger_files import beside
 
 from .. import limits, output
@@ -120,27 +119,26 @@ def batch(db_path: str, file: str, *, each: bool, reason: str, by: str | None, t
       rating-ledger correct club.db batch - --each --reason 'letter of the arbiter' < corrections.csv
     """
     with open_source(file) as source, Ledger.open(db_path) as ledger:
-        name = source.reading.name
-        rows, faults = read_batch(ledger.corrections.verbs, source.stream().read())
-        changes = [row.change for row in rows]
-        if rows:
-            faults += at_lines(rows, ledger.corrections.refusals(changes))
-        if faults:
-            _tell_faults(name, faults, reason)
-        token = token_given(ledger, token_file)
-        for changed in [[change] for change in changes] if each else [changes]:
-            tell_proposed(ledger, ledger.propose(changed, reason=reason, by=by, token=token))
+        content = source.stream().read()
+        try:
+            proposals = ledger.corrections.propose_batch(
+                content, reason=reason, each=each, by=by, token=token_given(ledger, token_file)
+            )
+        except BatchError as error:
+            _tell_faults(source.reading.name, error)
+            raise SystemExit(REFUSED) from None
+        for proposal in proposals:
+            tell_proposed(ledger, proposal)
 
 
-def _tell_faults(name: str, faults: list[Fault], reason: str) -> None:
-    for fault in sorted(faults)[:FAULTS_SHOWN]:
-        output.remark(f"{name}:{fault.line}: {fault.message}")
-    if len(faults) > FAULTS_SHOWN:
-        output.remark(f"{name}: and {counted(len(faults) - FAULTS_SHOWN, 'more fault')}")
-    for problem in reason_faults(reason):
+def _tell_faults(name: str, error: BatchError) -> None:
+    for line, message in error.faults[:FAULTS_SHOWN]:
+        output.remark(f"{name}:{line}: {message}")
+    if len(error.faults) > FAULTS_SHOWN:
+        output.remark(f"{name}: and {counted(len(error.faults) - FAULTS_SHOWN, 'more fault')}")
+    for problem in error.reason_faults:
         output.error(f"no-reason: {problem}")
-    output.error(f"{name}: {counted(len(faults), 'fault')}; nothing was proposed")
-    raise SystemExit(REFUSED)
+    output.error(f"{name}: {counted(len(error.faults), 'fault')}; nothing was proposed")
 
 
 @correct.command("list")

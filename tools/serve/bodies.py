@@ -119,6 +119,15 @@ class ClosingTold:
 
 
 @attrs.frozen(kw_only=True, slots=False)
+class BatchTold:
+    """A file of corrections, as 'correct batch' reads it; one of more than a megabyte is taken at the desk."""
+
+    rows: str = documented("the file as text: CSV with a header; the column 'verb', and columns for the words")
+    each: bool | None = maybe("true: a proposal, and so a decision, for each row; by default one for all")
+    reason: str = documented("why; kept beside the journal, and can be erased")
+
+
+@attrs.frozen(kw_only=True, slots=False)
 class CorrectionTold:
     """A correction to be proposed: each change is a verb of 'correct' with its words, in their own names."""
 

@@ -1,14 +1,14 @@
 """What officers at the desk have the writer do, beside what programs send it. Each is the library's own, rules too.
 
 What was done once for a form is not done again where its button was pressed twice: most facts are repeats to the
-journal, and for the rest the answers of late are kept by session and form.
+journal, proposals are known by what was sent, and for the rest the answers of late are kept by session and form.
 """
 
 from __future__ import annotations
 
 import hmac
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from hashlib import sha256
 from pathlib import Path
@@ -20,16 +20,14 @@ import orjson
 from ledger.answers import impacts
 from ledger.answers.asking import names
 from ledger.answers.rows import as_row
-from ledger.correcting.corrections import Proposed
-from ledger.correcting.verbs import at_lines, read_batch
-from ledger.errors import LedgerError, MalformedError, PublicationError, RejectedError
+from ledger.correcting.corrections import Proposed, Sending
+from ledger.errors import LedgerError, PublicationError, RejectedError
 from ledger.facts.events import Decision
 from ledger.facts.json_schemas import beside, documented
 from ledger.facts.pasts import Past
 from ledger.facts.words import Standing
 from ledger.journal.sessions import Session
 from ledger.ledger import Ledger
-from ledger.players.reasons import reason_faults
 from ledger.publishing.publications import NAME_SHARED, Complaint
 from ledger.ratings.open_ledger import DEFAULT_ACTOR
 
@@ -39,7 +37,6 @@ Args = Mapping[str, Any]
 Answer = dict[str, Any]
 MOST_KEPT = 1_000  # answers
 MOST_FILES = 100  # uploads that are remembered
-MOST_FAULTS = 200  # of a file that are told
 MOST_COMPLAINTS = 500
 OTHERS_WAIT = 1.0  # seconds for which a preview keeps ratings from following what is recorded; longer ones take a copy
 TRIED_WITHIN = 300.0  # seconds: a scheme by game rates a million games again in one
@@ -117,32 +114,44 @@ def note_use(ledger: Ledger, asks: Asks, _: Args) -> Answer:
 # -- corrections ---------------------------------------------------------------------------------------------------
 
 
-@once
 def propose(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     """Propose one change, told by a verb of corrections and its words."""
-    change = ledger.corrections.verbs.change(args["verb"], args["words"])
-    return proposed(ledger.propose([change], reason=args["reason"], token=asks.token))
+
+    def record(sending: Sending) -> list[Proposed]:
+        change = ledger.corrections.verbs.change(args["verb"], args["words"])
+        return ledger.corrections.propose_each([[change]], reason=args["reason"], token=asks.token, sending=sending)
+
+    return proposed(proposed_once(ledger, asks, args, [args["verb"], args["words"]], record))
 
 
-@once
 def propose_batch(ledger: Ledger, asks: Asks, args: Args) -> Answer:
-    """Propose every row of a file; with any fault nothing is proposed, and all faults are told."""
-    rows, faults = read_batch(ledger.corrections.verbs, Path(args["path"]).read_bytes())
-    changes = [row.change for row in rows]
-    if rows:
-        faults += at_lines(rows, ledger.corrections.refusals(changes))
-    if faults:
-        words = [f"line {fault.line}: {fault.message}" for fault in sorted(faults)]
-        more = [f"and {len(words) - MOST_FAULTS:,} more faults"] if len(words) > MOST_FAULTS else []
-        raise MalformedError([*words[:MOST_FAULTS], *more, *reason_faults(args["reason"])])
-    parts = [[change] for change in changes] if args["each"] else [changes]
-    made = [proposed(ledger.propose(part, reason=args["reason"], token=asks.token)) for part in parts]
-    return {"proposals": [each["proposal"] for each in made], "position": made[-1]["position"]}
+    """Propose every row of a file, told by its path or as it is; with any fault nothing is proposed."""
+    rows = Path(args["path"]).read_bytes() if "path" in args else args["rows"].encode()
+
+    def record(sending: Sending) -> list[Proposed]:
+        return ledger.corrections.propose_batch(
+            rows, reason=args["reason"], each=args["each"], token=asks.token, sending=sending
+        )
+
+    made = proposed_once(ledger, asks, args, [sha256(rows).hexdigest(), args["each"]], record)
+    return {**proposed(made), "proposals": [each.proposal for each in made]}
 
 
-def proposed(made: Proposed) -> Answer:
-    """A proposal as it is sent."""
-    return {"proposal": made.proposal, "position": made.receipts[-1].position, "duplicate": False}
+def proposed_once(
+    ledger: Ledger, asks: Asks, args: Args, content: object, record: Callable[[Sending], list[Proposed]]
+) -> list[Proposed]:
+    """Record proposals, unless the same was sent before under the word of a form or the header Idempotency-Key.
+
+    That outlasts the process: what was recorded just before it ended is told again, not recorded again.
+    """
+    sending = Sending(args["once"], orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
+    return ledger.corrections.sent_before(sending, reason=args["reason"], token=asks.token) or record(sending)
+
+
+def proposed(made: Sequence[Proposed]) -> Answer:
+    """What was proposed, as it is sent; of several the first one, and the position of the last."""
+    first = made[0]
+    return {"proposal": first.proposal, "position": made[-1].receipts[-1].position, "duplicate": first.duplicate}
 
 
 @attrs.frozen(kw_only=True, slots=False)

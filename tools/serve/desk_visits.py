@@ -118,7 +118,8 @@ class Desk:
         """Why it was refused, one by one."""
         if self.problem is None:
             return []
-        faults = [fault.detail for fault in self.problem.errors]
+        errors = self.problem.errors
+        faults = [fault.detail if fault.line is None else f"line {fault.line}: {fault.detail}" for fault in errors]
         return faults or self.problem.detail.split("\n")
 
 

@@ -1,18 +1,25 @@
 """What takes long enough to be a job of its own: a command of ours, told by the form of a body, run beside the answers.
 
 Audit, comparison of schemes, differences of lists with their reasons, whole exports, and answers from what was known
-then. The command judges its own words: what it says, and its exit code, are told as they are. Files of this machine are
-not named by a body, neither to read nor to write.
+then. What a body names is looked up before the job waits; the command judges its own words, and what it says, and its
+exit code, are told as they are. Files of this machine are not named by a body, neither to read nor to write.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import attrs
 
-from ledger.errors import MalformedError
+from ledger import schemes
+from ledger.answers.differences import NOW
+from ledger.answers.exports import exporting
+from ledger.answers.exports.columns import ExportFilter
+from ledger.answers.publications import known_then
+from ledger.errors import LedgerError, MalformedError
+from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented
 from ledger.facts.words import TreeHead
 from ledger.ledger import Ledger
@@ -20,6 +27,7 @@ from ledger.ledger import Ledger
 from . import bodies
 from .bodies import maybe
 from .problems import Fault
+from .questions import player_asked
 from .routes import ROWS_MEDIA
 from .wire import Ask
 
@@ -145,6 +153,44 @@ class KnownThenTold:
     format: str | None = maybe("the form of the answer; by default json", enum=[*ROWS_MEDIA, None])
 
 
+class _Judged:
+    """What a body tells is looked up before its job waits: all that is wrong with it is told at once."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+
+    def note(self, field: str, ask: Callable[[], object]) -> None:
+        """Ask, and note what is refused as a fault of that field."""
+        try:
+            ask()
+        except MalformedError as error:
+            self.faults += [_fault(field, problem) for problem in error.problems]
+        except (LedgerError, ValueError) as error:
+            self.faults.append(_fault(field, str(error)))
+
+    def note_fields(self, ledger: Ledger, body: Any) -> None:
+        """Look up what each field names: a pool, a player, an instant, a list."""
+        for field, ask in _NAMED.items():
+            if (word := getattr(body, field, None)) is not None:
+                self.note(field, partial(ask, ledger, word))
+
+    def refuse(self) -> None:
+        """Raise RefusedError where there are faults."""
+        if self.faults:
+            raise bodies.refused(self.faults)
+
+
+_NAMED: Mapping[str, Callable[[Ledger, Any], object]] = {
+    "pool": lambda ledger, word: ledger.pool(word),
+    "player": player_asked,
+    "since": lambda _, word: instant_ms(word),
+    "until": lambda _, word: instant_end_ms(word),
+    "at": lambda _, word: instant_end_ms(word),
+    "published": lambda ledger, word: ledger.publications.found(word),
+    "known_at": known_then,
+}  # by field, what it names
+
+
 def audit(_: Ledger, body: AuditTold, __: Mapping[str, str], ___: str | None) -> Ask:
     """An audit as a job."""
     if body.since is not None:  # the command would take the name of a file, too
@@ -155,41 +201,70 @@ def audit(_: Ledger, body: AuditTold, __: Mapping[str, str], ___: str | None) ->
     return _job("audit", _options(body), media=_TEXT, name="audit.txt")
 
 
-def comparison(_: Ledger, body: ComparisonTold, __: Mapping[str, str], ___: str | None) -> Ask:
+def comparison(ledger: Ledger, body: ComparisonTold, __: Mapping[str, str], ___: str | None) -> Ask:
     """A comparison of schemes as a job."""
+    judged = _Judged()
+    judged.note_fields(ledger, body)
+    for place, name in enumerate(body.schemes):
+        judged.note(f"schemes/{place}", partial(schemes.named, name))
+        if name in body.schemes[:place]:
+            judged.faults.append(_fault(f"schemes/{place}", "stands twice; once is enough"))
+    judged.refuse()
     words = _options(body, without=("schemes", "settings"), called={"since": "from", "until": "to"})
     words += [f"--schemes={','.join(body.schemes)}", *(f"--set={setting}" for setting in body.settings or ())]
     return _job("compare", words, media=ROWS_MEDIA["json"], name="comparison.json")
 
 
-def difference(_: Ledger, body: DifferenceTold, __: Mapping[str, str], ___: str | None) -> Ask:
+def difference(ledger: Ledger, body: DifferenceTold, __: Mapping[str, str], ___: str | None) -> Ask:
     """What became of players between two lists, as a job."""
+    judged = _Judged()
+    for field in ("before", "after"):
+        word = getattr(body, field)
+        if word.rpartition("/")[2] != NOW:
+            judged.note(field, partial(ledger.publications.found, word))
+    judged.refuse()
     form = body.format or "json"
     return _job(
         "diff", _WORDS_OF_ROWS[form], body.before, body.after, media=ROWS_MEDIA[form], name=f"difference.{form}"
     )
 
 
-def export(_: Ledger, body: ExportTold, __: Mapping[str, str], ___: str | None) -> Ask:
+def export(ledger: Ledger, body: ExportTold, __: Mapping[str, str], ___: str | None) -> Ask:
     """An export as a job."""
     form = body.format or "csv"
+    judged = _Judged()
+    judged.note_fields(ledger, body)
+    chosen = {name: 0 for name in ("player", "since", "until") if getattr(body, name) is not None}
+    asked = ExportFilter(
+        pool=None if body.pool is None else 0,
+        player=chosen.get("player"),
+        since_ms=chosen.get("since"),
+        until_ms=chosen.get("until"),
+        tournament=body.tournament,
+        published=body.published,
+        at=body.at,
+        names=body.names is True,
+    )
+    judged.note("tables", partial(exporting.check, ledger, body.tables, form, asked))
+    judged.refuse()
     words = _options(body, without=("tables", "format"), called={"published": "list"})
     name = f"{body.tables[0] if len(body.tables) == 1 else 'ledger'}.{'trf' if form == 'trf16' else form}"
     return _job("export", [*words, f"--format={form}"], *body.tables, media=_FILES[form], name=name, to_file=True)
 
 
-def known_then(_: Ledger, body: KnownThenTold, __: Mapping[str, str], ___: str | None) -> Ask:
+def known_at(ledger: Ledger, body: KnownThenTold, __: Mapping[str, str], ___: str | None) -> Ask:
     """A question about what was known then, as a job."""
     needs, takes = _QUESTIONS[body.question]
-    faults = []
+    judged = _Judged()
+    judged.note_fields(ledger, body)
+    faults = judged.faults
     for field in ("player", "game", "tournament", "pool", "at", "limit"):
         is_told = getattr(body, field) is not None
         if is_told and field not in {*needs, *takes}:
             faults.append(_fault(field, f"says nothing where {body.question} is asked: leave it out"))
         if not is_told and field in needs:
             faults.append(_fault(field, f"is missing: {body.question} needs it"))
-    if faults:
-        raise bodies.refused(faults)
+    judged.refuse()
     form = body.format or "json"
     words = [f"--format={form}"] if body.question == "crosstable" else _WORDS_OF_ROWS[form]
     options = _options(body, without=("question", "format", *needs))

@@ -67,10 +67,12 @@ class Posting:
             content = await request.body()
             _check_media(request, content)
             body = bodies.read(post.body, content)
+            if post.cost is Cost.JOB:
+                await self._admit(token, None, f"run the job {post.path.removeprefix(f'{JOBS}/')}")
             once, path = request.headers.get("idempotency-key"), dict(request.path_params)
             ask = await self._read(token, lambda ledger: post.ask(ledger, body, path, once))
             if post.cost is Cost.JOB:
-                return await self._begin_job(ask, token)
+                return await self._begin_job(ask)
             patience = PATIENCE if post.cost is Cost.INDEX else LONG
             answer = await self._client.ask(ask.verb, ask.args, token=token, patience=patience)
             if post.answer is GameAnswer:
@@ -121,8 +123,7 @@ class Posting:
         except LedgerError as error:
             raise RefusedError(problems.refusal(error)) from None
 
-    async def _begin_job(self, ask: Ask, token: str) -> Response:
-        await self._admit(token, None, f"run the job {ask.args['command']}")
+    async def _begin_job(self, ask: Ask) -> Response:
         state = JobState(**await self._client.ask(ask.verb, ask.args))
         where = {"Location": self._job_address(state.told["job"]), "Retry-After": str(JOB_AGAIN)}
         return self._sent(202, self._job_answer(state), where)

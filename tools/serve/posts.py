@@ -24,7 +24,17 @@ from ledger.imports.by_hand import Told, game_by_hand
 from ledger.ledger import Ledger
 
 from . import bodies, jobs, problems
-from .bodies import ClosingTold, CorrectionTold, DecisionTold, GameTold, Nothing, PlayerTold, RunTold, TournamentTold
+from .bodies import (
+    BatchTold,
+    ClosingTold,
+    CorrectionTold,
+    DecisionTold,
+    GameTold,
+    Nothing,
+    PlayerTold,
+    RunTold,
+    TournamentTold,
+)
 from .desk_verbs import PreviewAnswer
 from .parameters import Parameter, choice, text
 from .problems import Fault, RefusedError
@@ -120,6 +130,13 @@ class ProposalAnswer:
     proposal: int = documented("its number")
     position: int = documented("its entry in the journal")
     duplicate: bool = documented("true: the same was sent already with the same Idempotency-Key")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class BatchAnswer(ProposalAnswer):
+    """What was proposed of a file of corrections; ``proposal`` is the first of them."""
+
+    proposals: list[int] = documented("the numbers of all proposals that were made of it, one after the other")
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -233,6 +250,12 @@ def propose(_: Ledger, body: CorrectionTold, __: Mapping[str, str], once: str | 
     return Ask("propose", {**attrs.asdict(body), "once": once or secrets.token_urlsafe(16)})
 
 
+def propose_batch(_: Ledger, body: BatchTold, __: Mapping[str, str], once: str | None) -> Ask:
+    """A file of corrections as the verb takes it."""
+    words = {"rows": body.rows, "each": body.each is True, "reason": body.reason}
+    return Ask("desk-propose-batch", {**words, "once": once or secrets.token_urlsafe(16)})
+
+
 def preview(_: Ledger, __: Nothing, path: Mapping[str, str], ___: str | None) -> Ask:
     """The impact of a proposal."""
     return Ask("preview", {"number": _number(path["number"])})
@@ -280,6 +303,12 @@ POSTS: tuple[Post, ...] = (
         where=lambda answer: f"/corrections/{answer['proposal']}",
     ),
     Post(
+        path="/corrections/batch", body=BatchTold, role=Role.CORRECTOR, takes_once=True, ask=propose_batch,
+        answer=BatchAnswer, cost=Cost.SCAN,
+        doc="Propose every row of a file of corrections, as 'correct batch' does: all of it, or nothing.",
+        where=lambda answer: f"/corrections/{answer['proposal']}",
+    ),
+    Post(
         path="/corrections/{number}/preview", body=Nothing, role=None, ask=preview, answer=PreviewAnswer,
         cost=Cost.SCAN,
         doc="What the approval of a proposal would move, largest moves first; nothing is recorded.",
@@ -297,7 +326,7 @@ POSTS: tuple[Post, ...] = (
             ("comparison", jobs.ComparisonTold, jobs.comparison, "Rate the same games by several schemes."),
             ("difference", jobs.DifferenceTold, jobs.difference, "How two lists differ, and why, player by player."),
             ("export", jobs.ExportTold, jobs.export, "Write whole tables to a file."),
-            ("known-then", jobs.KnownThenTold, jobs.known_then, "Answer from what was known at an entry or a list."),
+            ("known-then", jobs.KnownThenTold, jobs.known_at, "Answer from what was known at an entry or a list."),
         )
     ),
 )  # fmt: skip

@@ -13,6 +13,7 @@ import attrs
 import orjson
 
 from ledger.errors import (
+    BatchError,
     ConflictError,
     LedgerError,
     MalformedError,
@@ -101,6 +102,10 @@ def of_error(error: LedgerError) -> Problem:
     """What the library refused."""
     if isinstance(error, UnknownNameError):
         return problem(404, str(error), "unknown-name")
+    if isinstance(error, BatchError):
+        faults = [Fault(parameter=None, detail=message, line=line) for line, message in error.faults]
+        faults += [Fault(parameter=None, detail=fault, pointer="/reason") for fault in error.reason_faults]
+        return problem(400, str(error), errors=faults)
     if isinstance(error, MalformedError):
         return problem(400, str(error), errors=[Fault(parameter=None, detail=fault) for fault in error.problems])
     if isinstance(error, RejectedError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ledger.correcting.corrections import Proposed, Sending
 from ledger.errors import LedgerError, MalformedError, ProposalError, RejectedError
 from ledger.facts import codec
 from ledger.facts.events import Role
@@ -13,7 +14,7 @@ from ledger.players.reasons import reason_faults
 from ledger.ratings.open_ledger import DEFAULT_ACTOR
 
 from . import desk_verbs
-from .desk_verbs import Answer, Args, Asks, Deed, once, proposed
+from .desk_verbs import Answer, Args, Asks, Deed, proposed, proposed_once
 from .importing import Sent, previewed
 
 
@@ -27,23 +28,26 @@ def fact(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     return {**recorded._asdict(), "leaf": recorded.leaf.hex()}
 
 
-@once
 def propose(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     """Propose changes that are decided together; with any fault nothing is proposed, and all faults are told."""
-    changes, problems = [], reason_faults(args["reason"])
-    for place, words in enumerate(args["changes"]):
-        named = {name: str(word) for name, word in words.items() if name != "verb"}
-        try:
-            changes.append(ledger.corrections.verbs.change(str(words.get("verb", "")), named))
-        except MalformedError as error:
-            problems += [f"/changes/{place}: {problem}" for problem in error.problems]
-        except (ProposalError, RejectedError):
-            raise
-        except LedgerError as error:
-            problems.append(f"/changes/{place}: {error}")
-    if problems:
-        raise MalformedError(problems)
-    return proposed(ledger.propose(changes, reason=args["reason"], token=asks.token))
+
+    def record(sending: Sending) -> list[Proposed]:
+        changes, problems = [], reason_faults(args["reason"])
+        for place, words in enumerate(args["changes"]):
+            named = {name: str(word) for name, word in words.items() if name != "verb"}
+            try:
+                changes.append(ledger.corrections.verbs.change(str(words.get("verb", "")), named))
+            except MalformedError as error:
+                problems += [f"/changes/{place}: {problem}" for problem in error.problems]
+            except (ProposalError, RejectedError):
+                raise
+            except LedgerError as error:
+                problems.append(f"/changes/{place}: {error}")
+        if problems:
+            raise MalformedError(problems)
+        return ledger.corrections.propose_each([changes], reason=args["reason"], token=asks.token, sending=sending)
+
+    return proposed(proposed_once(ledger, asks, args, args["changes"], record))
 
 
 def refuse(ledger: Ledger, asks: Asks, args: Args) -> Answer:

@@ -26,7 +26,7 @@ from .problems import Fault, Problem, RefusedError
 SOCKET = "writer.sock"  # in the folder where the processes of a server meet
 _FOLDER = "rating-ledger-"  # begins the name of the folder
 _LONGEST_PLACE = 100  # bytes of a path: the address of a socket has room for 103 on some systems, for 107 on Linux
-LARGEST = 1 << 20  # bytes of a message: files are told by their path
+LARGEST = 2 << 20  # bytes of a message: the largest body and what is told with it; files are told by their path
 PATIENCE = 30.0  # seconds for an answer
 MOST_WAITING = 4_096  # questions of one process that have no answer yet
 _LENGTH = 4

@@ -385,6 +385,17 @@ def _lines(ledger: Ledger, item: Dataset, made: Lines, asked: ExportFilter, *, r
         )
 
 
+def check(ledger: Ledger, what: Sequence[str], fmt: str, asked: ExportFilter) -> None:
+    """Refuse what no file can be made of, before anything long begins.
+
+    Raises:
+        MalformedError: tables, format and filters do not go together.
+        UnknownNameError: there is no such table.
+    """
+    if _document(what, fmt, asked) is None:
+        _chosen(ledger, what, fmt, asked)
+
+
 def _document(what: Sequence[str], fmt: str, asked: ExportFilter) -> Document | None:
     """The text of its own that is asked for; None where rows are."""
     document = DOCUMENTS.get((what[0], fmt))

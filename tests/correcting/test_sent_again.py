@@ -1,0 +1,120 @@
+"""Proposals that are sent again under the same word: recorded once, whatever was stopped between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from ledger.correcting.corrections import Proposed, Sending
+from ledger.errors import BatchError, RejectedError
+from ledger.facts.events import Decision
+from ledger.journal import tokens_file
+from ledger.journal.recorder import Recorder
+from ledger.ledger import Ledger
+
+BATCH = b"verb,game,to\nvoid,g1,\nresult,g2,0-1\nvoid,g3,\n"
+SENDING = Sending("letter 7", BATCH)
+REASON = "typed twice"
+
+
+def send(four: Ledger, sending: Sending = SENDING, *, by: str = "eve", reason: str = REASON) -> list[Proposed]:
+    """As a server does: what was sent before is told again."""
+    corrections = four.corrections
+    return corrections.sent_before(sending, reason=reason, by=by) or corrections.propose_batch(
+        sending.content, reason=reason, each=True, by=by, sending=sending
+    )
+
+
+def told(proposals: list[Proposed]) -> list[tuple[int, list[int], bool]]:
+    return [(each.proposal, [receipt.position for receipt in each.receipts], each.duplicate) for each in proposals]
+
+
+def test_a_batch_is_recorded_in_one_transaction_and_each_proposal_names_those_about_the_same_facts(
+    four: Ledger,
+) -> None:
+    before = four.journal.size()
+    proposals = send(four)
+    assert told(proposals) == [(number, [before + number], False) for number in (1, 2, 3)]
+    change = four.corrections.verbs.change("void", {"game": "g2"})
+    again, once_more = four.corrections.propose_each([[change], [change]], reason=REASON, by="eve")
+    assert (again.alike, once_more.alike) == ((2,), (2, 4))
+
+
+def test_what_is_sent_again_is_told_again_even_when_it_was_decided_or_its_reason_erased_meanwhile(four: Ledger) -> None:
+    first = send(four)
+    four.decide(1, Decision.APPROVED, by="otto")
+    size = four.journal.size()
+    again = send(four)
+    assert told(again) == [(number, positions, True) for number, positions, _ in told(first)]
+    with pytest.raises(BatchError):  # as a new one it could not be proposed any more
+        four.corrections.propose_batch(BATCH, reason=REASON, by="eve")
+    four.corrections.erase_reasons(1, by="otto")
+    assert told(send(four, reason="whatever")) == told(again)
+    assert four.journal.size() == size
+
+
+def test_another_program_that_opens_the_ledger_knows_it_too(four: Ledger) -> None:
+    first = send(four)
+    with Ledger.open(four.path, clock=four.clock) as another:
+        assert told(send(another)) == [(number, positions, True) for number, positions, _ in told(first)]
+
+
+def test_something_else_under_the_same_word_is_refused_and_of_another_person_it_is_another_word(four: Ledger) -> None:
+    send(four)
+    size = four.journal.size()
+    for sending, reason in ((Sending("letter 7", b"verb,game\nvoid,g5\n"), REASON), (SENDING, "another reason")):
+        with pytest.raises(RejectedError, match="sent-already: something else was sent under the same word, as pro"):
+            send(four, sending, reason=reason)
+    assert four.journal.size() == size
+    assert [proposal.proposal for proposal in send(four, by="eva")] == [4, 5, 6]
+
+
+def test_whoever_was_stopped_before_the_journal_took_it_sends_it_anew(
+    four: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Recorder, "_batch", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            send(four)
+    assert four.tokens.file.sending("eve\nletter 7", BATCH) is not None
+    assert [proposal.duplicate for proposal in send(four)] == [False, False, False]
+    # The number that was to be taken may be another one's by now: the reason's seal tells them apart.
+    with monkeypatch.context() as patched:
+        patched.setattr(Recorder, "_batch", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            send(four, Sending("letter 8", b"verb,game\nvoid,g5\n"))
+    four.corrections.propose_batch(b"verb,game\nvoid,g4\n", reason=REASON, by="otto")
+    late = send(four, Sending("letter 8", b"verb,game\nvoid,g5\n"))
+    assert [(proposal.proposal, proposal.duplicate) for proposal in late] == [(5, False)]
+
+
+def test_the_file_holds_neither_the_word_nor_what_was_sent_and_forgets_the_oldest(
+    four: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens_file, "MOST_SENDINGS", 3)
+    file = four.tokens.file
+    for number in range(5):
+        file.note_sending(f"eve\nletter {number}", b"the rows", f"proposal:{number}@1", "0" * 64, 1)
+    assert [file.sending(f"eve\nletter {number}", b"") is None for number in range(5)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    raw = Path(file.path).read_bytes()
+    assert b"letter" not in raw
+    assert b"the rows" not in raw
+
+
+def test_every_fault_of_a_batch_is_told_with_its_line_and_the_reason_with_it(four: Ledger) -> None:
+    with pytest.raises(BatchError) as caught:
+        four.corrections.propose_batch(b"verb,game\nvoid,g1\nvoid,g99\nviod,g2\n", reason="", each=True, by="eve")
+    assert [line for line, _ in caught.value.faults] == [3, 4]
+    assert caught.value.reason_faults == ("a reason is missing: say in a few words why @ $.reason",)
+    assert [problem.partition(":")[0] for problem in caught.value.problems[:2]] == ["line 3", "line 4"]
