@@ -34,26 +34,28 @@ BY_GAME_NUMBER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=? AND n=?)"
 A_RANGE_OF_GAMES = "SEARCH {} USING PRIMARY KEY (pool=? AND player=? AND n>? AND n<?)"
 BY_POSITION = "SEARCH {} USING INTEGER PRIMARY KEY (rowid=?)"
 
+# A search by halves: few rows, however many games the player has.
+HALVED = [
+    BY_PLAYER.format("h"),
+    BY_POSITION.format("games"),
+    "SCAN (subquery-1)",
+    "CO-ROUTINE (subquery-1)",
+    "SETUP",
+    "CO-ROUTINE halved",
+    "RECURSIVE STEP",
+    "SCAN halved",  # a row of each step, of which there are few
+    BY_GAME_NUMBER.format("h"),
+    BY_POSITION.format("games"),
+    "SCALAR SUBQUERY 4",
+    "SCAN halved",
+    BY_GAME_NUMBER.format("h"),
+    BY_POSITION.format("games"),
+]
 HOT_PLANS = {
     "ranking": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
     "last row": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
     "row": [BY_GAME_NUMBER.format("h"), BY_POSITION.format("games")],
-    "row at an instant": [
-        BY_PLAYER.format("h"),
-        BY_POSITION.format("games"),
-        "SCAN (subquery-1)",
-        "CO-ROUTINE (subquery-1)",
-        "SETUP",
-        "CO-ROUTINE halved",
-        "RECURSIVE STEP",
-        "SCAN halved",  # a row of each step, of which there are few
-        BY_GAME_NUMBER.format("h"),
-        BY_POSITION.format("games"),
-        "SCALAR SUBQUERY 4",
-        "SCAN halved",
-        BY_GAME_NUMBER.format("h"),
-        BY_POSITION.format("games"),
-    ],
+    "row at an instant": HALVED,
     "graph": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
     "games of a player": [BY_PLAYER.format("mine"), BY_POSITION.format("games")],
     "numbers of games": [
@@ -72,7 +74,7 @@ HOT_PLANS = {
     "side of a game": [BY_PLAYER.format("history")],
     "game": [BY_POSITION.format("games")],
     "current": [BY_PLAYER.format("current")],
-    "row before a batch": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
+    "row before a batch": HALVED,
     "batch": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms=?)", "USE TEMP B-TREE FOR ORDER BY"],
     "not counted": [
         "MERGE (UNION ALL)",

@@ -114,19 +114,29 @@ SELECT key FROM theirs CROSS JOIN games USING (position)
 PLAYERS = "SELECT player FROM current WHERE pool = ?1"
 LAST_ROW = _rows("player = ?2 ORDER BY n DESC LIMIT 1")
 ROW = _rows("player = ?2 AND n = ?3")
-# A player's games are numbered in rating order: where the last one is later the others are halved again and again, for
-# a walk back from the last one takes as long as there are games since. CROSS JOIN: the planner would turn it round.
-ROW_AT = f"""
+
+
+def _last_row(condition: str) -> str:
+    """The last row of a player (?2) whose game holds a condition on its place in rating order, which no later one does.
+
+    A player's games are numbered in rating order: where the last one does not hold it, the others are halved again and
+    again, for a walk back from the last one takes as long as there are games since. CROSS JOIN: the planner would turn
+    it round.
+    """
+    return f"""
 WITH RECURSIVE halved(low, high) AS (
-  SELECT iif(rated_ms <= ?3, n, 0), n FROM ({LAST_ROW})
+  SELECT iif({condition}, n, 0), n FROM ({LAST_ROW})
   UNION ALL
-  SELECT iif(rated_ms <= ?3, h.n, low), iif(rated_ms <= ?3, high, h.n - 1)
+  SELECT iif({condition}, h.n, low), iif({condition}, high, h.n - 1)
   FROM halved CROSS JOIN history AS h CROSS JOIN games
   WHERE low < high AND h.pool = ?1 AND h.player = ?2 AND h.n = (low + high + 1) / 2 AND games.position = h.game
 )
 {_rows("player = ?2 AND n = (SELECT low FROM halved WHERE low = high)")}
 """
-ROW_BEFORE = _rows("player = ?2 AND (rated_ms, batch) < (?3, ?4) ORDER BY n DESC LIMIT 1")
+
+
+ROW_AT = _last_row("rated_ms <= ?3")
+ROW_BEFORE = _last_row("(rated_ms, batch) < (?3, ?4)")
 WAITING = (
     "SELECT max(rated_ms) AS ms FROM history AS h JOIN games ON games.position = h.game "
     "WHERE h.pool = ?1 AND player = ?2 AND n > ?3 AND h.ended_ms <= ?4"

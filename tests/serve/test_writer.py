@@ -7,6 +7,7 @@ import json
 import os
 import random
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import sleep
@@ -22,13 +23,13 @@ from tests.kit.checkpoints import give_key
 from tests.kit.clubs import NAME, new_club_of_two
 from tests.kit.games import game_recorded
 from tests.kit.writers import PATIENCE, asking, recorder, told, writer
-from tools.serve import desk_verbs, importing, waiting
+from tools.serve import desk_verbs, importing, verbs, waiting
 from tools.serve.importing import Sent
 from tools.serve.problems import Problem, RefusedError
-from tools.serve.verbs import Asking
+from tools.serve.verbs import Asking, Verb
 from tools.serve.waiting import Queue, Waiting
 from tools.serve.wire import WriterClient
-from tools.serve.writer import Recording
+from tools.serve.writer import MOST_TRIED, TRIED_AT_ONCE, Recording, Trying
 
 KILLS = int(os.environ.get("LEDGER_WRITER_KILLS", "4"))
 CLIENTS = 64
@@ -267,3 +268,36 @@ def test_what_waits_is_bounded_in_facts_and_bytes_and_games_go_together() -> Non
     assert (len(queue.next()), queue.next()) == (1, [])
     with pytest.raises(MalformedError):
         queue.put(one("gmae"))
+
+
+def test_a_preview_that_takes_long_lets_others_pass_each_with_a_ledger_of_its_own(
+    written_club: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on, ledgers = threading.Event(), set[int]()
+
+    def long(ledger: Ledger, *_: object) -> dict[str, Any]:
+        ledgers.add(id(ledger))
+        assert goes_on.wait(PATIENCE)
+        return {"size": ledger.journal.size()}
+
+    monkeypatch.setattr(verbs, "VERBS", {**verbs.VERBS, "long": Verb(long, records=False)})
+
+    async def played() -> list[Any]:
+        trying = Trying(written_club)
+        asks = Asking(None, None)
+        begun = [asyncio.create_task(trying.answer("long", asks, {})) for _ in range(TRIED_AT_ONCE - 1)]
+        state = await asyncio.wait_for(trying.answer("desk-import-state", asks, {"upload": "x"}), PATIENCE)
+        assert not any(task.done() for task in begun)
+        more = [asyncio.create_task(trying.answer("long", asks, {})) for _ in range(MOST_TRIED)]
+        await asyncio.sleep(0)
+        goes_on.set()
+        answers = [await task for task in [*begun, *more]]
+        trying.end()
+        return [state, *answers]
+
+    state, *answers = asyncio.run(played())
+    assert state == {"state": "unknown"}
+    refused = [answer for answer in answers if isinstance(answer, Problem)]
+    assert [problem.status for problem in refused] == [503] * (TRIED_AT_ONCE - 1)
+    assert [answer for answer in answers if answer not in refused] == [{"size": 4}] * MOST_TRIED
+    assert len(ledgers) >= TRIED_AT_ONCE - 1

@@ -40,7 +40,8 @@ from .witnesses import Witness, Witnessing, WitnessKey
 
 GLANCE = 0.2  # seconds between two looks at the journal
 LATER = 5.0  # seconds until it is tried again to fold in, or to sign, what failed
-MOST_TRIED = 16  # that wait
+MOST_TRIED = 16  # that are tried or wait for it
+TRIED_AT_ONCE = 3  # so that a preview which takes minutes lets others pass; each may take a copy of the views
 ENDS_WITHIN = 10.0  # seconds for what was accepted when the process is to end
 _REFUSES = "the ledger takes nothing at present, and nothing of this was recorded: send it again later"
 
@@ -141,12 +142,16 @@ def _problem(error: LedgerError) -> Problem:
 
 
 class Trying:
-    """The thread that tries what would be, and tells what is, beside what is recorded; one after another."""
+    """The threads that try what would be, and tell what is, beside what is recorded; each has a ledger of its own."""
 
     def __init__(self, path: Path) -> None:
         """Say where."""
-        self._opened, self._waiting = Opened(path), 0
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="trying")
+        self._waiting, self._of_thread = 0, threading.local()
+
+        def begin() -> None:
+            self._of_thread.opened = Opened(path)
+
+        self._threads = ThreadPoolExecutor(TRIED_AT_ONCE, thread_name_prefix="trying", initializer=begin)
 
     async def answer(self, verb: str, asking: Asking, args: Mapping[str, Any]) -> Outcome:
         """What a verb that records nothing answers."""
@@ -154,7 +159,7 @@ class Trying:
             return problems.problem(503, "others ask for much at present; ask again later")
         self._waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._tried, verb, asking, args)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, self._tried, verb, asking, args)
         except Exception as error:  # noqa: BLE001  # a fault of the program ends one answer, not the server
             for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
                 output.remark(line)
@@ -164,13 +169,13 @@ class Trying:
 
     def _tried(self, verb: str, asking: Asking, args: Mapping[str, Any]) -> Outcome:
         try:
-            return verb_of(verb).do(self._opened.ledger(), asking, args)
+            return verb_of(verb).do(self._of_thread.opened.ledger(), asking, args)
         except LedgerError as error:
             return _problem(error)
 
     def end(self) -> None:
         """Take nothing new."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 class Folding:
