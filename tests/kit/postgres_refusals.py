@@ -16,6 +16,7 @@ from ledger.journal.postgres_tables import Roles
 from ledger.runtime import lazy, postgres
 from ledger.testing.journal_contract import append, filled, sealed
 from tests.kit.clubs import ClubOfTwo
+from tests.kit.poolers import pooling
 from tests.kit.postgres import Server, needed, running
 from tests.kit.postgres_journals import SCHEMA, as_reader, as_superuser, new_journal, run_as_superuser
 
@@ -95,6 +96,13 @@ def on_a_standby(_: ClubOfTwo) -> None:
         opened(server.url())
 
 
+def behind_a_pooler(_: ClubOfTwo) -> None:
+    server = shared_server()
+    address = new_journal(server)
+    with pooling(server, by_transaction=True) as port:
+        opened(address.replace(str(server.port), str(port)))
+
+
 def exists_already(_: ClubOfTwo) -> None:
     server = shared_server()
     address = as_superuser(server, new_journal(server))
@@ -170,6 +178,7 @@ POSTGRES_REFUSALS: dict[str, Provoke] = {
     "storage-postgres-not-utf8": lambda _: opened(shared_server().new_database("LATIN1")),
     "storage-postgres-no-fsync": without_fsync,
     "storage-postgres-standby": on_a_standby,
+    "storage-postgres-pooler": behind_a_pooler,
     "storage-postgres-read-only": changed("ALTER ROLE WRITER SET default_transaction_read_only = on"),
     "storage-postgres-no-schema": lambda _: opened(shared_server().new_database()),
     "storage-postgres-no-ledger": changed(f"DROP SCHEMA {SCHEMA} CASCADE", f"CREATE SCHEMA {SCHEMA}",

@@ -23,6 +23,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.testing.journal_contract import Sealed, append, filled, root_of, sealed, stored
 from tests.kit import postgres
 from tests.kit.places import ROOT
+from tests.kit.poolers import pooling
 from tests.kit.postgres import Server
 from tests.kit.postgres_journals import SCHEMA, as_reader, as_superuser, new_journal, run_as_superuser
 
@@ -214,6 +215,17 @@ def test_a_frozen_server_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPat
             assert filled_again.position == 2
         finally:
             os.kill(process, signal.SIGCONT)
+
+
+def test_a_pooler_that_hands_out_connections_by_sessions_is_no_obstacle(
+    oldest_server: Server, club_address: str
+) -> None:
+    with (
+        pooling(oldest_server, by_transaction=False) as port,
+        opened(club_address.replace(str(oldest_server.port), str(port))) as journal,
+    ):
+        filled(journal, (1, 1))
+        assert journal.head().size == 2
 
 
 # --- who may what -------------------------------------------------------------------------------------------------
