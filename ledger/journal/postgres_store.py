@@ -41,7 +41,8 @@ from ledger.runtime.postgres_session import (
     number,
 )
 
-BLOCK = 50_000  # positions that a query of a read covers
+BLOCK = 50_000  # positions that a round trip of a read covers
+STEP = 2_500  # of them that one statement covers, so that the server goes on while we take what it has sent
 KEYS_A_QUERY = 5_000
 FEW = 100  # keys whose entries are remembered through a transaction
 GRACE = 5.0  # seconds more than the server waits for the lock, so that it can say so
@@ -309,8 +310,10 @@ class PostgresJournal(StoredTree):
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 50,000."""
         last = self.size() if until is None else min(until, self.size())
         for start in range(after, last, BLOCK):
-            (answer,) = self._ask(Question(self._statements.read, [start, min(start + BLOCK, last)]))
-            if bodies := answer.column():
+            end = min(start + BLOCK, last)
+            pieces = [[first, min(first + STEP, end)] for first in range(start, end, STEP)]
+            answers = self._ask(*(Question(self._statements.read, piece) for piece in pieces))
+            if bodies := [body for answer in answers for body in answer.column()]:
                 yield bodies
 
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:

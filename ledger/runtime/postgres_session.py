@@ -50,6 +50,9 @@ class Answer:
     def __init__(self, result: PGresult) -> None:
         self._result = result
         self.count = result.command_tuples or 0
+        # At once: of several statements asked together, the server goes on with the next one meanwhile.
+        value = result.get_value
+        self._column = [value(row, 0) or b"" for row in range(result.ntuples)] if result.nfields == 1 else None
 
     def rows(self) -> list[tuple[bytes | None, ...]]:
         """All rows."""
@@ -58,6 +61,8 @@ class Answer:
 
     def column(self, column: int = 0) -> list[bytes]:
         """The values of one column that has no NULL."""
+        if self._column is not None:
+            return self._column
         value = self._result.get_value
         return [value(row, column) or b"" for row in range(self._result.ntuples)]
 
