@@ -174,9 +174,9 @@ def test_games_are_one_transaction_and_their_moves_are_kept_in_it(
     begun: list[None] = []
     writing = SqliteJournal.writing
 
-    def counted(journal: SqliteJournal) -> Any:
+    def counted(journal: SqliteJournal, **words: Any) -> Any:
         begun.append(None)
-        return writing(journal)
+        return writing(journal, **words)
 
     monkeypatch.setattr(SqliteJournal, "writing", counted)
     ledger = club_of_two.ledger
