@@ -244,16 +244,8 @@ class _Copy:
                 f"{_UNCHANGED}"
             )
         self.indexes = {name for name, _, _, table in rows if table in ours}
-        comments = {name: comment for name, _, comment, _ in rows}
         for name in sorted(ours):
-            stored = self.connection.execute(_COLUMNS, (self.in_schema(name),)).fetchall()
-            places = {column: place for column, _, _, place in stored if place}
-            self.standing[name] = _Standing(
-                comment=comments[name],
-                columns={column: kind for column, kind, _, _ in stored},
-                key=sorted(places, key=places.__getitem__),
-                comments={column: comment for column, _, comment, _ in stored if comment},
-            )
+            self.standing[name] = self._standing(name)
             # Every column of ours has a comment: one without any was added by somebody for a purpose of their own.
             if name in needed and (added := sorted(self.standing[name].columns - self.standing[name].comments.keys())):
                 raise self.refused(
@@ -261,6 +253,19 @@ class _Copy:
                     f"their own; {_UNCHANGED}"
                 )
         self._refuse_another_ledger(origin, ledger)
+
+    def _standing(self, name: str) -> _Standing:
+        """What is now known of a table that stands."""
+        target = self.in_schema(name)
+        (row,) = self.connection.execute("SELECT obj_description(%s::regclass, 'pg_class')", (target,)).fetchall()
+        columns = self.connection.execute(_COLUMNS, (target,)).fetchall()
+        places = {column: place for column, _, _, place in columns if place}
+        return _Standing(
+            comment=row[0] or "",
+            columns={column: kind for column, kind, _, _ in columns},
+            key=sorted(places, key=places.__getitem__),
+            comments={column: comment for column, _, comment, _ in columns if comment},
+        )
 
     def _refuse_another_ledger(self, origin: Origin, ledger: Ledger) -> None:
         if (
@@ -335,13 +340,13 @@ class _Copy:
         # Rows that are frozen need no second writing of their pages; only a table that nobody has seen may have them.
         options = "FORMAT csv, FREEZE" if freeze else "FORMAT csv"
         names = ", ".join(quoted(column.name) for column in table.columns)
-        rows = 0
+        rows, total = 0, 0 if self.progress is silent else table.count()
         frames = (frame.select(column.name for column in table.columns) for frame in table.rows(self.reader))
         with self.connection.cursor().copy(f"COPY {target}({names}) FROM STDIN ({options})") as copy:
             for frame, content in mapped_ahead(table.csv, frames):
                 copy.write(content)
                 rows += len(frame)
-                self.progress(table.name, rows, rows)
+                self.progress(table.name, rows, max(total, rows))
         return rows
 
     def _finish(self, table: ServerTable) -> None:
@@ -364,35 +369,45 @@ class _Copy:
         columns = ", ".join(f"{quoted(column.name)} {column.type}" for column in table.columns)
         self.connection.execute(f"CREATE TEMPORARY TABLE {_staging(table)}({columns}) ON COMMIT DROP")
         rows = self._filled(table, _staging(table))
-        self.connection.execute(f"ANALYZE {_staging(table)}")
+        self.connection.execute(f"ANALYZE {_staging(table)}({', '.join(map(quoted, table.key))})")
         return rows
 
     def _replaced(self, table: ServerTable, rows: int) -> CopiedTable:
         """Write what differs between a table and its new rows; what is the same stays as it is."""
-        target, staging = self.in_schema(table.name), f"{_staging(table)} AS new"
+        target, staging, pairs = self.in_schema(table.name), _staging(table), 'pg_temp."rows that differ"'
+        # Against writers alone. Until the end no row of the table is where another one was.
+        self.connection.execute(f"LOCK TABLE {target} IN SHARE ROW EXCLUSIVE MODE")
         names = [quoted(column.name) for column in table.columns]
-        values = [quoted(column.name) for column in table.columns if column.name not in table.key]
-        same = " AND ".join(f"new.{quoted(name)} = old.{quoted(name)}" for name in table.key)
+        same_key = " AND ".join(f"new.{quoted(name)} = old.{quoted(name)}" for name in table.key)
         # By the bytes: -0.0 equals 0.0 and is another rating to the last bit.
-        is_as_it_was = f"{_record('new', names)} OPERATOR(pg_catalog.*=) {_record('old', names)}"
-        changed = self._changes(f"DELETE FROM {target} AS old WHERE NOT EXISTS (SELECT FROM {staging} WHERE {same})")
-        if values:
-            new_values = ", ".join(f"new.{name}" for name in values)
-            changed += self._changes(
-                f"UPDATE {target} AS old SET ({', '.join(values)}) = ROW({new_values}) "
-                f"FROM {staging} WHERE {same} AND NOT ({is_as_it_was})"
-            )
-        changed += self._changes(
-            f"INSERT INTO {target}({', '.join(names)}) SELECT {', '.join(names)} FROM {staging} "
-            f"WHERE NOT EXISTS (SELECT FROM {target} AS old WHERE {same})"
+        are_equal = f"{_record('new', names)} OPERATOR(pg_catalog.*=) {_record('old', names)}"
+        differing = self._rows_of(
+            f"CREATE TEMPORARY TABLE {pairs} ON COMMIT DROP AS SELECT old.ctid AS old_row, new.ctid AS new_row "
+            f"FROM {target} AS old FULL JOIN {staging} AS new ON {same_key} "
+            f"WHERE old.ctid IS NULL OR new.ctid IS NULL OR NOT ({are_equal})"
         )
-        self.connection.execute(f"DROP TABLE {_staging(table)}")  # its place on the disk may be needed by the next
+        if differing:
+            self.connection.execute(f"ANALYZE {pairs}")
+            self.connection.execute(
+                f"DELETE FROM {target} AS old USING {pairs} WHERE old.ctid = old_row AND new_row IS NULL"
+            )
+            # Not deleted and inserted anew: a foreign key of others would stand in the way.
+            self.connection.execute(
+                f"UPDATE {target} AS old SET ({', '.join(names)}) = ROW({', '.join(f'new.{name}' for name in names)}) "
+                f"FROM {pairs} JOIN {staging} AS new ON new.ctid = new_row WHERE old.ctid = old_row"
+            )
+            self.connection.execute(
+                f"INSERT INTO {target}({', '.join(names)}) SELECT {', '.join(f'new.{name}' for name in names)} "
+                f"FROM {pairs} JOIN {staging} AS new ON new.ctid = new_row WHERE old_row IS NULL"
+            )
+        self.connection.execute(f"DROP TABLE {staging}, {pairs}")  # the next may need their place on the disk
         self._index(table)
-        if changed * 10 > rows:  # else the server sees to it in time
+        if differing * 10 > rows:  # else the server sees to it in time
             self.connection.execute(f"ANALYZE {target}")
-        return CopiedTable(table.name, rows, changed)
+        return CopiedTable(table.name, rows, differing)
 
-    def _changes(self, statement: str) -> int:
+    def _rows_of(self, statement: str) -> int:
+        """Run a statement; returns how many rows it wrote."""
         return self.connection.execute(statement).rowcount
 
     def _changed(self, table: ServerTable, rows: int) -> CopiedTable:
@@ -448,14 +463,14 @@ class _Copy:
                 return
 
     def _describe(self, table: ServerTable) -> None:
-        """Say what the table and its columns mean, where that is not said yet."""
-        standing = self.standing.get(table.name)
+        """Say what the table and its columns mean, where that is not said: of what stands now, some of it made anew."""
         target = self.in_schema(table.name)
-        if standing is None or standing.comment != table.comment:
+        standing = self._standing(table.name)
+        if standing.comment != table.comment:
             self.connection.execute(f"COMMENT ON TABLE {target} IS {_text(table.comment)}")
         by_name = {other.name: other for other in self.tables}
         for column, comment in table.comments(by_name).items():
-            if standing is None or standing.comments.get(column) != comment:
+            if standing.comments.get(column) != comment:
                 self.connection.execute(f"COMMENT ON COLUMN {target}.{quoted(column)} IS {_text(comment)}")
 
 

@@ -109,6 +109,7 @@ class ServerTable:
         key: the names of the columns that tell rows apart.
         indexes: those that the views have.
         rows: gives the rows, in the order of the key, read by a reader of the views.
+        count: tells how many rows there are at most, for whoever watches.
         is_personal: whether it tells who people are, so that the server may keep no statistics of it.
     """
 
@@ -118,6 +119,7 @@ class ServerTable:
     key: Sequence[str]
     indexes: Sequence[ServerIndex] = ()
     rows: Callable[[TableReader], Iterator[DataFrame]] = attrs.field(eq=False)
+    count: Callable[[], int] = attrs.field(eq=False)
     is_personal: bool = False
 
     @property
@@ -209,8 +211,13 @@ def _of_views(ledger: Ledger, name: str, described: TableDoc, statements: Sequen
         for where in rows_at_one_time(connection, name):
             yield from reader.frames(Scan(columns=scanned, source=quoted(name), key=keys, where=where), _ROWS)
 
+    def count() -> int:
+        # a performance stands beside a row of the history
+        counted = view_tables.HISTORY.name if name == view_tables.PERFORMANCE else name
+        return int(connection.execute(f"SELECT count(*) FROM {quoted(counted)}").fetchone()[0])
+
     indexes = [index for statement in statements if (index := _index(statement, name, columns)) is not None]
-    return ServerTable(name=name, doc=described.doc, columns=columns, key=keys, indexes=indexes, rows=rows)
+    return ServerTable(name=name, doc=described.doc, columns=columns, key=keys, indexes=indexes, rows=rows, count=count)
 
 
 _INDEX = re.compile(r'CREATE INDEX (?:IF NOT EXISTS )?"?(\w[\w-]*)"? ON "?(\w[\w-]*)"?\((.*?)\)(?: WHERE (.*))?')
@@ -242,14 +249,24 @@ def _of_names(ledger: Ledger) -> ServerTable:
         for name, meaning in NAMES_DOC.columns.items()
     ]
 
+    names = ledger.people.names()
+
     def rows(_: TableReader) -> Iterator[DataFrame]:
         identities = dict(ledger.people.identities())
-        people = sorted((player, name, identities.get(player)) for player, name in ledger.people.names())
+        people = sorted((player, name, identities.get(player)) for player, name in names)
         for start in range(0, len(people), _ROWS):
             block = people[start : start + _ROWS]
             yield pl.DataFrame(block, {"player": pl.Int64, "name": pl.String, "identity": pl.String}, orient="row")
 
-    return ServerTable(name=NAMES, doc=NAMES_DOC.doc, columns=columns, key=("player",), rows=rows, is_personal=True)
+    return ServerTable(
+        name=NAMES,
+        doc=NAMES_DOC.doc,
+        columns=columns,
+        key=("player",),
+        rows=rows,
+        count=lambda: len(names),
+        is_personal=True,
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -280,4 +297,6 @@ class Origin:
         def rows(_: TableReader) -> Iterator[DataFrame]:
             yield pl.DataFrame([attrs.asdict(self)], types)
 
-        return ServerTable(name=ORIGIN, doc=ORIGIN_DOC.doc, columns=columns, key=("ledger",), rows=rows)
+        return ServerTable(
+            name=ORIGIN, doc=ORIGIN_DOC.doc, columns=columns, key=("ledger",), rows=rows, count=lambda: 1
+        )
