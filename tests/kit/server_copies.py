@@ -19,7 +19,7 @@ BESIDE = {"names", "origin"}  # tables there that the views do not have
 def asked(url: str, statement: str, values: Sequence[Any] = ()) -> Rows:
     """What a server answers to one statement, in a transaction of its own."""
     with psycopg.connect(url) as connection:
-        cursor = connection.execute(statement, values)
+        cursor = connection.execute(statement, values or None)  # % is one where there are none
         return list(cursor.fetchall()) if cursor.description else []
 
 

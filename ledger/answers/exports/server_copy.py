@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -217,10 +217,13 @@ class _Copy:
         is_later = self.connection.info.server_version >= _LATER
         for timeout in (*_NO_TIMEOUTS, *([_LATER_TIMEOUT] if is_later else [])):
             ask(f"SET LOCAL {timeout} = 0")
-        ask(f"SET LOCAL lock_timeout = '{int(PATIENCE)}s'")
+        # so that what a killed command began ends soon, and the next one need not wait; not every system can tell
+        with suppress(psycopg.Error), self.connection.transaction():
+            ask("SET LOCAL client_connection_check_interval = '5s'")
+        ask(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
         ask("SET LOCAL work_mem = '64MB'")  # two tables are compared by a hash of their keys
         ask("SET LOCAL maintenance_work_mem = '256MB'")  # indexes of some million rows
-        if ask("SELECT FROM pg_namespace WHERE nspname = %s", (self.schema,)).fetchone() is None:
+        if ask("SELECT 1 FROM pg_namespace WHERE nspname = %s", (self.schema,)).fetchone() is None:
             ask(f"CREATE SCHEMA {quoted(self.schema)}")
 
     def refuse_others(self, origin: Origin, ledger: Ledger) -> None:
@@ -459,7 +462,7 @@ class _Copy:
                     raise self.refused(f"{message}: end that, then run the command again; {_UNCHANGED}") from None
                 time.sleep(_LOCK_SECONDS)
             else:
-                self.connection.execute(f"SET LOCAL lock_timeout = '{int(PATIENCE)}s'")
+                self.connection.execute(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
                 return
 
     def _describe(self, table: ServerTable) -> None:
