@@ -6,6 +6,7 @@ rule has at least one.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +29,7 @@ from ledger.ratings.view_tables import HISTORY
 from tests.kit.checkpoint_refusals import REFUSALS
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
+from tests.kit.export_refusals import EXPORT_REFUSALS
 from tests.kit.games import game_recorded
 from tests.kit.people_refusals import PEOPLE_REFUSALS
 from tests.kit.places import TESTS
@@ -230,6 +232,7 @@ CATALOGUE: dict[str, Provoke] = {
     **{rule: break_rule(rule) for rule in rules.RULES},
     **TOKEN_REFUSALS,
     **PEOPLE_REFUSALS,
+    **EXPORT_REFUSALS,
     "list-looks-wrong": list_that_looks_wrong,
     "unknown-name-list": lambda scene: scene.ledger.publications.found("standard@2026-11-20"),
     **REFUSALS,
@@ -311,8 +314,13 @@ def provoked(name: str, scene: ClubOfTwo) -> LedgerError:
 
 
 def as_told(error: LedgerError, scene: ClubOfTwo) -> str:
-    """Class and text, with paths as they look from the ledger's folder, and one word for the list of all schemes."""
+    """Class and text, with paths as they look from the ledger's folder, and one word for the list of all schemes.
+
+    A server of the tests has another port each time, and its schemas are counted.
+    """
     told = f"{type(error).__name__}\n{error}\n".replace(f"{scene.folder}/", "")
+    for server, word in ((r"127\.0\.0\.1:\d{2,}/postgres", "db1/chess"), (r"\bnames_\d+_", "club_")):
+        told = re.sub(server, word, told)
     return told.replace(str(sorted(schemes.available())), "[SCHEMES]")
 
 

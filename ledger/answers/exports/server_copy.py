@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.answers.exports.exporting import snapshot
-from ledger.answers.exports.server_tables import MARK, ORIGIN, Origin, ServerTable, server_tables
+from ledger.answers.exports.server_tables import LONGEST_NAME, MARK, ORIGIN, Origin, ServerTable, server_tables
 from ledger.errors import LedgerError, MalformedError, StorageError, one_line
 from ledger.ledger import Ledger
 from ledger.runtime import postgres
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 PATIENCE = 60.0  # seconds that others may keep a table from being changed
 _LOCK_SECONDS = 1  # of one try: whoever wants to read waits behind it
-_LONGEST_NAME = 63  # bytes
 _JOURNAL = "journal"  # the table by which a schema is one that a ledger lives in
 _UNCHANGED = "nothing was changed"
 
@@ -94,8 +93,8 @@ def copy_to_server(
         StorageError: the server cannot be reached or refuses, another copy is under way, the schema holds tables of
             others or of another ledger, or others depend on what would have to go. Nothing was changed.
     """
-    if not 0 < len(schema.encode()) <= _LONGEST_NAME or "\0" in schema:
-        raise MalformedError([f"{schema!r} is no name of a schema: it has 1 to {_LONGEST_NAME} bytes"])
+    if not 0 < len(schema.encode()) <= LONGEST_NAME or "\0" in schema:
+        raise MalformedError([f"{schema!r} is no name of a schema: it has 1 to {LONGEST_NAME} bytes"])
     with closing(postgres.connect(address)) as connection, snapshot(ledger) as (reader, position):
         tables = server_tables(ledger, names=names)
         origin = _origin(ledger, position, proposal, names=names)

@@ -38,7 +38,7 @@ _BY_TOURNAMENT = (
     f"CREATE INDEX {view_tables.PERFORMANCE}_by_tournament ON {view_tables.PERFORMANCE}(pool, tournament, player, n)"
 )
 _ROWS = 50_000  # that are read, written as CSV and sent at one time
-_LONGEST_NAME = 63  # bytes; PostgreSQL cuts off what is beyond
+LONGEST_NAME = 63  # bytes; PostgreSQL cuts off what is beyond
 
 MARK = "A copy that rating-ledger makes; what is changed here is lost with the next one."
 NAMES, ORIGIN = "names", "origin"
@@ -183,7 +183,10 @@ def server_tables(ledger: Ledger, *, names: bool = False) -> list[ServerTable]:
     for name, described in tables_described(ledger).items():
         keeping.refuse_left_behind(connection, name, at_hand.broken)
         if name.lower() in {NAMES, ORIGIN}:
-            raise ProjectionError(name, "its table would have the name of one that an export puts beside it")
+            raise ProjectionError(
+                name,
+                "its table would have the name of one that an export puts beside it: give the read model another name",
+            )
         tables.append(_of_views(ledger, name, described, statements, names=names))
     return [*tables, _of_names(ledger)] if names else tables
 
@@ -238,7 +241,7 @@ def _index(statement: str, table: str, columns: Sequence[ServerColumn]) -> Serve
     orders = [f"{quoted(place[1])}{place[2] or ''}" for place in places if place]
     if len(orders) < len(places) or not all(place and place[1] in names for place in places):
         return None
-    name = parts[1].encode()[:_LONGEST_NAME].decode()
+    name = parts[1].encode()[:LONGEST_NAME].decode()
     return ServerIndex(name=name, columns=", ".join(orders), where=parts[4] or "")
 
 
