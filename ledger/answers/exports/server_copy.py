@@ -233,22 +233,22 @@ class _Copy:
                 needed, or a copy of another ledger.
         """
         rows = self.connection.execute(_OBJECTS, (self.schema,)).fetchall()
-        ours = {name for name, kind, comment, _ in rows if kind == "r" and comment.endswith(MARK)}
+        copies = {name for name, kind, comment, _ in rows if kind == "r" and comment.endswith(MARK)}
         needed = {table.name for table in self.tables}
         if any(name == _JOURNAL for name, _, _, _ in rows):
             raise self.refused("holds a journal: give a schema of its own to what others read")
         indexes = {index.name for table in self.tables for index in table.indexes}
-        taken = {name for name, *_ in rows if name in needed - ours}
-        taken |= {name for name, _, _, table in rows if name in indexes and table not in ours}
+        taken = {name for name, *_ in rows if name in needed - copies}
+        taken |= {name for name, _, _, table in rows if name in indexes and table not in copies}
         if taken:
             raise self.refused(
                 f"holds {sorted(taken)}, which this program did not make: give another --schema, or rename them; "
                 f"{_UNCHANGED}"
             )
-        self.indexes = {name for name, _, _, table in rows if table in ours}
-        for name in sorted(ours):
+        self.indexes = {name for name, _, _, table in rows if table in copies}
+        for name in sorted(copies):
             self.standing[name] = self._standing(name)
-            # Every column of ours has a comment: one without any was added by somebody for a purpose of their own.
+            # Every column of a copy has a comment: one without any was added by somebody for a purpose of their own.
             if name in needed and (added := sorted(self.standing[name].columns - self.standing[name].comments.keys())):
                 raise self.refused(
                     f"table {name!r} has columns {added}, which this program did not make: put them into a table of "
