@@ -43,17 +43,17 @@ def _database(copied_to: postgres.Server) -> str:
     return copied_to.new_database()
 
 
-@pytest.fixture(name="oldest_server", scope="module")
-def _oldest_server() -> Iterator[postgres.Server]:
+@pytest.fixture(name="server_of_copies", scope="module")
+def _server_of_copies() -> Iterator[postgres.Server]:
     """A server of the oldest version, for what is this program's own to say."""
     with postgres.running(postgres.needed()) as server:
         yield server
 
 
 @pytest.fixture(name="one_database")
-def _one_database(oldest_server: postgres.Server) -> str:
+def _one_database(server_of_copies: postgres.Server) -> str:
     """The address of an empty database on it."""
-    return oldest_server.new_database()
+    return server_of_copies.new_database()
 
 
 @pytest.fixture(name="club_to_copy", scope="module")

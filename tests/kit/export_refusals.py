@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from functools import cache
 
 import psycopg
@@ -16,29 +14,26 @@ from ledger.facts.events import Event, GameRecorded
 from ledger.ledger import Ledger
 from ledger.ratings.projector import FactProjector, FactRows, Kept
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.postgres import Server, needed, running
+from tests.kit.postgres_refusals import shared_server
 from tests.kit.server_copies import SCHEMA
 
 Provoke = Callable[[ClubOfTwo], object]
 
 
 @cache
-def _server() -> Server:
-    """A server for whoever wants to see a refusal, stopped with the tests."""
-    stack = ExitStack()
-    server = stack.enter_context(running(needed()))
-    atexit.register(stack.close)
-    return server
+def _database() -> str:
+    """The address of a database for whoever wants to see a refusal."""
+    return shared_server().new_database()
 
 
 def _run(*statements: str) -> None:
-    with psycopg.connect(_server().url(), autocommit=True) as connection:
+    with psycopg.connect(_database(), autocommit=True) as connection:
         for statement in statements:
             connection.execute(statement.encode())
 
 
 def _copy(ledger: Ledger, schema: str = SCHEMA, *, names: bool = False) -> None:
-    copy_to_server(ledger, _server().url(), schema, names=names)
+    copy_to_server(ledger, _database(), schema, names=names)
 
 
 def into(*statements: str) -> Provoke:
@@ -69,7 +64,7 @@ def while_others(statement: str) -> Provoke:
     def provoke(scene: ClubOfTwo) -> None:
         _run(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
         _copy(scene.ledger, names=True)
-        with psycopg.connect(_server().url()) as other, pytest.MonkeyPatch.context() as patch:
+        with psycopg.connect(_database()) as other, pytest.MonkeyPatch.context() as patch:
             other.execute(statement.encode())
             patch.setattr(server_copy, "PATIENCE", 0.1)
             _copy(scene.ledger)

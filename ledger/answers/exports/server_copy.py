@@ -187,11 +187,11 @@ class _Copy:
         except psycopg.Error as error:
             state = error.sqlstate or "08"
             remedy = _REMEDIES.get(state) or _REMEDIES.get(state[:2])
-            if remedy is None:
-                raise postgres.explained(self.address, error) from error
+            if remedy is None and state.startswith("XX"):  # damaged
+                raise postgres.explained(self.address, state, str(error)) from error
             # of what depends on a table the server tells in the line below the first
             words = one_line(f"{error.diag.message_primary or error}; {error.diag.message_detail or ''}").rstrip("; .")
-            message = f"{subject}: {postgres.shown(words)}: {remedy}"
+            message = f"{subject}: {postgres.shown(words)}: {remedy or _UNCHANGED}"
             raise StorageError(postgres.shown(self.address), message) from error
 
     def in_schema(self, name: str) -> str:
