@@ -18,42 +18,28 @@ from ledger.facts.events import Event, GameRecorded
 from ledger.ledger import Ledger
 from ledger.ratings.projector import FactProjector, FactRows, Kept
 from ledger.ratings.projectors import BUILT_IN
-from tests.kit import postgres
 from tests.kit.clubs import open_ledger, record_game, take_made_up_games
 from tests.kit.every_table import make_club_with_every_table
 from tests.kit.fact_plugins import OF_FACTS
 from tests.kit.games import game_recorded, scheme_adopted
 from tests.kit.plugins import CLIMBS, SURPLUSES, WIN_STREAKS
+from tests.kit.postgres import Server
 from tests.kit.server_copies import SCHEMA, asked, columns_there, differences, key_there, tables_there
 
 ERASED = 5
 PLUGINS = (*BUILT_IN, WIN_STREAKS, SURPLUSES, CLIMBS, *OF_FACTS)
 
 
-@pytest.fixture(name="copied_to", scope="module", params=["oldest", "newest"])
-def _copied_to(request: pytest.FixtureRequest) -> Iterator[postgres.Server]:
-    """A server of the oldest version that is supported, and one of the newest."""
-    with postgres.running(postgres.needed(newest=request.param == "newest")) as server:
-        yield server
-
-
 @pytest.fixture(name="database")
-def _database(copied_to: postgres.Server) -> str:
+def _database(each_server: Server) -> str:
     """The address of an empty database."""
-    return copied_to.new_database()
-
-
-@pytest.fixture(name="server_of_copies", scope="module")
-def _server_of_copies() -> Iterator[postgres.Server]:
-    """A server of the oldest version, for what is this program's own to say."""
-    with postgres.running(postgres.needed()) as server:
-        yield server
+    return each_server.new_database()
 
 
 @pytest.fixture(name="one_database")
-def _one_database(server_of_copies: postgres.Server) -> str:
-    """The address of an empty database on it."""
-    return server_of_copies.new_database()
+def _one_database(oldest_server: Server) -> str:
+    """The address of an empty database on the oldest server, for what is this program's own to say."""
+    return oldest_server.new_database()
 
 
 @pytest.fixture(name="club_to_copy", scope="module")

@@ -19,27 +19,21 @@ from ledger.answers.exports import server_copy
 from ledger.answers.exports.server_copy import copy_to_server
 from ledger.answers.exports.server_tables import server_tables
 from ledger.ledger import Ledger
-from tests.kit import postgres
 from tests.kit.clubs import record_game
 from tests.kit.commands import SAMPLE_ENTRIES, Run
 from tests.kit.places import ROOT
+from tests.kit.postgres import Server
 from tests.kit.server_copies import SCHEMA, Rows, asked, columns_there, differences, tables_there
 
 
-@pytest.fixture(name="readers_server", scope="module")
-def _readers_server() -> Iterator[postgres.Server]:
-    """A server that others read."""
-    with postgres.running(postgres.needed()) as server:
-        with psycopg.connect(server.url(), autocommit=True) as connection:
-            connection.execute("CREATE ROLE member LOGIN")
-            connection.execute("CREATE ROLE reader LOGIN")
-        yield server
-
-
 @pytest.fixture(name="read_by_others")
-def _read_by_others(readers_server: postgres.Server) -> str:
-    """The address of an empty database."""
-    return readers_server.new_database()
+def _read_by_others(oldest_server: Server) -> str:
+    """The address of an empty database on a server that has users ``member`` and ``reader``."""
+    with psycopg.connect(oldest_server.url(), autocommit=True) as connection:
+        for role in ("member", "reader"):
+            if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone() is None:
+                connection.execute(f"CREATE ROLE {role} LOGIN".encode())
+    return oldest_server.new_database()
 
 
 def everything(url: str) -> dict[str, Rows]:
@@ -336,12 +330,12 @@ def test_a_password_is_refused_in_an_address_and_never_shown(sample_club: Path, 
 
 
 def test_a_server_that_is_not_there_and_a_database_that_is_not(
-    sample_club: Path, readers_server: postgres.Server, run: Run
+    sample_club: Path, oldest_server: Server, run: Run
 ) -> None:
     done = run(*exported_words(sample_club, "postgresql://postgres@127.0.0.1:1/chess"))
     assert done.code == 1
     assert "the server cannot be reached" in done.err
-    done = run(*exported_words(sample_club, readers_server.url("chess")))
+    done = run(*exported_words(sample_club, oldest_server.url("chess")))
     assert done.code == 1
     assert "the server has no database 'chess'" in done.err
 

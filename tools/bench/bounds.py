@@ -289,9 +289,14 @@ _POSTGRES = (
         "postgres-export",
         "postgres",
         "export every table of the views to PostgreSQL",
-        "psql \\copy of the rows from CSV",
+        "psql \\copy of the rows from CSV, no keys",
     ),
-    _time("postgres-export-again", "postgres", "the same over a copy that stands", "psql \\copy of the rows from CSV"),
+    _time(
+        "postgres-export-again",
+        "postgres",
+        "the same over a copy that stands",
+        "psql \\copy of the rows from CSV, no keys",
+    ),
 )
 BOUNDS: tuple[Bound, ...] = (
     *_REPLAY, *_SCHEMES, *_IMPORT, *_PLAYERS, *_BUILD, *_SCHEME_BUILDS, *_JOURNAL, *_LATE, *_CORRECTIONS, *_FEW, *_LIVE,
