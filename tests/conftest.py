@@ -11,10 +11,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from ledger.ratings import views
-from tests.kit import golden_views
+from tests.kit import golden_views, postgres
 from tests.kit.clubs import NAME, ClubOfTwo, copied, new_club_of_two, take_made_up_games
 from tests.kit.commands import Done, Run
 from tests.kit.places import SAMPLE
+from tests.kit.postgres import Server
 from tests.kit.secrets import one_secret
 from tools import cli
 
@@ -72,6 +73,23 @@ def club_of_two(tmp_path: Path) -> Iterator[ClubOfTwo]:
     """Ann and Bob, the game that Ann has won, and a clock; open."""
     with new_club_of_two(tmp_path) as club:
         yield club
+
+
+# --- servers of PostgreSQL ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session", params=["oldest", "newest"])
+def each_server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server of each of the two versions."""
+    with postgres.running(postgres.needed(newest=request.param == "newest")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def oldest_server() -> Iterator[Server]:
+    """A server of the oldest version."""
+    with postgres.running(postgres.needed()) as server:
+        yield server
 
 
 # --- a disk that refuses ------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from ledger.ratings.view_tables import HISTORY
 from tests.kit.checkpoint_refusals import REFUSALS
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
+from tests.kit.export_refusals import EXPORT_REFUSALS
 from tests.kit.games import game_recorded
 from tests.kit.people_refusals import PEOPLE_REFUSALS
 from tests.kit.places import TESTS
@@ -241,6 +242,7 @@ CATALOGUE: dict[str, Provoke] = {
     **{rule: break_rule(rule) for rule in rules.RULES},
     **TOKEN_REFUSALS,
     **PEOPLE_REFUSALS,
+    **EXPORT_REFUSALS,
     **POSTGRES_REFUSALS,
     "list-looks-wrong": list_that_looks_wrong,
     "unknown-name-list": lambda scene: scene.ledger.publications.found("standard@2026-11-20"),

@@ -147,7 +147,7 @@ WITHIN_OTHERS = {
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
 NOT_OF_THE_VIEWS = {"kept_game", "known_then", "names", "openings", "outside_games"}
 # They bring the views level and read them in one transaction by themselves, for they go on after it or hand out rows.
-BY_THEMSELVES = {"changes", "compare", "differences", "export", "crosstable_frames", "lines", "query"}
+BY_THEMSELVES = {"changes", "compare", "copy_to_server", "differences", "export", "crosstable_frames", "lines", "query"}
 
 # Rows of whatever is asked for, and of a form that is another program's.
 UNTYPED = {"metadata", "query"}

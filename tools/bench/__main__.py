@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 
@@ -34,6 +35,7 @@ from . import (
     player_lines,
     postgres_lines,
     scheme_lines,
+    server_copy_lines,
     serving_lines,
     store_lines,
     writing_lines,
@@ -136,8 +138,9 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "graph": lambda run: graph_lines.graph_lines(run.sets, run.rounds),
     "serve": lambda run: serving_lines.serving_lines(run.size.games[-1], run.made("serve"), run.rounds),
     "write": lambda run: writing_lines.writing_lines(run.sets, run.made("write"), run.rounds, run.size.live),
-    "postgres": lambda run: postgres_lines.postgres_lines(
-        run.made("postgres"), run.rounds, run.size.live, run.size.events
+    "postgres": lambda run: chain(
+        postgres_lines.postgres_lines(run.made("postgres"), run.rounds, run.size.live, run.size.events),
+        server_copy_lines.server_copy_lines(run.made("copies"), run.rounds, run.size.games[-1]),
     ),
     "listeners": lambda run: listener_lines.listener_lines(run.made("listeners"), run.rounds, run.size.listeners),
     "start": lambda run: other_lines.start_lines(run.made("start"), run.rounds),

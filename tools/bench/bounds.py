@@ -285,6 +285,18 @@ _POSTGRES = (
         4,
     ),
     _rate("postgres-read", "postgres", "stored entries read from PostgreSQL", "from a file", "entries/s", 0.5, 0.8),
+    _time(
+        "postgres-export",
+        "postgres",
+        "export every table of the views to PostgreSQL",
+        "psql \\copy of the rows from CSV, no keys",
+    ),
+    _time(
+        "postgres-export-again",
+        "postgres",
+        "the same over a copy that stands",
+        "psql \\copy of the rows from CSV, no keys",
+    ),
 )
 BOUNDS: tuple[Bound, ...] = (
     *_REPLAY, *_SCHEMES, *_IMPORT, *_PLAYERS, *_BUILD, *_SCHEME_BUILDS, *_JOURNAL, *_LATE, *_CORRECTIONS, *_FEW, *_LIVE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -10,8 +11,10 @@ from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.exports.datasets import PREPARED
 from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, format_of, lines
 from ledger.answers.exports.exporting import export as export_to
+from ledger.answers.exports.server_copy import copy_to_server
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.ledger import Ledger
+from ledger.runtime.postgres import is_address
 
 from .. import output
 from ..choices import pools_of_the_ledger
@@ -24,7 +27,7 @@ _WHAT = f"[{'|'.join([*PREPARED, *dict.fromkeys(what for what, _ in DOCUMENTS)])
 
 @click.command()
 @DB
-@click.argument("what", metavar=_WHAT, nargs=-1, required=True)
+@click.argument("what", metavar=_WHAT, nargs=-1)
 @click.option(
     "-o",
     "--output",
@@ -38,6 +41,10 @@ _WHAT = f"[{'|'.join([*PREPARED, *dict.fromkeys(what for what, _ in DOCUMENTS)])
     type=click.Choice(_FORMATS),
     help="By default what the file's name says; without a file CSV.",
 )
+@click.option(
+    "--to", "server", metavar="ADDRESS", help="Every table into PostgreSQL instead: postgresql://USER@HOST/DATABASE."
+)
+@click.option("--schema", metavar="NAME", help="With --to: the schema in which the tables are to stand.")
 @click.option("--names", is_flag=True, help="Names, identities and years of birth, too: who a player is.")
 @click.option("--raw", is_flag=True, help="CSV without apostrophes before what a spreadsheet would run.")
 @click.option("--pool", metavar="NAME", help="Only this pool.", shell_complete=pools_of_the_ledger)
@@ -54,6 +61,8 @@ def export(
     what: tuple[str, ...],
     target: str | None,
     file_format: str | None,
+    server: str | None,
+    schema: str | None,
     names: bool,
     raw: bool,
     pool: str | None,
@@ -73,6 +82,11 @@ def export(
     in schemas/exports. The file is whole or not there; without one, CSV or NDJSON of one table, or a tournament's
     report, goes to standard output. Names of people stand in it where --names asks for them; who was erased has none.
 
+    With --to every documented table of the views is copied into a schema of PostgreSQL (15 or later), for others to
+    read, beside a table "origin" with the position and the root of the journal that they are of; with --names a table
+    "names", too. All are put in place in one transaction: readers see the old ones whole or the new ones whole, and
+    grants on the tables and views that others made of them stay. Nothing is ever read back from there.
+
     \b
     Example:
       rating-ledger export club.db history -o history.parquet
@@ -82,19 +96,57 @@ def export(
       rating-ledger export club.db ratings --at 2005-06-30 -o june.csv
       rating-ledger export club.db players games history --format sqlite -o open.db
       rating-ledger export club.db tournament --tournament 'Autumn open' --names -o open.trf
+      rating-ledger export club.db --to postgresql://ledger@db.example/chess --schema ratings
     """
+    asked = {
+        "--output": target, "--format": file_format, "--raw": raw or None, "--pool": pool, "--player": player,
+        "--since": since, "--until": until, "--tournament": tournament, "--list": published, "--at": at,
+    }  # fmt: skip
+    if server is not None:
+        options = [option for option, value in asked.items() if value is not None]
+        _to_server(db_path, server, schema, [*what, *options], names=names, known_at=known_at, as_if=as_if)
+        return
+    if schema is not None:
+        raise click.UsageError("--schema goes with --to, the address of a database")
+    if not what:
+        raise click.UsageError(f"Missing argument '{_WHAT}': say what to export")
     to = None if target == "-" else target
     chosen = file_format or (_of_standard_output(what) if to is None else format_of(what, Path(to)))
     if raw and chosen != "csv":
         raise click.UsageError("--raw goes with CSV")
     with level(db_path, known_at=known_at, as_if=as_if) as ledger, Bars() as bars:
-        asked = _asked(ledger, pool, player, since, until, tournament, published, at, names=names)
+        rows_asked = _asked(ledger, pool, player, since, until, tournament, published, at, names=names)
         if to is None:
-            output.documents(lines(ledger, what, fmt=chosen, asked=asked, raw=raw))
+            output.documents(lines(ledger, what, fmt=chosen, asked=rows_asked, raw=raw))
         else:
-            for subject, rows in export_to(ledger, what, to, fmt=chosen, asked=asked, raw=raw, progress=bars):
+            for subject, rows in export_to(ledger, what, to, fmt=chosen, asked=rows_asked, raw=raw, progress=bars):
                 output.answer(f"{to}: {subject}" if rows is None else f"{to}: {rows:,} {_rows(rows)} of {subject}")
     if "players" in what and not names:
+        output.remark("names are left out; --names puts them in")
+
+
+def _to_server(
+    db_path: str,
+    address: str,
+    schema: str | None,
+    others: Sequence[str],
+    *,
+    names: bool,
+    known_at: str | None,
+    as_if: int | None,
+) -> None:
+    if not is_address(address):
+        raise click.UsageError("--to takes the address of a database, such as postgresql://USER@HOST/DATABASE")
+    if schema is None:
+        raise click.UsageError("--to needs --schema, the name of the schema in which the tables are to stand")
+    if others:
+        raise click.UsageError(f"--to copies every table whole and goes without {', '.join(others)}")
+    # apart: whoever wants to write would wait for the server otherwise
+    with level(db_path, known_at=known_at, as_if=as_if, apart=True) as ledger, Bars() as bars:
+        copied = copy_to_server(ledger, address, schema, names=names, proposal=as_if, progress=bars)
+    for table, rows, changed in copied:
+        output.answer(f"{schema}.{table}: {rows:,} {_rows(rows)}, {changed:,} new or changed")
+    if not names:
         output.remark("names are left out; --names puts them in")
 
 

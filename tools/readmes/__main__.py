@@ -28,6 +28,7 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "schemas/README.md": {
         "kinds of entries": tables.kinds,
         "tables of the views": tables.views,
+        "tables beside a copy": tables.beside_copies,
         "columns of exports": tables.exports,
         "answers of commands": tables.answers,
     },

@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from ledger.answers.exports.datasets import PREPARED
+from ledger.answers.exports.server_tables import NAMES, NAMES_DOC, ORIGIN, ORIGIN_DOC
 from ledger.answers.published_schemas import ANSWERS, VERSION
 from ledger.book.policies import POLICIES
 from ledger.book.tables import ColumnDoc
@@ -45,6 +46,12 @@ def views() -> str:
     """Every table of the views, with its columns."""
     described = view_tables.described(projectors.BUILT_IN)
     return _table("table", ((name, table.doc, table.columns) for name, table in described.items()))
+
+
+def beside_copies() -> str:
+    """The tables that stand beside those of the views on a server of PostgreSQL."""
+    beside = {ORIGIN: ORIGIN_DOC, NAMES: NAMES_DOC}
+    return _table("table", ((name, table.doc, table.columns) for name, table in beside.items()))
 
 
 def exports() -> str:

@@ -2,6 +2,7 @@
 
 ``datasets`` says what can be had (players, games, history, ratings, lists, any table of the views), ``columns`` what
 its columns are and how they are read, ``exporting`` writes a file: the rows of one moment, whole or not there.
+``server_tables`` says how the tables of the views stand on a server of PostgreSQL, ``server_copy`` puts them there.
 
 A format or a dataset joins here:
 

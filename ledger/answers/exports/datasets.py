@@ -23,6 +23,7 @@ from ledger.answers.exports.columns import (
     can_be_had,
     kind_of_side,
     of_table,
+    rows_at_one_time,
     scan,
     scheme_state,
     stored_order,
@@ -490,7 +491,7 @@ def dataset(ledger: Ledger, name: str) -> Dataset:
     columns, key = of_table(connection, name, tables[name])
 
     def scans(_: ExportFilter, shown: Sequence[ExportColumn]) -> list[Scan]:
-        return [scan(shown, f'"{name}"', key)]
+        return [scan(shown, f'"{name}"', key, where) for where in rows_at_one_time(connection, name)]
 
     return Dataset(name=name, doc=tables[name].doc, columns=columns, key=key, scans=scans)
 

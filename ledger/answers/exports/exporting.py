@@ -342,7 +342,7 @@ def export(
             file.writelines(document.make(ledger, asked))
         return [Exported(what[0], None)]
     chosen = _chosen(ledger, what, chosen_format, asked)
-    with _whole(path) as making, _snapshot(ledger) as (reader, position):
+    with _whole(path) as making, snapshot(ledger) as (reader, position):
         counts = dict.fromkeys((item.name for item in chosen), 0)
         lookups = _Lookups(ledger)
         parts = []
@@ -378,7 +378,7 @@ def lines(
 
 # Apart from ``lines``, for a generator runs only when somebody reads: what is asked wrongly is refused before that.
 def _lines(ledger: Ledger, item: Dataset, made: Lines, asked: ExportFilter, *, raw: bool) -> Iterator[bytes]:
-    with _snapshot(ledger) as (reader, position):
+    with snapshot(ledger) as (reader, position):
         frames = _frames(ledger, reader, item, asked, _Lookups(ledger))
         yield from made(
             ExportTable(item, item.shown(asked), frames), WriteOptions(raw, position, position > FEW_ENTRIES)
@@ -491,7 +491,7 @@ def _counted(
 
 
 @contextmanager
-def _snapshot(ledger: Ledger) -> Iterator[tuple[TableReader, int]]:
+def snapshot(ledger: Ledger) -> Iterator[tuple[TableReader, int]]:
     """What reads the level views as they stand at one position, and that position."""
     ledger.level()
     views = ledger.views

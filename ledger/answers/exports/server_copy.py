@@ -1,0 +1,495 @@
+"""The documented tables of a ledger in a schema of PostgreSQL, for others to read; nothing is ever read back.
+
+How they are put in place decides what readers meet. Taking tables away and renaming new ones into their place is quick
+to write, but whoever reads then waits behind the lock that it needs, a transaction that began before finds the new
+tables empty (their rows are younger than it), and views that others made of ours would have to be dropped. So a table
+that stands stays: the new rows come into a temporary table, and those that differ are deleted, updated and inserted,
+all tables in one transaction. Readers never wait and see one state whole; grants, views and foreign keys of others
+stay; after a day's games little is written. Where the columns of a table change (another scheme's state, a new version
+of a read model), columns are added and dropped, at the end, while readers of that table wait for its rows.
+
+The server's own errors about any of this are told in one line; ``runtime.postgres`` knows the others.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+
+from ledger.answers.exports.exporting import snapshot
+from ledger.answers.exports.server_tables import LONGEST_NAME, MARK, ORIGIN, Origin, ServerTable, server_tables
+from ledger.errors import LedgerError, MalformedError, StorageError, one_line
+from ledger.ledger import Ledger
+from ledger.runtime import postgres
+from ledger.runtime.lazy import psycopg
+from ledger.runtime.long_work import Progress, mapped_ahead, silent
+from ledger.runtime.postgres import quoted
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from ledger.runtime.table_reader import TableReader
+
+PATIENCE = 60.0  # seconds that others may keep a table from being changed
+_LOCK_SECONDS = 1  # of one try: whoever wants to read waits behind it
+_JOURNAL = "journal"  # the table by which a schema is one that a ledger lives in
+_UNCHANGED = "nothing was changed"
+
+# By SQLSTATE: what to do about what a server refuses here.
+_REMEDIES = {
+    "08": f"the connection was lost: {_UNCHANGED}, or all of it; run the command again",
+    "22": f"the server cannot hold this; {_UNCHANGED}",
+    "2BP01": f"others depend on it, and they are not taken away: change them, then run the command again; {_UNCHANGED}",
+    "23503": f"a table of others refers to a row that is no more: change it, then run the command again; {_UNCHANGED}",
+    "40": f"another transaction stood in the way: {_UNCHANGED}; run the command again",
+    "42501": "this role may not do that: it has to be the owner of the schema and of its tables, or to have CREATE on "
+    f"the database while the schema is not there yet; {_UNCHANGED}",
+    "42710": f"something of others has the name: give another --schema; {_UNCHANGED}",
+    "42939": f"PostgreSQL keeps such names for itself: give another --schema; {_UNCHANGED}",
+    "42P07": f"something of others has the name: give another --schema; {_UNCHANGED}",
+    "53": f"the server has too little of something, disk or memory: have its operator look; {_UNCHANGED}",
+    "55P03": f"somebody else changes the same rows: wait for it to end and run the command again; {_UNCHANGED}",
+    "57": f"the server was stopped, or ended the statement: {_UNCHANGED}, or all of it; run the command again",
+}
+
+
+class CopiedTable(NamedTuple):
+    """A table that was put in place: how many rows it has, and how many of them were not so before."""
+
+    table: str
+    rows: int
+    changed: int
+
+
+def copy_to_server(
+    ledger: Ledger,
+    address: str,
+    schema: str,
+    *,
+    names: bool = False,
+    proposal: int | None = None,
+    progress: Progress = silent,
+) -> list[CopiedTable]:
+    """Copy the documented tables of the views into a schema of PostgreSQL, all of one moment, in one transaction.
+
+    Args:
+        ledger: a ledger; its views are brought level.
+        address: of the database, as libpq takes it, without a password.
+        schema: name of the schema; it is made where it is not there.
+        names: whether what tells who people are is copied, too.
+        proposal: the open proposal after whose approval the ledger answers, where it does.
+        progress: told how many rows of each table are sent.
+
+    Returns:
+        The tables in the order in which ``tables`` has them, ``origin`` last.
+
+    Raises:
+        MalformedError: the name of the schema is none, or PostgreSQL cannot hold a text.
+        ProjectionError: the table of a read model is not level.
+        StorageError: the server cannot be reached or refuses, another copy is under way, the schema holds tables of
+            others or of another ledger, or others depend on what would have to go. Nothing was changed.
+    """
+    if not 0 < len(schema.encode()) <= LONGEST_NAME or "\0" in schema:
+        raise MalformedError([f"{schema!r} is no name of a schema: it has 1 to {LONGEST_NAME} bytes"])
+    with closing(postgres.connect(address)) as connection, snapshot(ledger) as (reader, position):
+        tables = server_tables(ledger, names=names)
+        origin = _origin(ledger, position, proposal, names=names)
+        copy = _Copy(address, connection, schema, [*tables, origin.table], reader, progress)
+        with copy.explained(f"schema {schema!r}"), connection.transaction():
+            copy.begin()
+            copy.refuse_others(origin, ledger)
+            return copy.put_in_place()
+
+
+def _origin(ledger: Ledger, position: int, proposal: int | None, *, names: bool) -> Origin:
+    journal = ledger.journal
+    # What would follow from an approval has no root: it is not recorded.
+    known = min(position, journal.head().size)
+    return Origin(
+        ledger=journal.root_at(1).hex(),
+        position=known,
+        root=journal.root_at(known).hex(),
+        proposal=proposal,
+        names=int(names),
+    )
+
+
+class _Standing(NamedTuple):
+    """A table that stands in the schema.
+
+    Attributes:
+        comment: by which it is known as one that this program made.
+        columns: by name, their types.
+        key: the names of the columns of its primary key.
+        comments: of columns that have one.
+    """
+
+    comment: str
+    columns: Mapping[str, str]
+    key: Sequence[str]
+    comments: Mapping[str, str]
+
+
+_OBJECTS = """
+SELECT c.relname, c.relkind::text, coalesce(obj_description(c.oid, 'pg_class'), ''), coalesce(owner.relname, '')
+FROM pg_class AS c LEFT JOIN pg_index ON indexrelid = c.oid LEFT JOIN pg_class AS owner ON owner.oid = indrelid
+WHERE c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = %s)
+"""
+_COLUMNS = """
+SELECT attname, format_type(atttypid, atttypmod), coalesce(col_description(attrelid, attnum), ''),
+  coalesce(array_position(conkey, attnum), 0)
+FROM pg_attribute LEFT JOIN pg_constraint ON conrelid = attrelid AND contype = 'p'
+WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum
+"""
+_NO_TIMEOUTS = ("statement_timeout", "idle_in_transaction_session_timeout")
+_LATER_TIMEOUT, _LATER = "transaction_timeout", 170_000  # a version of the server that has it
+
+
+@attrs.define
+class _Copy:
+    """One copy into a schema, in one transaction.
+
+    Attributes:
+        address: of the database, for messages.
+        connection: to it, in a transaction that begins with ``begin``.
+        schema: name of the schema.
+        tables: what is to stand there.
+        reader: of the views.
+        progress: told how many rows are sent.
+        standing: the tables of this program that stand there, by name.
+        indexes: names of the indexes that stand there.
+    """
+
+    address: str
+    connection: Connection[Any]
+    schema: str
+    tables: Sequence[ServerTable]
+    reader: TableReader
+    progress: Progress
+    standing: dict[str, _Standing] = attrs.field(factory=dict, init=False)
+    indexes: set[str] = attrs.field(factory=set, init=False)
+
+    def refused(self, message: str) -> StorageError:
+        """What is wrong with the schema."""
+        return StorageError(postgres.shown(self.address), f"schema {self.schema!r}: {message}")
+
+    @contextmanager
+    def explained(self, subject: str) -> Iterator[None]:
+        """Turn what the server refuses into one line about a table or the schema."""
+        try:
+            yield
+        except LedgerError:
+            raise
+        except psycopg.Error as error:
+            state = error.sqlstate or "08"
+            remedy = _REMEDIES.get(state) or _REMEDIES.get(state[:2])
+            if remedy is None and state.startswith("XX"):  # damaged
+                raise postgres.explained(self.address, state, str(error)) from error
+            # of what depends on a table the server tells in the line below the first
+            words = one_line(f"{error.diag.message_primary or error}; {error.diag.message_detail or ''}").rstrip("; .")
+            message = f"{subject}: {postgres.shown(words)}: {remedy or _UNCHANGED}"
+            raise StorageError(postgres.shown(self.address), message) from error
+
+    def in_schema(self, name: str) -> str:
+        """A table of the schema, as SQL."""
+        return f"{quoted(self.schema)}.{quoted(name)}"
+
+    # -- before anything is changed ------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Make sure that nobody else copies into the schema, and make it where it is not there.
+
+        Raises:
+            StorageError: somebody does.
+        """
+        ask = self.connection.execute
+        row = ask(
+            "SELECT pg_try_advisory_xact_lock(hashtextextended('rating-ledger export ' || %s, 0))", (self.schema,)
+        ).fetchone()
+        if row != (True,):
+            raise self.refused(f"another export into it is under way: wait for it to end; {_UNCHANGED}")
+        # A role's own limits are meant for people's questions. What is waited for is bounded all the same.
+        is_later = self.connection.info.server_version >= _LATER
+        for timeout in (*_NO_TIMEOUTS, *([_LATER_TIMEOUT] if is_later else [])):
+            ask(f"SET LOCAL {timeout} = 0")
+        # so that what a killed command began ends soon, and the next one need not wait; not every system can tell
+        with suppress(psycopg.Error), self.connection.transaction():
+            ask("SET LOCAL client_connection_check_interval = '5s'")
+        ask(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
+        ask("SET LOCAL work_mem = '64MB'")  # two tables are compared by a hash of their keys
+        ask("SET LOCAL maintenance_work_mem = '256MB'")  # indexes of some million rows
+        if ask("SELECT 1 FROM pg_namespace WHERE nspname = %s", (self.schema,)).fetchone() is None:
+            ask(f"CREATE SCHEMA {quoted(self.schema)}")
+
+    def refuse_others(self, origin: Origin, ledger: Ledger) -> None:
+        """Look at what stands in the schema, and refuse what is not this ledger's.
+
+        Raises:
+            StorageError: a ledger lives there, or it holds tables, columns or indexes of others under names that are
+                needed, or a copy of another ledger.
+        """
+        rows = self.connection.execute(_OBJECTS, (self.schema,)).fetchall()
+        copies = {name for name, kind, comment, _ in rows if kind == "r" and comment.endswith(MARK)}
+        needed = {table.name for table in self.tables}
+        if any(name == _JOURNAL for name, _, _, _ in rows):
+            raise self.refused("holds a journal: give a schema of its own to what others read")
+        indexes = {index.name for table in self.tables for index in table.indexes}
+        taken = {name for name, *_ in rows if name in needed - copies}
+        taken |= {name for name, _, _, table in rows if name in indexes and table not in copies}
+        if taken:
+            raise self.refused(
+                f"holds {sorted(taken)}, which this program did not make: give another --schema, or rename them; "
+                f"{_UNCHANGED}"
+            )
+        self.indexes = {name for name, _, _, table in rows if table in copies}
+        for name in sorted(copies):
+            self.standing[name] = self._standing(name)
+            # Every column of a copy has a comment: one without any was added by somebody for a purpose of their own.
+            if name in needed and (added := sorted(self.standing[name].columns - self.standing[name].comments.keys())):
+                raise self.refused(
+                    f"table {name!r} has columns {added}, which this program did not make: put them into a table of "
+                    f"their own; {_UNCHANGED}"
+                )
+        self._refuse_another_ledger(origin, ledger)
+
+    def _standing(self, name: str) -> _Standing:
+        """What is now known of a table that stands."""
+        target = self.in_schema(name)
+        (row,) = self.connection.execute("SELECT obj_description(%s::regclass, 'pg_class')", (target,)).fetchall()
+        columns = self.connection.execute(_COLUMNS, (target,)).fetchall()
+        places = {column: place for column, _, _, place in columns if place}
+        return _Standing(
+            comment=row[0] or "",
+            columns={column: kind for column, kind, _, _ in columns},
+            key=sorted(places, key=places.__getitem__),
+            comments={column: comment for column, _, comment, _ in columns if comment},
+        )
+
+    def _refuse_another_ledger(self, origin: Origin, ledger: Ledger) -> None:
+        if (
+            ORIGIN not in self.standing
+            or {"ledger", "position", "root", "proposal"} - self.standing[ORIGIN].columns.keys()
+        ):
+            return
+        row = self.connection.execute(
+            f"SELECT ledger, position, root, proposal FROM {self.in_schema(ORIGIN)}"
+        ).fetchone()
+        if row is None:
+            return
+        first, position, root, _ = row
+        is_other = first != origin.ledger
+        # Of a position that this journal has not, as of a copy of then, nothing can be said.
+        if not is_other and 0 < position <= origin.position:
+            is_other = root != ledger.journal.root_at(position).hex()
+        if is_other:
+            raise self.refused(
+                f"holds a copy of another ledger (position {position:,}, root {root[:16]}…): give another --schema, or "
+                f"drop that one; {_UNCHANGED}"
+            )
+
+    # -- the tables ----------------------------------------------------------------------------------------------
+
+    def put_in_place(self) -> list[CopiedTable]:
+        """Bring every table to what the views hold, and take away those that are no more.
+
+        Those of which the columns change come last: from the change to the end their readers wait.
+        """
+        made: dict[str, CopiedTable] = {}
+        changing = []
+        for table in self.tables:
+            standing = self.standing.get(table.name)
+            with self.explained(f"table {table.name!r}"):
+                if standing is None:
+                    made[table.name] = self._new(table)
+                elif standing.key == list(table.key) and standing.columns == _types(table):
+                    made[table.name] = self._replaced(table, self._staged(table))
+                else:
+                    changing.append((table, self._staged(table)))
+        for table, rows in changing:
+            with self.explained(f"table {table.name!r}"):
+                made[table.name] = self._changed(table, rows)
+        self._take_away()
+        for table in self.tables:
+            with self.explained(f"table {table.name!r}"):
+                self._describe(table)
+        return [made[table.name] for table in self.tables]
+
+    def _new(self, table: ServerTable) -> CopiedTable:
+        """A table that was not there: its rows, then its key and its indexes, which are quicker to make of all rows."""
+        self._create(table)
+        rows = self._filled(table, self.in_schema(table.name), freeze=True)
+        self._finish(table)
+        return CopiedTable(table.name, rows, rows)
+
+    def _create(self, table: ServerTable) -> None:
+        columns = ", ".join(
+            f"{quoted(column.name)} {column.type}{' NOT NULL' if column.is_needed else ''}" for column in table.columns
+        )
+        self.connection.execute(f"CREATE TABLE {self.in_schema(table.name)}({columns})")
+        if table.is_personal:
+            # Statistics of a column hold values of it, for whoever may read them, and after a person was erased.
+            for column in table.columns:
+                self.connection.execute(
+                    f"ALTER TABLE {self.in_schema(table.name)} ALTER COLUMN {quoted(column.name)} SET STATISTICS 0"
+                )
+
+    def _filled(self, table: ServerTable, target: str, *, freeze: bool = False) -> int:
+        """Send the rows of a table, block by block; returns how many there are."""
+        # Rows that are frozen need no second writing of their pages; only a table that nobody has seen may have them.
+        options = "FORMAT csv, FREEZE" if freeze else "FORMAT csv"
+        names = ", ".join(quoted(column.name) for column in table.columns)
+        rows, total = 0, 0 if self.progress is silent else table.count()
+        frames = (frame.select(column.name for column in table.columns) for frame in table.rows(self.reader))
+        with self.connection.cursor().copy(f"COPY {target}({names}) FROM STDIN ({options})") as copy:
+            for frame, content in mapped_ahead(table.csv, frames):
+                copy.write(content)
+                rows += len(frame)
+                self.progress(table.name, rows, max(total, rows))
+        return rows
+
+    def _finish(self, table: ServerTable) -> None:
+        """Give a table that was filled what makes it quick to ask."""
+        key = ", ".join(map(quoted, table.key))
+        self.connection.execute(f"ALTER TABLE {self.in_schema(table.name)} ADD PRIMARY KEY ({key})")
+        self._index(table)
+        self.connection.execute(f"ANALYZE {self.in_schema(table.name)}")
+
+    def _index(self, table: ServerTable) -> None:
+        for index in table.indexes:
+            if index.name not in self.indexes:
+                where = f" WHERE {index.where}" if index.where else ""
+                self.connection.execute(
+                    f"CREATE INDEX {quoted(index.name)} ON {self.in_schema(table.name)} ({index.columns}){where}"
+                )
+
+    def _staged(self, table: ServerTable) -> int:
+        """Send the rows of a table that stands into a temporary one; returns how many there are."""
+        columns = ", ".join(f"{quoted(column.name)} {column.type}" for column in table.columns)
+        self.connection.execute(f"CREATE TEMPORARY TABLE {_staging(table)}({columns}) ON COMMIT DROP")
+        rows = self._filled(table, _staging(table))
+        self.connection.execute(f"ANALYZE {_staging(table)}({', '.join(map(quoted, table.key))})")
+        return rows
+
+    def _replaced(self, table: ServerTable, rows: int) -> CopiedTable:
+        """Write what differs between a table and its new rows; what is the same stays as it is."""
+        target, staging, pairs = self.in_schema(table.name), _staging(table), 'pg_temp."rows that differ"'
+        # Against writers alone. Until the end no row of the table is where another one was.
+        self.connection.execute(f"LOCK TABLE {target} IN SHARE ROW EXCLUSIVE MODE")
+        names = [quoted(column.name) for column in table.columns]
+        same_key = " AND ".join(f"new.{quoted(name)} = old.{quoted(name)}" for name in table.key)
+        # By the bytes: -0.0 equals 0.0 and is another rating to the last bit.
+        are_equal = f"{_record('new', names)} OPERATOR(pg_catalog.*=) {_record('old', names)}"
+        differing = self._rows_of(
+            f"CREATE TEMPORARY TABLE {pairs} ON COMMIT DROP AS SELECT old.ctid AS old_row, new.ctid AS new_row "
+            f"FROM {target} AS old FULL JOIN {staging} AS new ON {same_key} "
+            f"WHERE old.ctid IS NULL OR new.ctid IS NULL OR NOT ({are_equal})"
+        )
+        if differing:
+            self.connection.execute(f"ANALYZE {pairs}")
+            self.connection.execute(
+                f"DELETE FROM {target} AS old USING {pairs} WHERE old.ctid = old_row AND new_row IS NULL"
+            )
+            # Not deleted and inserted anew: a foreign key of others would stand in the way.
+            self.connection.execute(
+                f"UPDATE {target} AS old SET ({', '.join(names)}) = ROW({', '.join(f'new.{name}' for name in names)}) "
+                f"FROM {pairs} JOIN {staging} AS new ON new.ctid = new_row WHERE old.ctid = old_row"
+            )
+            self.connection.execute(
+                f"INSERT INTO {target}({', '.join(names)}) SELECT {', '.join(f'new.{name}' for name in names)} "
+                f"FROM {pairs} JOIN {staging} AS new ON new.ctid = new_row WHERE old_row IS NULL"
+            )
+        self.connection.execute(f"DROP TABLE {staging}, {pairs}")  # the next may need their place on the disk
+        self._index(table)
+        if differing * 10 > rows:  # else the server sees to it in time
+            self.connection.execute(f"ANALYZE {target}")
+        return CopiedTable(table.name, rows, differing)
+
+    def _rows_of(self, statement: str) -> int:
+        """Run a statement; returns how many rows it wrote."""
+        return self.connection.execute(statement).rowcount
+
+    def _changed(self, table: ServerTable, rows: int) -> CopiedTable:
+        """Bring a table to other columns, or make it anew where its rows are told apart by others."""
+        target, standing, types = self.in_schema(table.name), self.standing[table.name], _types(table)
+        self._locked(table.name)
+        if standing.key != list(table.key) or any(standing.columns[name] != types.get(name) for name in standing.key):
+            self.connection.execute(f"DROP TABLE {target}")
+            self.indexes -= {index.name for index in table.indexes}
+            self._create(table)
+            names = ", ".join(quoted(column.name) for column in table.columns)
+            self.connection.execute(f"INSERT INTO {target}({names}) SELECT {names} FROM {_staging(table)}")
+            self._finish(table)
+            return CopiedTable(table.name, rows, rows)
+        for name in standing.columns:
+            if standing.columns[name] != types.get(name):
+                self.connection.execute(f"ALTER TABLE {target} DROP COLUMN {quoted(name)}")
+        for column in table.columns:
+            if standing.columns.get(column.name) != types[column.name]:
+                # without NOT NULL, for the rows that stand have no value of it yet
+                self.connection.execute(f"ALTER TABLE {target} ADD COLUMN {quoted(column.name)} {column.type}")
+        # indexes of a column go with it
+        left = self.connection.execute(_OBJECTS, (self.schema,)).fetchall()
+        self.indexes = {name for name, _, _, owner in left if owner}
+        return self._replaced(table, rows)
+
+    def _take_away(self) -> None:
+        """Drop the tables of read models, or the names, that are no more among what is copied."""
+        for name in sorted(self.standing.keys() - {table.name for table in self.tables}):
+            with self.explained(f"table {name!r}"):
+                self._locked(name)
+                self.connection.execute(f"DROP TABLE {self.in_schema(name)}")
+
+    def _locked(self, name: str) -> None:
+        """Lock a table against readers, in short tries: whoever comes to read waits behind each of them.
+
+        Raises:
+            StorageError: others go on reading it.
+        """
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                with self.connection.transaction():
+                    self.connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'")
+                    self.connection.execute(f"LOCK TABLE {self.in_schema(name)} IN ACCESS EXCLUSIVE MODE")
+            except psycopg.errors.LockNotAvailable:
+                if time.monotonic() > deadline:
+                    message = f"table {name!r} has to be changed, and somebody reads it for longer than {PATIENCE:g} s"
+                    raise self.refused(f"{message}: end that, then run the command again; {_UNCHANGED}") from None
+                time.sleep(_LOCK_SECONDS)
+            else:
+                self.connection.execute(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
+                return
+
+    def _describe(self, table: ServerTable) -> None:
+        """Say what the table and its columns mean, where that is not said: of what stands now, some of it made anew."""
+        target = self.in_schema(table.name)
+        standing = self._standing(table.name)
+        if standing.comment != table.comment:
+            self.connection.execute(f"COMMENT ON TABLE {target} IS {_text(table.comment)}")
+        by_name = {other.name: other for other in self.tables}
+        for column, comment in table.comments(by_name).items():
+            if standing.comments.get(column) != comment:
+                self.connection.execute(f"COMMENT ON COLUMN {target}.{quoted(column)} IS {_text(comment)}")
+
+
+def _staging(table: ServerTable) -> str:
+    return f"pg_temp.{quoted(table.name)}"
+
+
+def _types(table: ServerTable) -> dict[str, str]:
+    """The types of the columns as the server tells them, without their collation."""
+    return {column.name: column.type.partition(" COLLATE")[0] for column in table.columns}
+
+
+def _record(row: str, names: Sequence[str]) -> str:
+    # as a record; PostgreSQL would compare two plain rows of columns column by column, for which *= is not made
+    return f"ROW({', '.join(f'{row}.{name}' for name in names)})::record"
+
+
+def _text(words: str) -> str:
+    """A text as SQL writes it, whatever ``standard_conforming_strings`` says; COMMENT takes no parameters."""
+    return "E'" + words.replace("\\", "\\\\").replace("'", "''") + "'"
