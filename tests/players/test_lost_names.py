@@ -13,8 +13,9 @@ from ledger.errors import RejectedError, StorageError
 from ledger.journal import sqlite_store
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players import sealed_names
-from ledger.players.people import People, Person
+from ledger.players import lost_files, sealed_names
+from ledger.players.people import Person
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
@@ -41,7 +42,7 @@ def test_numbers_without_names_are_read_and_recorded_by_number(tmp_path: Path, r
 
 
 def test_a_number_that_the_people_file_gave_to_somebody_is_not_registered_for_another(club_of_four: Path) -> None:
-    with closing(People(beside(club_of_four, "people"))) as people:
+    with closing(SqlitePeople(beside(club_of_four, "people"))) as people:
         people.number({"name:eve": "Eve"}, "2020")  # number 5, whom no entry registered yet
     with Ledger.open(club_of_four) as ledger:
         before = ledger.head()
@@ -161,13 +162,13 @@ def test_names_are_given_up_whole_or_not_at_all(club_of_four: Path, monkeypatch:
 
     with closing(SqliteJournal(club_of_four)) as journal:
         with monkeypatch.context() as patch:
-            patch.setattr(People, "add_nameless", stop)
+            patch.setattr(SqlitePeople, "add_nameless", stop)
             with pytest.raises(KeyboardInterrupt):
-                sealed_names.accept_lost_names(journal, beside(club_of_four, "people"))
+                lost_files.accept_lost_names(journal, beside(club_of_four, "people"))
         assert not beside(club_of_four, "people").exists()
-        assert sealed_names.lost_names(journal, beside(club_of_four, "people")) == 4
-        assert sealed_names.accept_lost_names(journal, beside(club_of_four, "people")) == 4
-        assert sealed_names.lost_names(journal, beside(club_of_four, "people")) == 0
+        assert lost_files.lost_names(journal, beside(club_of_four, "people")) == 4
+        assert lost_files.accept_lost_names(journal, beside(club_of_four, "people")) == 4
+        assert lost_files.lost_names(journal, beside(club_of_four, "people")) == 0
 
 
 def test_the_registered_numbers_are_read_from_the_index_alone(club_of_four: Path) -> None:
