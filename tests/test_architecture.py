@@ -39,7 +39,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 HEAVY = {
     "adbc_driver_manager", "adbc_driver_sqlite", "cryptography", "matplotlib", "numba", "numpy", "pandas", "polars",
-    "pyarrow", "resvg_py", "sqlite_utils", "zstandard",
+    "psycopg", "pyarrow", "resvg_py", "sqlite_utils", "zstandard",
 }  # fmt: skip
 PRONOUNS = {"it", "its", "mine", "one", "ours", "some", "theirs", "them", "told"}
 NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar

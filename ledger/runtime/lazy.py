@@ -1,8 +1,9 @@
 """The one place where the heavy packages are imported, each at its first use.
 
 NumPy, Numba, Polars and sqlite-utils cost from 0.1 to 0.3 s to import (sqlite-utils pulls in pandas where that
-is installed), matplotlib, which is optional, more; cattrs, cryptography, file locks, bars of progress, tables, TOML and
-worker threads from 0.005 to 0.02 s each, difflib, which is asked about mistyped names alone, 0.01 s.
+is installed), matplotlib, which is optional, more; psycopg, which is optional too, 0.1 s; cattrs, cryptography, file
+locks, bars of progress, tables, TOML and worker threads from 0.005 to 0.02 s each, difflib, which is asked about
+mistyped names alone, 0.01 s.
 Commands that touch a few rows never need them, so every other module writes
 ``from ledger.runtime.lazy import np, pl`` and pays only when an attribute is read. Nothing else lives here.
 """
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import numba as nb
     import numpy as np
     import polars as pl
+    import psycopg
     import resvg_py as resvg
     import sqlite_utils
     import tabulate
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import ed25519
     from matplotlib import figure as mpl_figure
     from polars.io import plugins as pl_plugins
+    from psycopg import conninfo as psycopg_conninfo
 else:
 
     class _Lazy:
@@ -64,6 +67,8 @@ else:
     np = _Lazy("numpy")
     pl = _Lazy("polars")
     pl_plugins = _Lazy("polars.io.plugins")
+    psycopg = _Lazy("psycopg")
+    psycopg_conninfo = _Lazy("psycopg.conninfo")
     resvg = _Lazy("resvg_py")
     sqlite_utils = _Lazy("sqlite_utils")
     tabulate = _Lazy("tabulate")
@@ -73,6 +78,6 @@ else:
 
 __all__ = [
     "adbc_manager", "adbc_sqlite", "cattrs", "cattrs_gen", "cryptography_exceptions", "difflib", "ed25519", "filelock",
-    "futures", "mpl", "mpl_figure", "nb", "np", "pl", "pl_plugins", "resvg", "sqlite_utils", "tabulate", "tomllib",
-    "tqdm", "zstandard",
+    "futures", "mpl", "mpl_figure", "nb", "np", "pl", "pl_plugins", "psycopg",
+    "psycopg_conninfo", "resvg", "sqlite_utils", "tabulate", "tomllib", "tqdm", "zstandard",
 ]  # fmt: skip

@@ -1,0 +1,249 @@
+"""The way to PostgreSQL: one driver, one translation of its errors, one look at the server before it is trusted.
+
+No tables are defined here. An address is libpq's own (``postgresql://ledger@db1,db2/chess``); passwords come by libpq's
+ways (a service file, ``.pgpass``, a certificate, ``PGPASSWORD``), never in the address, and stand in no message.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ledger.errors import CorruptError, StorageError, one_line
+from ledger.runtime.lazy import psycopg, psycopg_conninfo
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+OLDEST = 15  # version of PostgreSQL
+APPLICATION = "rating-ledger"
+CONNECT_SECONDS = 10  # for each host of an address that says nothing else
+
+INSTALL = "needs psycopg, which is not installed: pip install 'rating-ledger[postgres]'"
+UNKNOWN_OUTCOME = "nothing is known to be recorded: run the command again, what was recorded is then found to be known"
+RESTORE = "restore the database from a copy, then prove it with 'audit --since'"
+
+# Whatever stands between a user's colon and the last @, even where somebody forgot to write a sign as %40 or %2F: a
+# little too much is left out rather than a part of a password shown.
+_IN_ADDRESS = re.compile(r"(?<=//)([^:@/?]*):.*@")
+_AS_WORD = re.compile(r"((?:ssl)?password|oauth_client_secret)(\s*=\s*)('(?:\\.|[^'\\])*'|[^\s&]*)", re.IGNORECASE)
+
+
+def shown(address: str) -> str:
+    """An address as it may stand in a message: without any password."""
+    return _AS_WORD.sub(r"\1\2…", _IN_ADDRESS.sub(r"\1:…@", address))
+
+
+def is_address(text: str) -> bool:
+    """Whether this is the address of a database, not the path of a file."""
+    return text.startswith(("postgresql://", "postgres://"))
+
+
+def quoted(name: str) -> str:
+    """A name of a schema, table or role as it stands in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+# What a server says when somebody is not let in. It gives no number then, so its words must do; where it speaks another
+# language they come through as they are.
+_NOT_LET_IN = (
+    ("password authentication failed", "the password is wrong: correct it in .pgpass or in the service file"),
+    ("no password supplied", "the server wants a password: put it into .pgpass, a service file or PGPASSWORD"),
+    ("is not permitted to log in", "this role may not log in: give the address another user"),
+    ("pg_hba.conf", "the server lets nobody in like this: have a line for this user and host put into its pg_hba.conf"),
+    ("authentication failed", "the server does not believe who asks: check the user of the address or its certificate"),
+    ("too many", "the server has no free connection: wait a little and run the command again"),
+    ("remaining connection slots", "the server has no free connection: wait a little and run the command again"),
+    ("starting up", "the server is starting: wait a little and run the command again"),
+    ("shutting down", "the server is being shut down: run the command again when it is back"),
+    ("hot standby", "is a standby, which only reads: give the address of the leader, or of all servers"),
+    ("certificate", "the server's certificate or ours is not accepted: check sslmode, sslrootcert and sslcert"),
+)
+_NO_DATABASE = re.compile(r'database "(.*)" does not exist')
+_NO_ROLE = re.compile(r'role "(.*)" does not exist')
+
+_POOLER = (
+    "a connection pooler that hands out connections by transactions stands in between, and a session is needed: give "
+    "the server's own address, or a pooler's that hands them out by sessions"
+)
+# By SQLSTATE, or by its first two characters: what happened, and what to do.
+_REMEDIES = {
+    "08": f"the connection to the server was lost: {UNKNOWN_OUTCOME}",
+    "22P05": "the database cannot hold this text; it must be made with encoding UTF8",
+    "25006": "the server only reads (a standby, or default_transaction_read_only): give the address of the leader",
+    "25P03": f"the server ended a transaction that waited for too long: {UNKNOWN_OUTCOME}",
+    "26000": _POOLER,
+    "28": "the server does not let this user in: check the user of the address and its password",
+    "3D000": "there is no such database: make it by 'createdb', with encoding UTF8, or check the address",
+    "3F000": "there is no such schema: check its name, or make the ledger there by 'rating-ledger init'",
+    "40": f"another transaction stood in the way: {UNKNOWN_OUTCOME}",
+    "42501": "this role may not do that: have it granted the ledger's role for what it does (writer or reader)",
+    "42P01": "the ledger's tables are not there: check the name of the schema",
+    "42P05": _POOLER,
+    "53100": "the server's disk is full: free some space there and run the command again; nothing was recorded",
+    "53": "the server has too little of something: have its operator look, and run the command again",
+    "55P03": "another process is writing to it: wait for it to end and run the command again",
+    "57014": f"the statement was cancelled on the server: {UNKNOWN_OUTCOME}",
+    "57": f"the server was stopped or ended the connection: {UNKNOWN_OUTCOME}",
+    "58": f"the server could not read or write its files: have its operator look; {UNKNOWN_OUTCOME}",
+}
+_DAMAGED = ("XX001", "XX002")
+
+
+class storage_errors:  # noqa: N801  # used as a with-statement's word
+    """Turn psycopg's errors about the database at *address* into ours, each with what to do.
+
+    Raises:
+        CorruptError: the server says that its files are damaged.
+        StorageError: it cannot be asked, or refuses.
+    """
+
+    def __init__(self, address: str) -> None:
+        """Say which database; its password is left out of every message."""
+        self._address = address
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Translate an error of the driver; any other passes."""
+        if error is not None and isinstance(error, psycopg.Error):
+            raise explained(self._address, error) from error
+
+
+def explained(address: str, error: Exception) -> CorruptError | StorageError:
+    """The error to raise for what psycopg says, in one line with what to do."""
+    code = getattr(error, "sqlstate", None) or ""
+    text = one_line(shown(str(error))).rstrip(".")
+    if code in _DAMAGED:
+        return CorruptError(shown(address), 0, f"{text}; {RESTORE}")
+    remedy = _REMEDIES.get(code) or _REMEDIES.get(code[:2])
+    if remedy is None and not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        remedy = _REMEDIES["08"]
+    return StorageError(
+        shown(address), f"{text}: {remedy or 'the database is not as this program left it; ' + RESTORE}"
+    )
+
+
+def connect(address: str) -> Connection[Any]:
+    """Open a connection that begins no transaction by itself, to a server that can be trusted with a journal.
+
+    An address with several hosts leads to the one that takes writes.
+
+    Raises:
+        StorageError: psycopg is missing, the address has a password in it, the server cannot be reached or lets nobody
+            in, or it is none that a journal may stand on.
+    """
+    try:
+        # a package that was installed by halves lacks libpq, and says so by the same error
+        words = {key: str(value) for key, value in psycopg_conninfo.conninfo_to_dict(address).items()}
+    except ImportError as error:
+        raise StorageError(shown(address), INSTALL) from error
+    except psycopg.ProgrammingError as error:
+        # libpq quotes the part that it cannot read, which may be a password with a sign that should stand as %40
+        raise StorageError(
+            shown(address), "is no address of a database; it looks like postgresql://USER@HOST:PORT/DATABASE"
+        ) from error
+    if _IN_ADDRESS.search(address) or words.keys() & {"password", "sslpassword"}:
+        raise StorageError(
+            shown(address),
+            "has a password in it, which would be seen by whoever reads the settings: put it into .pgpass, a service "
+            "file or PGPASSWORD, and take it out of the address",
+        )
+    defaults: dict[str, Any] = {"fallback_application_name": APPLICATION, "client_encoding": "utf8"}
+    defaults["connect_timeout"] = str(CONNECT_SECONDS)
+    if "," in words.get("host", "") + words.get("hostaddr", ""):
+        defaults["target_session_attrs"] = "primary"
+    try:
+        connection = psycopg.connect(
+            address, autocommit=True, **{key: defaults[key] for key in defaults.keys() - words}
+        )
+    except psycopg.Error as error:
+        raise _not_reached(address, error) from error
+    try:
+        check_server(address, connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _not_reached(address: str, error: Exception) -> StorageError:
+    """What keeps us from the server; libpq's own text, which may be of many hosts, is cut to a line."""
+    text = one_line(shown(str(error)))
+    if missing := _NO_DATABASE.search(text):
+        return StorageError(
+            shown(address),
+            f"the server has no database {missing[1]!r}: make it by 'createdb', with encoding UTF8, or check the name",
+        )
+    if missing := _NO_ROLE.search(text):
+        return StorageError(shown(address), f"the server has no role {missing[1]!r}: check the user of the address")
+    for words, remedy in _NOT_LET_IN:
+        if words in text:
+            return StorageError(shown(address), remedy)
+    return StorageError(
+        shown(address), f"the server cannot be reached: check host and port, and that it runs ({_cause(text)})"
+    )
+
+
+def _cause(text: str) -> str:
+    """The last part of libpq's sentence: what is before it names host and port again."""
+    cause = text.removeprefix("connection failed: ").partition(" Is the server running")[0]
+    return cause.partition(" failed: ")[2] or cause
+
+
+# One question at the opening of each connection. ``synchronous_commit = off`` would acknowledge what a power cut takes
+# away again: such a server's default is not ours. An empty search path keeps others' functions out of our statements.
+_LOOK = """
+SELECT current_setting('server_encoding'), current_setting('fsync'), pg_is_in_recovery(),
+  current_setting('default_transaction_read_only'), pg_backend_pid(),
+  set_config('search_path', 'pg_catalog, pg_temp', false),
+  CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END
+"""
+
+
+def check_server(address: str, connection: Connection[Any]) -> None:
+    """Make sure that a server keeps what it acknowledges, and set the session up.
+
+    Raises:
+        StorageError: it is too old, not in UTF-8, only reads, may lose what it acknowledged, or a pooler in between
+            hands out its sessions by transactions.
+    """
+    if connection.info.server_version < OLDEST * 10_000:
+        raise StorageError(
+            shown(address),
+            f"the server is PostgreSQL {connection.info.server_version // 10_000}, and {OLDEST} is the oldest that a "
+            "ledger is kept on: update the server",
+        )
+    with storage_errors(address):
+        row = connection.execute(_LOOK).fetchone()
+    encoding, fsync, is_standby, read_only, process, *_ = row or [None] * 5
+    refusals = (
+        (encoding != "UTF8", f"the database has encoding {encoding}, not UTF8: make one by 'createdb -E UTF8'"),
+        (is_standby, "is a standby, which only reads: give the address of the leader, or of all servers"),
+        (read_only == "on", "default_transaction_read_only is on, so that nothing can be recorded: have it set to off"),
+        (
+            fsync != "on",
+            "fsync is off, so that a power cut may destroy what was acknowledged: have it set to on in postgresql.conf",
+        ),
+    )
+    for is_refused, words in refusals:
+        if is_refused:
+            raise StorageError(shown(address), words)
+    # The process that answers is not the one that was connected to: something stands in between.
+    if process != connection.info.backend_pid and _is_shared(address, connection, process):
+        raise StorageError(shown(address), _POOLER)
+
+
+def _is_shared(address: str, connection: Connection[Any], process: int) -> bool:
+    """Whether a pooler gives *process*, which served our first transaction, to somebody else between two of them.
+
+    A second connection that is given it proves so, and so does another one that serves our next transaction. A pooler
+    that has processes to spare may do neither: then the errors by which it shows later are explained.
+    """
+    ask = "SELECT pg_backend_pid()"
+    with (
+        storage_errors(address),
+        psycopg.connect(connection.info.dsn, password=connection.info.password or None) as second,
+    ):
+        return second.execute(ask).fetchone() == (process,) or connection.execute(ask).fetchone() != (process,)
