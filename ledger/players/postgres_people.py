@@ -12,7 +12,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ledger.errors import StorageError
@@ -37,7 +37,10 @@ _COLUMNS = "player, identity, name, salt, joined_at"
 _STILL_READ = re.compile(r"(\d+)")
 
 
-class Session:
+Begin = Callable[[float | None], AbstractContextManager[None]]
+
+
+class NamesDatabase:
     """How one store reaches its database, and how it reads the people there.
 
     Attributes:
@@ -105,20 +108,20 @@ class PostgresPeople(People):
         """
         self.path = f"{postgres.shown(address)} {schema_of(schema)}"
         self._own = None if connect else postgres.connect(address)
-        self._session = Session(connect or self._own_connection, self.path, quoted(schema_of(schema)))
+        self._database = NamesDatabase(connect or self._own_connection, self.path, quoted(schema_of(schema)))
         self._schema = schema
         self._writer = secrets.randbits(62)
         self._version = 0
-        part = (self._session, self._writing)
+        part = (self._database, self._writing)
         self.search = PostgresNameSearch(*part)
         self.folds = PostgresNameFolds(*part)
         self.pending = PostgresPendingNames(*part, self._out_of_indexes)
         self.erasures = PostgresPendingErasures(*part, self._out_of_indexes)
         self.reasons = PostgresReasons(*part, self.clean_whole)
         try:
-            check(self._session.connect(), self.path, schema)
+            check(self._database.connect(), self.path, schema)
             # the last change that was seen
-            ((self._seen,),) = self._session.rows("SELECT coalesce(max(number), 0) FROM {s}.changes")
+            ((self._seen,),) = self._database.rows("SELECT coalesce(max(number), 0) FROM {s}.changes")
         except BaseException:
             self.close()
             raise
@@ -173,13 +176,13 @@ class PostgresPeople(People):
         if self.refusal is not None:
             raise StorageError(self.path, self.refusal)
         with postgres.storage_errors(self.path):
-            connection = self._session.connect()
-            is_part = self._session.is_open
+            connection = self._database.connect()
+            is_part = self._database.is_open
             with connection.transaction():
                 if not is_part:
                     _wait(connection, WRITER_SECONDS if patience is None else patience)
-                self._session.run("SELECT pg_advisory_xact_lock('{s}.people'::regclass::oid::bigint)")
-                self._session.run(
+                self._database.run("SELECT pg_advisory_xact_lock('{s}.people'::regclass::oid::bigint)")
+                self._database.run(
                     "INSERT INTO {s}.changes SELECT coalesce(max(number), 0) + 1, %(writer)s FROM {s}.changes",
                     writer=self._writer,
                 )
@@ -187,12 +190,12 @@ class PostgresPeople(People):
 
     def version(self) -> int:
         """A number that changes when somebody else has written since it was last asked for."""
-        rows = self._session.rows(
+        rows = self._database.rows(
             "SELECT number, writer FROM {s}.changes WHERE number > %(seen)s ORDER BY number", seen=self._seen
         )
         by_others = sum(writer != self._writer for _, writer in rows) + bool(rows and rows[0][0] > self._seen + 1)
         # what stands in an open transaction may be undone, and its numbers be given out again
-        if rows and not self._session.is_open:
+        if rows and not self._database.is_open:
             self._seen = rows[-1][0]
             self._version += by_others
             by_others = 0
@@ -206,7 +209,7 @@ class PostgresPeople(People):
         Raises:
             StorageError: it is gone.
         """
-        rows = self._session.rows("SELECT secret FROM {s}.secret")
+        rows = self._database.rows("SELECT secret FROM {s}.secret")
         if not rows:
             raise StorageError(self.path, "its secret is gone: have the names restored from a copy")
         return bytes(rows[0][0])
@@ -218,7 +221,7 @@ class PostgresPeople(People):
     def take_secret(self, secret: bytes) -> None:
         """Have the secret of another ledger, before any key was made."""
         with self._writing():
-            self._session.run(
+            self._database.run(
                 "INSERT INTO {s}.secret VALUES (1, %(secret)s) ON CONFLICT (number) DO UPDATE SET secret = %(secret)s",
                 secret=secret,
             )
@@ -228,52 +231,52 @@ class PostgresPeople(People):
     def _take_in(self, persons: Sequence[Person]) -> int:
         columns: Iterable[Sequence[Any]] = zip(*persons, strict=True)
         names = ("players", "identities", "names", "salts", "days")
-        return self._session.run(
+        return self._database.run(
             f"INSERT INTO {{s}}.people({_COLUMNS}) SELECT * FROM unnest(%(players)s::bigint[], %(identities)s::text[], "
             "%(names)s::text[], %(salts)s::bytea[], %(days)s::text[])",
             **{name: list(column) for name, column in zip(names, columns, strict=True)},
         )
 
     def _highest(self) -> int:
-        return int(self._session.rows("SELECT coalesce(max(player), 0) FROM {s}.people")[0][0])
+        return int(self._database.rows("SELECT coalesce(max(player), 0) FROM {s}.people")[0][0])
 
     def counts(self) -> tuple[int, int]:
         """Number of rows and highest number. Rows and indexes are the server's: nobody can put them together."""
-        ((rows, highest),) = self._session.rows("SELECT count(*), coalesce(max(player), 0) FROM {s}.people")
+        ((rows, highest),) = self._database.rows("SELECT count(*), coalesce(max(player), 0) FROM {s}.people")
         return int(rows), int(highest)
 
     def numbers(self) -> set[int]:
         """Every number that has a row, erased or not."""
-        return {player for (player,) in self._session.rows("SELECT player FROM {s}.people")}
+        return {player for (player,) in self._database.rows("SELECT player FROM {s}.people")}
 
     def has_nameless(self) -> bool:
         """Whether somebody was erased, or a name lost."""
         query = "SELECT EXISTS (SELECT FROM {people} WHERE identity IS NULL)"
-        return bool(self._session.rows(query)[0][0])
+        return bool(self._database.rows(query)[0][0])
 
     def nameless(self) -> list[int]:
         """The numbers of all who were erased, or whose names were lost."""
         query = "SELECT player FROM {people} WHERE identity IS NULL ORDER BY player"
-        return [player for (player,) in self._session.rows(query)]
+        return [player for (player,) in self._database.rows(query)]
 
     # -- names -----------------------------------------------------------------------------------------------------
 
     def _persons(self, condition: str, **values: object) -> list[Person]:
         query = f"SELECT {_COLUMNS} FROM {{people}} WHERE {condition}"
-        return [Person(*row) for row in self._session.rows(query, **values)]
+        return [Person(*row) for row in self._database.rows(query, **values)]
 
     def names(self) -> list[tuple[int, str]]:
         """Number and name of everybody who was not erased, in order of the numbers."""
-        return self._session.rows("SELECT player, name FROM {people} WHERE name IS NOT NULL ORDER BY player")
+        return self._database.rows("SELECT player, name FROM {people} WHERE name IS NOT NULL ORDER BY player")
 
     def called(self) -> list[tuple[int, str, str]]:
         """Number, identity and name of everybody who was not erased, in order of the numbers."""
         named = "identity IS NOT NULL AND name IS NOT NULL"
-        return self._session.rows(f"SELECT player, identity, name FROM {{people}} WHERE {named} ORDER BY player")
+        return self._database.rows(f"SELECT player, identity, name FROM {{people}} WHERE {named} ORDER BY player")
 
     def identities(self) -> list[tuple[int, str]]:
         """Number and identity of everybody who was not erased, in order of the numbers."""
-        return self._session.rows("SELECT player, identity FROM {people} WHERE identity IS NOT NULL ORDER BY player")
+        return self._database.rows("SELECT player, identity FROM {people} WHERE identity IS NOT NULL ORDER BY player")
 
     def _beyond(self, player: int, most: int, *, highest_first: bool) -> list[Person]:
         condition = "player < %(player)s" if highest_first else "player > %(player)s"
@@ -286,14 +289,14 @@ class PostgresPeople(People):
             f"SELECT {_COLUMNS} FROM unnest(%(asked)s::text[]) AS asked(word) CROSS JOIN LATERAL "
             f'(SELECT * FROM {{people}} WHERE identity = asked.word COLLATE "C" OFFSET 0) AS people'
         )
-        return {row[1]: Person(*row) for row in self._session.rows(query, asked=_storable(identities))}
+        return {row[1]: Person(*row) for row in self._database.rows(query, asked=_storable(identities))}
 
     def _otherwise_spelt(self) -> list[str]:
         query = (
             "SELECT identity FROM {people} WHERE identity <> lower(identity) "
             "OR strpos(identity, '  ') > 0 OR identity ~ '[^ -~]' ORDER BY player"
         )
-        return [identity for (identity,) in self._session.rows(query)]
+        return [identity for (identity,) in self._database.rows(query)]
 
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
         """Those of these players that are known, in order of the numbers."""
@@ -312,7 +315,7 @@ class PostgresPeople(People):
 
     def _some_names(self, most: int) -> list[tuple[str, str]]:
         query = "SELECT identity, name FROM {people} WHERE salt IS NOT NULL ORDER BY player LIMIT %(most)s"
-        return self._session.rows(query, most=most)
+        return self._database.rows(query, most=most)
 
     def _names_like(self, word: str, most: int) -> list[tuple[str, str]]:
         # a pattern as SQLite has it: no sign takes away the meaning of another
@@ -322,7 +325,7 @@ class PostgresPeople(People):
             f"OR identity {begins} OR strpos(name, %(word)s::text) > 0) ORDER BY player LIMIT %(most)s"
         )
         begin, held = word[:1], word
-        return self._session.rows(
+        return self._database.rows(
             query,
             begin=begin if _storable([begin]) else None,
             word=held if _storable([held]) else None,
@@ -333,7 +336,7 @@ class PostgresPeople(People):
 
     def hide(self, players: Iterable[int]) -> None:
         """Read these players as erased from now on."""
-        self._session.hidden.update(players)
+        self._database.hidden.update(players)
 
     def clean(self) -> bool:
         """Write each table anew, which leaves out what no open transaction may read any more; and all statistics.
@@ -356,14 +359,14 @@ class PostgresPeople(People):
             raise
 
     def _cleaned(self, patience: float) -> bool:
-        connection, deadline = self._session.connect(), time.monotonic() + patience
+        connection, deadline = self._database.connect(), time.monotonic() + patience
         with postgres.storage_errors(self.path):
             for fault in foreign_objects(connection, self._schema):
                 raise StorageError(self.path, fault)
             with connection.transaction():
                 _wait(connection, patience)
-                ((told,),) = self._session.rows("SELECT {s}.without_statistics()")
-                self._session.run(
+                ((told,),) = self._database.rows("SELECT {s}.without_statistics()")
+                self._database.run(
                     "DELETE FROM {s}.changes WHERE number <= (SELECT max(number) FROM {s}.changes) - %(kept)s",
                     kept=_KEPT_CHANGES,
                 )
@@ -394,14 +397,14 @@ class PostgresPeople(People):
         try:
             with connection.transaction():
                 _wait(connection, patience)
-                self._session.run("SELECT {s}.written_anew(%(table)s)", table=table)
+                self._database.run("SELECT {s}.written_anew(%(table)s)", table=table)
         finally:
             connection.remove_notice_handler(count)
         return kept
 
     def copies(self) -> str:
         """The server's log, and what was made of it; standbys and replicas follow the leader in all else."""
-        ((archives, standbys),) = self._session.rows(
+        ((archives, standbys),) = self._database.rows(
             "SELECT current_setting('archive_mode') <> 'off', (SELECT count(*) FROM pg_replication_slots) "
             "+ (SELECT count(*) FROM pg_stat_replication)"
         )
@@ -433,13 +436,13 @@ class _Part:
         path: the store as messages name it.
     """
 
-    def __init__(self, session: Session, begin: Callable[[float | None], Any]) -> None:
+    def __init__(self, database: NamesDatabase, begin: Begin) -> None:
         """Take the database, and what begins a write transaction that waits so many seconds for others."""
-        self.path = session.place
-        self._session = session
+        self.path = database.place
+        self._database = database
         self._begin = begin
 
-    def _writing(self, patience: float | None = None) -> Any:
+    def _writing(self, patience: float | None = None) -> AbstractContextManager[None]:
         return self._begin(patience)
 
 
@@ -447,10 +450,13 @@ class _Changes(_Part):
     """What waits on a server."""
 
     def __init__(
-        self, session: Session, begin: Callable[[float | None], Any], out_of_indexes: Callable[[Sequence[int]], None]
+        self,
+        database: NamesDatabase,
+        begin: Begin,
+        out_of_indexes: Callable[[Sequence[int]], None],
     ) -> None:
         """Take the database, and what takes former names out of its indexes."""
-        super().__init__(session, begin)
+        super().__init__(database, begin)
         self._out_of_indexes = out_of_indexes
 
 
@@ -459,12 +465,12 @@ class PostgresPendingNames(_Changes, PendingNames):
 
     def rows(self) -> list[Pending]:
         """All of them, in order of the players."""
-        rows = self._session.rows("SELECT player, number, name, salt FROM {s}.renaming ORDER BY player")
+        rows = self._database.rows("SELECT player, number, name, salt FROM {s}.renaming ORDER BY player")
         return [Pending(*row) for row in rows]
 
     def _keep(self, pending: Pending) -> None:
         with self._writing():
-            self._session.run(
+            self._database.run(
                 "INSERT INTO {s}.renaming VALUES (%(player)s, %(number)s, %(name)s, %(salt)s) "
                 "ON CONFLICT (player) DO UPDATE SET number = %(number)s, name = %(name)s, salt = %(salt)s",
                 **pending._asdict(),
@@ -473,7 +479,7 @@ class PostgresPendingNames(_Changes, PendingNames):
     def give(self, pending: Pending) -> None:
         """Give the name to its player, unless somebody did so already or the player was erased; the row stays."""
         with self._writing():
-            self._session.run(
+            self._database.run(
                 "UPDATE {s}.people SET name = %(name)s, salt = %(salt)s WHERE player = %(player)s AND salt IS NOT NULL "
                 "AND EXISTS (SELECT FROM {s}.renaming r WHERE r.player = %(player)s AND r.number = %(number)s "
                 "AND r.salt = %(salt)s)",
@@ -484,7 +490,7 @@ class PostgresPendingNames(_Changes, PendingNames):
     def drop(self, pending: Pending) -> None:
         """Take the row away, unless another one stands there by now."""
         with self._writing():
-            self._session.run(
+            self._database.run(
                 "DELETE FROM {s}.renaming WHERE player = %(player)s AND salt = %(salt)s",
                 player=pending.player,
                 salt=pending.salt,
@@ -492,7 +498,7 @@ class PostgresPendingNames(_Changes, PendingNames):
 
     def show(self, sealed: Sequence[Pending]) -> None:
         """Read the people by these names from now on: the journal sealed them."""
-        self._session.sealed.update(pending.salt for pending in sealed)
+        self._database.sealed.update(pending.salt for pending in sealed)
 
 
 _KNOWN = "(identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
@@ -503,25 +509,25 @@ class PostgresPendingErasures(_Changes, PendingErasures):
 
     def rows(self) -> dict[int, str]:
         """By player, who had the player forgotten."""
-        return dict(self._session.rows("SELECT player, actor FROM {s}.erasing ORDER BY player"))
+        return dict(self._database.rows("SELECT player, actor FROM {s}.erasing ORDER BY player"))
 
     def standing(self, players: Iterable[int]) -> list[int]:
         """Those of these players of whom more is stored than the number, in their order, whoever is shown."""
         query = f"SELECT player FROM {{s}}.people WHERE player = ANY(%(players)s) AND {_KNOWN} ORDER BY player"
-        return [player for (player,) in self._session.rows(query, players=list(players))]
+        return [player for (player,) in self._database.rows(query, players=list(players))]
 
     def begin(self, players: Iterable[int], actor: str) -> int:
         """Forget identity, name and salt of players, and a name that was to be given; their old bytes may stay."""
         numbers = list(players)
         with self._writing():
-            blanked = self._session.run(
+            blanked = self._database.run(
                 "UPDATE {s}.people SET identity = NULL, name = NULL, salt = NULL "
                 f"WHERE player = ANY(%(players)s) AND {_KNOWN}",
                 players=numbers,
             )
-            self._session.run("DELETE FROM {s}.renaming WHERE player = ANY(%(players)s)", players=numbers)
+            self._database.run("DELETE FROM {s}.renaming WHERE player = ANY(%(players)s)", players=numbers)
             self._out_of_indexes(numbers)
-            self._session.run(
+            self._database.run(
                 "INSERT INTO {s}.erasing SELECT DISTINCT unnest(%(players)s::bigint[]), %(actor)s "
                 "ON CONFLICT DO NOTHING",
                 players=numbers,
@@ -532,15 +538,15 @@ class PostgresPendingErasures(_Changes, PendingErasures):
     def drop(self, players: Iterable[int]) -> None:
         """Nothing is left to be done for these players."""
         with self._writing():
-            self._session.run("DELETE FROM {s}.erasing WHERE player = ANY(%(players)s)", players=list(players))
+            self._database.run("DELETE FROM {s}.erasing WHERE player = ANY(%(players)s)", players=list(players))
 
 
 class PostgresReasons(_Part, Reasons):
     """The reasons of corrections on a server."""
 
-    def __init__(self, session: Session, begin: Callable[[float | None], Any], clean_whole: Callable[[], None]) -> None:
+    def __init__(self, database: NamesDatabase, begin: Begin, clean_whole: Callable[[], None]) -> None:
         """Take the database, and what writes it anew."""
-        super().__init__(session, begin)
+        super().__init__(database, begin)
         self._clean_whole = clean_whole
 
     def _clean(self) -> None:
@@ -548,7 +554,7 @@ class PostgresReasons(_Part, Reasons):
 
     def _add(self, rows: Sequence[KeptReason]) -> None:
         for row in rows:
-            self._session.run(
+            self._database.run(
                 "INSERT INTO {s}.reasons SELECT coalesce(max(number), 0) + 1, %(commitment)s, %(entry)s, %(salt)s, "
                 "%(text)s FROM {s}.reasons",
                 **row._asdict(),
@@ -556,7 +562,7 @@ class PostgresReasons(_Part, Reasons):
 
     def _newest_first(self) -> Iterator[tuple[int, str, str]]:
         number, most = 2**62, 1
-        while rows := self._session.rows(
+        while rows := self._database.rows(
             "SELECT number, commitment, entry FROM {s}.reasons WHERE number < %(number)s "
             "ORDER BY number DESC LIMIT %(most)s",
             number=number,
@@ -567,17 +573,17 @@ class PostgresReasons(_Part, Reasons):
 
     def _drop(self, numbers: Sequence[int]) -> None:
         if numbers:
-            self._session.run("DELETE FROM {s}.reasons WHERE number = ANY(%(numbers)s)", numbers=list(numbers))
+            self._database.run("DELETE FROM {s}.reasons WHERE number = ANY(%(numbers)s)", numbers=list(numbers))
 
     def _kept(self, commitments: Sequence[str]) -> list[KeptReason]:
-        rows = self._session.rows(
+        rows = self._database.rows(
             "SELECT commitment, entry, salt, text FROM {s}.reasons WHERE commitment = ANY(%(asked)s) ORDER BY number",
             asked=_storable(commitments),
         )
         return list(map(KeptReason._make, rows))
 
     def _blank(self, commitments: Sequence[str]) -> int:
-        return self._session.run(
+        return self._database.run(
             "UPDATE {s}.reasons SET salt = NULL, text = NULL WHERE commitment = ANY(%(asked)s) "
             "AND (salt IS NOT NULL OR text IS NOT NULL)",
             asked=_storable(commitments),
@@ -591,25 +597,25 @@ class _Index(_Part, NameIndex):
 
     def reached(self) -> int:
         """The highest number in the index; 0 where nobody is in it."""
-        return int(self._session.rows(f"SELECT coalesce(max(player), 0) FROM {{s}}.{self.TABLE}")[0][0])
+        return int(self._database.rows(f"SELECT coalesce(max(player), 0) FROM {{s}}.{self.TABLE}")[0][0])
 
     def _later(self, player: int, most: int) -> list[tuple[int, str]]:
         query = (
             "SELECT player, name FROM {s}.people WHERE player > %(player)s AND name IS NOT NULL "
             "ORDER BY player LIMIT %(most)s"
         )
-        return self._session.rows(query, player=player, most=most)
+        return self._database.rows(query, player=player, most=most)
 
     def _stored(self, players: Sequence[int]) -> list[tuple[int, str]]:
         query = "SELECT player, name FROM {s}.people WHERE player = ANY(%(players)s) AND name IS NOT NULL"
-        return self._session.rows(query, players=list(players))
+        return self._database.rows(query, players=list(players))
 
     def _leave(self, players: Sequence[int]) -> None:
-        self._session.run(f"DELETE FROM {{s}}.{self.TABLE} WHERE player = ANY(%(players)s)", players=list(players))
+        self._database.run(f"DELETE FROM {{s}}.{self.TABLE} WHERE player = ANY(%(players)s)", players=list(players))
 
     def _copy(self, columns: str, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        statement = f"COPY {self._session.schema}.{self.TABLE}({columns}) FROM STDIN (FORMAT BINARY)"
-        with self._session.connect().cursor() as cursor, cursor.copy(statement) as copy:
+        statement = f"COPY {self._database.schema}.{self.TABLE}({columns}) FROM STDIN (FORMAT BINARY)"
+        with self._database.connect().cursor() as cursor, cursor.copy(statement) as copy:
             copy.set_types(types)
             for row in rows:
                 copy.write_row(row)
@@ -624,11 +630,11 @@ class PostgresNameFolds(_Index, NameFolds):
         self._copy("player, name", ("int8", "text"), forms)
 
     def _pending(self) -> list[int]:
-        return [player for (player,) in self._session.rows("SELECT player FROM {s}.renaming")]
+        return [player for (player,) in self._database.rows("SELECT player FROM {s}.renaming")]
 
     def _names(self, player: int) -> list[tuple[int, str]]:
         query = "SELECT player, name FROM {people} WHERE name IS NOT NULL AND player > %(player)s ORDER BY player"
-        return self._session.rows(query, player=player)
+        return self._database.rows(query, player=player)
 
     def _indexed(self, forms: Sequence[str]) -> list[int]:
         # each by itself, as in ``_spelt_so`` of the people
@@ -636,11 +642,11 @@ class PostgresNameFolds(_Index, NameFolds):
             "SELECT player FROM unnest(%(forms)s::text[]) AS asked(word) CROSS JOIN LATERAL "
             '(SELECT player FROM {s}.people_folds f WHERE f.name = asked.word COLLATE "C" OFFSET 0) AS bearers'
         )
-        return [player for (player,) in self._session.rows(query, forms=_storable(forms))]
+        return [player for (player,) in self._database.rows(query, forms=_storable(forms))]
 
     def _names_of(self, players: Sequence[int]) -> list[tuple[int, str]]:
         query = "SELECT player, name FROM {people} WHERE name IS NOT NULL AND player = ANY(%(players)s)"
-        return self._session.rows(query, players=list(players))
+        return self._database.rows(query, players=list(players))
 
 
 def trigrams(words: Iterable[str]) -> set[int]:
@@ -662,7 +668,7 @@ class PostgresNameSearch(_Index, NameSearch):
     def _after(self, player: int) -> list[Match]:
         condition = "player > %(player)s AND name IS NOT NULL"
         query = f"SELECT player, identity, name FROM {{people}} WHERE {condition}"
-        return list(map(Match._make, self._session.rows(query, player=player)))
+        return list(map(Match._make, self._database.rows(query, player=player)))
 
     def _holding(self, words: Sequence[str]) -> list[Match]:
         # who has all trigrams of a word may have them apart: the words themselves are looked through
@@ -671,5 +677,5 @@ class PostgresNameSearch(_Index, NameSearch):
             "WHERE s.trigrams @> %(trigrams)s::bigint[] AND name IS NOT NULL "
             "AND NOT EXISTS (SELECT FROM unnest(%(words)s::text[]) AS asked(word) WHERE strpos(s.words, word) = 0)"
         )
-        rows = self._session.rows(query, trigrams=list(trigrams(words)), words=list(words))
+        rows = self._database.rows(query, trigrams=list(trigrams(words)), words=list(words))
         return list(map(Match._make, rows))
