@@ -57,7 +57,10 @@ def test_a_number_that_the_people_file_gave_to_somebody_is_not_registered_for_an
 def test_a_number_registered_while_it_is_given_out_is_found_before_anybody_gets_it(
     club_of_four: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another program registers the number between the look at the whole file and the giving out."""
+    """Another program registers the number between the look at the whole file and the giving out.
+
+    Where that is done within the journal's write transaction, as everywhere in the library, the other one waits.
+    """
     check = sealed_names.SealedNames._check_all_there
 
     def check_then_other(self: sealed_names.SealedNames) -> None:
@@ -70,7 +73,7 @@ def test_a_number_registered_while_it_is_given_out_is_found_before_anybody_gets_
         Ledger.open(club_of_four) as ledger,
         pytest.raises(StorageError, match=r"1 player .* registered: 5 \(entry 8\)"),
     ):
-        ledger.register("name:eve", "Eve")
+        ledger.names.number({"name:eve": "Eve"}, "2020", ledger.journal.find)
     assert {person.player for person in everybody(beside(club_of_four, "people"))} == {1, 2, 3, 4}
 
 

@@ -70,7 +70,8 @@ def test_a_writer_keeps_renames_and_erases_and_takes_no_row_away(
         assert people.clean()
         people.erasures.drop([2])
         for statement in (
-            "DELETE FROM {s}.people", "TRUNCATE {s}.people", "UPDATE {s}.people SET player = 9", "DROP TABLE {s}.people",
+            "DELETE FROM {s}.people", "TRUNCATE {s}.people", "UPDATE {s}.people SET player = 9",
+            "DROP TABLE {s}.people",
             "ALTER TABLE {s}.people DISABLE TRIGGER ALL", "UPDATE {s}.about SET layout = 2", "DELETE FROM {s}.secret",
         ):  # fmt: skip
             with pytest.raises(StorageError, match="this role may not do that"):
@@ -125,7 +126,7 @@ def holding(folder: Path, *marks: bytes) -> set[str]:
 
 
 def fill(people: PostgresPeople, players: int = 2_500) -> tuple[list[Person], list[bytes]]:
-    """Many people, indexed, and reasons; the first few, and what tells of them: names and identities, salts, reasons."""
+    """Many people, indexed; the first few of them, and what tells of those: names, identities, salts."""
     names = {f"id:qz{i}x{secrets.token_hex(6)}": f"Qy{secrets.token_hex(6)}, Ann" for i in range(players)}
     persons = list(people.number(names, DAY).values())
     people.search.bring_up()
