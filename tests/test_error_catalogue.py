@@ -6,6 +6,7 @@ rule has at least one.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ from tests.kit.checkpoint_refusals import REFUSALS
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
 from tests.kit.games import game_recorded
+from tests.kit.names_refusals import NAMES_REFUSALS
 from tests.kit.people_refusals import PEOPLE_REFUSALS
 from tests.kit.places import TESTS
 from tests.kit.reasons import changed_reason, propose
@@ -230,6 +232,7 @@ CATALOGUE: dict[str, Provoke] = {
     **{rule: break_rule(rule) for rule in rules.RULES},
     **TOKEN_REFUSALS,
     **PEOPLE_REFUSALS,
+    **NAMES_REFUSALS,
     "list-looks-wrong": list_that_looks_wrong,
     "unknown-name-list": lambda scene: scene.ledger.publications.found("standard@2026-11-20"),
     **REFUSALS,
@@ -311,8 +314,13 @@ def provoked(name: str, scene: ClubOfTwo) -> LedgerError:
 
 
 def as_told(error: LedgerError, scene: ClubOfTwo) -> str:
-    """Class and text, with paths as they look from the ledger's folder, and one word for the list of all schemes."""
+    """Class and text, with paths as they look from the ledger's folder, and one word for the list of all schemes.
+
+    A server of the tests has another port each time, and its schemas are counted.
+    """
     told = f"{type(error).__name__}\n{error}\n".replace(f"{scene.folder}/", "")
+    for server, word in ((r"127\.0\.0\.1:\d{2,}/postgres", "db1/chess"), (r"\bnames_\d+_", "club_")):
+        told = re.sub(server, word, told)
     return told.replace(str(sorted(schemes.available())), "[SCHEMES]")
 
 

@@ -168,8 +168,8 @@ class People(ABC):
         folds: by whole names, whatever the case of letters.
     """
 
-    # What is said where somebody else still reads what was erased.
-    IN_USE: ClassVar[str]
+    # What is said where somebody else still reads what is to be forgotten; what that is follows.
+    STILL_READ: ClassVar[str]
 
     path: str
     refusal: str | None = None
@@ -450,11 +450,11 @@ class People(ABC):
         try:
             is_clean = self.clean()
         except LedgerError as error:
-            raise StorageError(
-                self.path, f"the row is empty, but its old bytes may still be in the file: erase again ({error})"
-            ) from error
+            why = str(error).removeprefix(f"{self.path}: ")
+            message = f"the row is empty, but its old bytes may still be there: erase again ({why})"
+            raise StorageError(self.path, message) from error
         if not is_clean:
-            raise StorageError(self.path, self.IN_USE)
+            raise StorageError(self.path, f"{self.STILL_READ} the erased bytes; erase again later")
 
     @abstractmethod
     def copies(self) -> str:

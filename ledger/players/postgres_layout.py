@@ -46,7 +46,7 @@ CREATE TABLE {{s}}.changes(number bigint PRIMARY KEY, writer bigint NOT NULL);
 CREATE TABLE {{s}}.people_folds(player bigint PRIMARY KEY, name {_TEXT} NOT NULL);
 CREATE INDEX people_folds_by_name ON {{s}}.people_folds(name);
 CREATE TABLE {{s}}.people_search(player bigint PRIMARY KEY, words {_TEXT} NOT NULL, trigrams bigint[] NOT NULL);
-CREATE INDEX people_search_by_trigram ON {{s}}.people_search USING gin (trigrams) WITH (fastupdate = off);
+CREATE INDEX people_search_by_trigram ON {{s}}.people_search USING gin (trigrams);
 """
 # VACUUM FULL is for owners alone and stands in no function; CLUSTER writes the same anew, and can be lent to a writer.
 _WRITTEN_ANEW = """
@@ -161,15 +161,15 @@ def check(connection: Connection[Any], place: str, schema: str) -> None:
         if not is_there:
             raise StorageError(
                 place,
-                f"has no schema {schema_of(schema)!r}, where the names of the ledger stand: check the name of its "
-                "schema, or restore the names from a copy",
+                "is not there, where the names of the ledger should stand: check the name of the journal's schema, or "
+                "restore the names from a copy",
             )
         about = connection.execute(_ABOUT.format(s=names)).fetchone() if is_ours else None
     if about is None or about[0] != PROGRAM:
-        raise StorageError(place, f"schema {schema_of(schema)!r} is not one of names, but another program's")
+        raise StorageError(place, "is not one of names, but another program's: check the name of the journal's schema")
     if about[1] != LAYOUT:
         newer = "; it was made by a later version of this program: install that one" if about[1] > LAYOUT else ""
-        raise StorageError(place, f"the names have layout {about[1]}, this program reads layout {LAYOUT}{newer}")
+        raise StorageError(place, f"has layout {about[1]}, this program reads layout {LAYOUT}{newer}")
 
 
 # What may change rows, hide them or keep copies of names, and is not of this program.

@@ -8,11 +8,13 @@ and roles are told in ``postgres_layout``.
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from struct import pack
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ledger.errors import StorageError
@@ -70,6 +72,16 @@ class NamesDatabase:
         shown = _AS_SHOWN if self.sealed or self.hidden else "{s}.people AS people"
         return query.replace("{people}", shown).replace("{s}", self.schema)
 
+    def copy(self, table: str, columns: str, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+        """Add rows by a binary COPY, within a write transaction; how many the table took."""
+        statement: Any = f"COPY {self.schema}.{table}({columns}) FROM STDIN (FORMAT BINARY)"
+        with self.connect().cursor() as cursor:
+            with cursor.copy(statement) as copy:
+                copy.set_types(types)
+                for row in rows:
+                    copy.write_row(row)
+            return cursor.rowcount
+
     @property
     def is_open(self) -> bool:
         """Whether a transaction is open."""
@@ -89,9 +101,9 @@ LEFT JOIN {s}.renaming r ON r.player = p.player AND p.salt IS NOT NULL AND r.sal
 class PostgresPeople(People):
     """The names of one ledger on a server."""
 
-    IN_USE = (
-        "a transaction that began before is still open on the server, or on a standby that reports to it, and may read "
-        "the erased bytes, so they were kept; have it ended (pg_stat_activity, pg_prepared_xacts), then erase again"
+    STILL_READ = (
+        "a transaction that began before is still open on the server, or on a standby that reports to it: have it "
+        "ended (pg_stat_activity, pg_prepared_xacts); until then the tables hold"
     )
 
     def __init__(self, address: str, schema: str, *, connect: Callable[[], Connection[Any]] | None = None) -> None:
@@ -106,7 +118,7 @@ class PostgresPeople(People):
         Raises:
             StorageError: they cannot be reached, are not there, or not ours.
         """
-        self.path = f"{postgres.shown(address)} {schema_of(schema)}"
+        self.path = f"{postgres.shown(address)}, schema {schema_of(schema)}"
         self._own = None if connect else postgres.connect(address)
         self._database = NamesDatabase(connect or self._own_connection, self.path, quoted(schema_of(schema)))
         self._schema = schema
@@ -146,18 +158,17 @@ class PostgresPeople(People):
         Raises:
             StorageError: there is such a schema, or this role may not make one.
         """
-        place = postgres.shown(address)
+        names, place = schema_of(schema), f"{postgres.shown(address)}, schema {schema_of(schema)}"
         connection = connect() if connect else postgres.connect(address)
         try:
             with postgres.storage_errors(place), connection.transaction():
-                names = quoted(schema_of(schema))
-                row = connection.execute("SELECT to_regnamespace(%s) IS NULL", [names]).fetchone()
+                row = connection.execute("SELECT to_regnamespace(%s) IS NULL", [quoted(names)]).fetchone()
                 if row != (True,):
-                    message = f"schema {schema_of(schema)!r} exists already; names are never overwritten"
-                    raise StorageError(place, message)
+                    raise StorageError(place, "exists already; names are never overwritten: give another schema")
+                secret_kept = f"INSERT INTO {quoted(names)}.secret VALUES (1, %s)"
                 for statement in statements(schema):
-                    connection.execute(statement)
-                connection.execute(f"INSERT INTO {names}.secret VALUES (1, %s)", [secret or people.new_secret()])
+                    connection.execute(statement.encode())
+                connection.execute(secret_kept.encode(), [secret or people.new_secret()])
         finally:
             if connect is None:
                 connection.close()
@@ -229,13 +240,7 @@ class PostgresPeople(People):
     # -- numbers ---------------------------------------------------------------------------------------------------
 
     def _take_in(self, persons: Sequence[Person]) -> int:
-        columns: Iterable[Sequence[Any]] = zip(*persons, strict=True)
-        names = ("players", "identities", "names", "salts", "days")
-        return self._database.run(
-            f"INSERT INTO {{s}}.people({_COLUMNS}) SELECT * FROM unnest(%(players)s::bigint[], %(identities)s::text[], "
-            "%(names)s::text[], %(salts)s::bytea[], %(days)s::text[])",
-            **{name: list(column) for name, column in zip(names, columns, strict=True)},
-        )
+        return self._database.copy("people", _COLUMNS, ("int8", "text", "text", "bytea", "text"), persons)
 
     def _highest(self) -> int:
         return int(self._database.rows("SELECT coalesce(max(player), 0) FROM {s}.people")[0][0])
@@ -286,10 +291,10 @@ class PostgresPeople(People):
     def _spelt_so(self, identities: set[str]) -> dict[str, Person]:
         # each by itself: the server has no statistics by which to choose a way for all of them
         query = (
-            f"SELECT {_COLUMNS} FROM unnest(%(asked)s::text[]) AS asked(word) CROSS JOIN LATERAL "
+            f"SELECT {_COLUMNS} FROM json_array_elements_text(%(asked)s::json) AS asked(word) CROSS JOIN LATERAL "
             f'(SELECT * FROM {{people}} WHERE identity = asked.word COLLATE "C" OFFSET 0) AS people'
         )
-        return {row[1]: Person(*row) for row in self._database.rows(query, asked=_storable(identities))}
+        return {row[1]: Person(*row) for row in self._database.rows(query, asked=json.dumps(_storable(identities)))}
 
     def _otherwise_spelt(self) -> list[str]:
         query = (
@@ -613,13 +618,6 @@ class _Index(_Part, NameIndex):
     def _leave(self, players: Sequence[int]) -> None:
         self._database.run(f"DELETE FROM {{s}}.{self.TABLE} WHERE player = ANY(%(players)s)", players=list(players))
 
-    def _copy(self, columns: str, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        statement = f"COPY {self._database.schema}.{self.TABLE}({columns}) FROM STDIN (FORMAT BINARY)"
-        with self._database.connect().cursor() as cursor, cursor.copy(statement) as copy:
-            copy.set_types(types)
-            for row in rows:
-                copy.write_row(row)
-
 
 class PostgresNameFolds(_Index, NameFolds):
     """Who bears which whole name on a server."""
@@ -627,7 +625,7 @@ class PostgresNameFolds(_Index, NameFolds):
     TABLE = "people_folds"
 
     def _enter(self, forms: Iterable[tuple[int, str]]) -> None:
-        self._copy("player, name", ("int8", "text"), forms)
+        self._database.copy(self.TABLE, "player, name", ("int8", "text"), forms)
 
     def _pending(self) -> list[int]:
         return [player for (player,) in self._database.rows("SELECT player FROM {s}.renaming")]
@@ -639,10 +637,10 @@ class PostgresNameFolds(_Index, NameFolds):
     def _indexed(self, forms: Sequence[str]) -> list[int]:
         # each by itself, as in ``_spelt_so`` of the people
         query = (
-            "SELECT player FROM unnest(%(forms)s::text[]) AS asked(word) CROSS JOIN LATERAL "
+            "SELECT player FROM json_array_elements_text(%(forms)s::json) AS asked(word) CROSS JOIN LATERAL "
             '(SELECT player FROM {s}.people_folds f WHERE f.name = asked.word COLLATE "C" OFFSET 0) AS bearers'
         )
-        return [player for (player,) in self._database.rows(query, forms=_storable(forms))]
+        return [player for (player,) in self._database.rows(query, forms=json.dumps(_storable(forms)))]
 
     def _names_of(self, players: Sequence[int]) -> list[tuple[int, str]]:
         query = "SELECT player, name FROM {people} WHERE name IS NOT NULL AND player = ANY(%(players)s)"
@@ -651,9 +649,23 @@ class PostgresNameFolds(_Index, NameFolds):
 
 def trigrams(words: Iterable[str]) -> set[int]:
     """Each three letters on end within words, as a number of 63 bits: a code point has 21."""
-    return {
-        ord(word[i]) << 42 | ord(word[i + 1]) << 21 | ord(word[i + 2]) for word in words for i in range(len(word) - 2)
-    }
+    numbers: set[int] = set()
+    for word in words:
+        letters = list(map(ord, word))
+        numbers.update([a << 42 | b << 21 | c for a, b, c in zip(letters, letters[1:], letters[2:], strict=False)])
+    return numbers
+
+
+def _array(numbers: Collection[int]) -> bytes:
+    """An array of ``bigint`` in the binary protocol: dimensions, NULLs, type, size and first place; then the items."""
+    if not numbers:
+        return pack("!iii", 0, 0, _BIGINT)
+    items = [8] * (2 * len(numbers))  # each behind its length in bytes
+    items[1::2] = numbers
+    return pack(f"!iiiii{'iq' * len(numbers)}", 1, 0, _BIGINT, len(numbers), 1, *items)
+
+
+_BIGINT = 20  # number of the type, the same on every server
 
 
 class PostgresNameSearch(_Index, NameSearch):
@@ -662,8 +674,9 @@ class PostgresNameSearch(_Index, NameSearch):
     TABLE = "people_search"
 
     def _enter(self, forms: Iterable[tuple[int, str]]) -> None:
-        rows = ((player, words, list(trigrams(words.split()))) for player, words in forms)
-        self._copy("player, words, trigrams", ("int8", "text", "int8[]"), rows)
+        # bytes go as they are, whatever the column's type: an array of numbers is put together here, five times as fast
+        rows = ((player, words, _array(trigrams(words.split()))) for player, words in forms)
+        self._database.copy(self.TABLE, "player, words, trigrams", ("int8", "text", "bytea"), rows)
 
     def _after(self, player: int) -> list[Match]:
         condition = "player > %(player)s AND name IS NOT NULL"

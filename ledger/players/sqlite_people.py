@@ -78,7 +78,7 @@ _NAMES_LIKE = (
 class SqlitePeople(People):
     """The people file of one ledger."""
 
-    IN_USE = "another process is reading it, so its log still holds the erased bytes; erase again later"
+    STILL_READ = "another process is reading it, so its log still holds"
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         """Open the file.

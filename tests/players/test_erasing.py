@@ -123,7 +123,7 @@ def test_an_erase_whose_cleaning_fails_says_that_bytes_may_be_left(
         patch.setattr(sqlite_people, "_connect", on_a_full_disk)
         done = run("erase", league, NAME, "--yes")
         assert done.code == 1
-        assert "its old bytes may still be in the file: erase again (" in done.err
+        assert "its old bytes may still be there: erase again (" in done.err
         assert "the disk is full" in done.err
     assert "was forgotten before" in run("erase", league, "1", "--yes").err
     assert NAME.encode() not in bytes_of(league)
