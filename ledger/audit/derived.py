@@ -28,8 +28,8 @@ from ledger.facts.codec import decode
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal
-from ledger.journal.merkle import Frontier
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.journal.stored_tree import Edge
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import queries, views_file
 from ledger.ratings.projector import ReadModel
@@ -52,9 +52,7 @@ class SealedJournal(SqliteJournal):
         # Not as the parent does it: that opens the file anew, which may be another one than was proven by now.
         self.path = file.path
         self._connection = file.connection
-        self._frontier = Frontier()
-        self._recorded_at = None
-        self._last_leaf = None
+        self._edge = Edge()
         self._log_pages = 0
         self._head = head
 

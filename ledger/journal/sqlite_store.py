@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ledger.errors import CorruptError, StorageError
-from ledger.facts.words import TreeHead
+from ledger.errors import StorageError
 from ledger.journal import KeyTakenError, Stored
-from ledger.journal.merkle import TILE_HEIGHT, Frontier, check_hashes, check_subtree, leaf_hashes
+from ledger.journal.merkle import Node
+from ledger.journal.stored_tree import Edge, StoredTree, StoredWriter
 from ledger.runtime import sqlite
 from ledger.runtime.sqlite import Guard, statements
 
@@ -25,48 +25,10 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-_LEAVES = "SELECT leaf FROM journal WHERE position > ? AND position <= ? ORDER BY position"
-_NODES = "SELECT hash FROM nodes WHERE level = ? AND number >= ? AND number < ? ORDER BY number"
-
-
-def edge_hashes(connection: sqlite3.Connection, path: str, size: int, first: int = 0) -> list[list[bytes]]:
-    """For each level of tiles, the hashes after the last full tile of a subtree: at most 255 of each level.
-
-    Args:
-        connection: to the journal.
-        path: of the journal, for what is said of it.
-        size: leaves of the subtree.
-        first: index of its first leaf; not 0 for a proper subtree, whose nodes are not at the left edge.
-
-    Raises:
-        CorruptError: nodes are missing.
-    """
-    levels: list[list[bytes]] = []
-    while level_size := size >> (len(levels) * TILE_HEIGHT):
-        level, whole = len(levels), level_size >> TILE_HEIGHT << TILE_HEIGHT
-        before = first >> (level * TILE_HEIGHT)
-        levels.append(_level_hashes(connection, path, level, before + whole, before + level_size))
-    return levels
-
-
-def _level_hashes(connection: sqlite3.Connection, path: str, level: int, first: int, last: int) -> list[bytes]:
-    """Hashes of one level of tiles, from one number on and before another.
-
-    Raises:
-        CorruptError: some are missing.
-    """
-    rows = connection.execute(_NODES, (level, first, last)) if level else connection.execute(_LEAVES, (first, last))
-    hashes = [value for (value,) in rows]
-    if len(hashes) != last - first:
-        raise CorruptError(path, 0, f"the Merkle tree lacks nodes of level {level}; run 'audit'")
-    return hashes
-
-
 APPLICATION_ID = sqlite.JOURNAL_ID
 LAYOUT = 1
 BLOCK = 50_000  # bodies a read hands out at once
 KEYS_A_QUERY = 5_000
-TILE = 1 << TILE_HEIGHT
 
 _SCHEMA = """
 CREATE TABLE journal(
@@ -95,22 +57,18 @@ BEGIN SELECT raise(ABORT, 'the journal takes a new key at the next position only
 SHORT_LOG, LONG_LOG = 1_000, 16_384  # pages of 4 KiB
 MANY = 1_000  # entries from which an append sets the guard aside, and a transaction lets the log grow
 
+_LEAVES = "SELECT leaf FROM journal WHERE position > ? AND position <= ? ORDER BY position"
+_NODES = "SELECT hash FROM nodes WHERE level = ? AND number >= ? AND number < ? ORDER BY number"
 _INSERT = "INSERT INTO journal(position, kind, key, body, leaf) VALUES (?, ?, ?, ?, ?)"
 _KEYS = "SELECT key FROM journal WHERE key >= ? AND key < ? ORDER BY key"
 _LAST = "SELECT position, leaf FROM journal WHERE position = (SELECT max(position) FROM journal)"
-_LEAF = "SELECT leaf FROM journal WHERE position = ?"
 _FIND_ONE = "SELECT position, body, leaf FROM journal WHERE key = ?"
 # Only a text that is there already is passed over; any other obstacle is an error.
 _KEEP_TEXT = "INSERT INTO texts(sha256, zstd) VALUES (?, ?) ON CONFLICT(sha256) DO NOTHING"
 _FIND = "SELECT key, position, body, leaf FROM journal WHERE key IN (SELECT value FROM json_each(?)) ORDER BY position"
 
 
-def _recorded_at(body: bytes) -> str:
-    """A body ends with it, at a fixed length."""
-    return body[-26:-2].decode(errors="replace")
-
-
-class SqliteJournal:
+class SqliteJournal(StoredTree):
     """A journal in a SQLite file, shared by any number of reading and writing processes."""
 
     # why nothing may be written, where whoever opened it found out
@@ -133,11 +91,7 @@ class SqliteJournal:
             self._connection.execute("PRAGMA synchronous=FULL")
             self._connection.execute("PRAGMA cache_size=-65536")
         self._guard = Guard(path, _SCHEMA + _GUARD)
-        self._frontier = Frontier()
-        # of the last entry; None where it must be looked up
-        self._recorded_at: str | None = None
-        # of the last entry that this process knows of
-        self._last_leaf: bytes | None = None
+        self._edge = Edge()
         self._log_pages = 0
 
     @classmethod
@@ -170,61 +124,25 @@ class SqliteJournal:
         with sqlite.storage_errors(self.path):
             return int(self._connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0])
 
-    def head(self) -> TreeHead:
-        """Size and Merkle root of the committed entries.
+    def _errors(self) -> sqlite.storage_errors:
+        return sqlite.storage_errors(self.path)
 
-        Raises:
-            CorruptError: tree nodes are missing.
-        """
-        with sqlite.storage_errors(self.path):
-            self._connection.execute("BEGIN")  # one snapshot for the size and the nodes
-            try:
-                self._catch_up_frontier(self._find_last())
-            finally:
-                self._connection.execute("COMMIT")
-        return self._frontier.head()
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("COMMIT")
 
-    def root_at(self, size: int) -> bytes:
-        """Merkle root of the first *size* committed entries, 32 bytes; at most 255 hashes of each level are read.
+    def _last(self) -> tuple[int, bytes | None]:
+        return self._connection.execute(_LAST).fetchone() or (0, None)
 
-        Raises:
-            ValueError: the journal holds fewer.
-            CorruptError: tree nodes are missing.
-        """
-        if size == self._frontier.size:
-            return self._frontier.head().root
-        with sqlite.storage_errors(self.path):
-            full_size = self.size()
-            if not 0 <= size <= full_size:
-                raise ValueError(f"{size} entries of {full_size}")
-            if size > self._frontier.size:
-                self._catch_up_frontier(size)
-                return self._frontier.head().root
-        return self.subtree_root(0, size)
+    def _leaves(self, first: int, last: int) -> list[bytes]:
+        return [leaf for (leaf,) in self._connection.execute(_LEAVES, (first, last))]
 
-    def subtree_root(self, first: int, last: int) -> bytes:
-        """Root over the leaves with first <= index < last, as ``Journal.subtree_root`` says; few rows are read.
-
-        Raises:
-            ValueError: the tree has no such subtree.
-            CorruptError: tree nodes are missing.
-        """
-        check_subtree(first, last, self.size())
-        subtree = Frontier()
-        with sqlite.storage_errors(self.path):
-            subtree.restore(edge_hashes(self._connection, self.path, last - first, first), last - first)
-        return subtree.head().root
-
-    def hashes(self, level: int, first: int, last: int) -> list[bytes]:
-        """Hashes of a level of tiles, as ``Journal.hashes`` says.
-
-        Raises:
-            ValueError: the tree has not so many.
-            CorruptError: tree nodes are missing.
-        """
-        check_hashes(level, first, last, self.size())
-        with sqlite.storage_errors(self.path):
-            return _level_hashes(self._connection, self.path, level, first, last)
+    def _nodes(self, level: int, first: int, last: int) -> list[bytes]:
+        return [value for (value,) in self._connection.execute(_NODES, (level, first, last))]
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 50,000."""
@@ -265,11 +183,17 @@ class SqliteJournal:
         return None if row is None else bytes(row[0])
 
     @contextmanager
-    def writing(self, patience: float | None = None) -> Iterator[SqliteWriter]:
+    def writing(
+        self,
+        patience: float | None = None,
+        *,
+        keys: Sequence[str] = (),  # noqa: ARG002  # finding them costs no more later
+    ) -> Iterator[SqliteWriter]:
         """Begin a write transaction, committed durably when the block ends without an error.
 
         Args:
             patience: seconds to wait for another writer; if not given as long as ever.
+            keys: that will be asked about, which a file need not be told.
 
         Raises:
             StorageError: another file stands there, or a schema that this program did not make.
@@ -279,9 +203,8 @@ class SqliteJournal:
             raise StorageError(self.path, self.refusal)
         with sqlite.immediate(self._connection, self.path, patience=patience):
             self._guard.check(self._connection)
-            self._catch_up_frontier(self._find_last())
-            # A copy: a transaction that is undone leaves the journal's own edge as it was.
-            writer = SqliteWriter(self, self._connection, self._frontier.copy(), self._recorded_at, self._last_leaf)
+            self._catch_up(self._find_last(*self._last()))
+            writer = SqliteWriter(self, self._connection, self._edge.copy())
             yield writer
             writer.restore_guard()
             # An import rewrites the same index pages again and again: they are written back once in 64 MB. A single
@@ -290,95 +213,33 @@ class SqliteJournal:
             if pages != self._log_pages:
                 self._connection.execute(f"PRAGMA wal_autocheckpoint={pages}")
                 self._log_pages = pages
-        self._frontier, self._recorded_at = writer.frontier, writer.last_recorded_at()
-        self._last_leaf = writer.last_leaf
+        self._edge = writer.edge
         # a single entry is looked for when the next transaction begins
         if writer.added > 1:
             with sqlite.storage_errors(self.path):
-                self._find_last()
-
-    def _find_last(self) -> int:
-        """The number of entries; the last one that this process knows of must stand among them.
-
-        Raises:
-            CorruptError: it is gone, or another one stands there.
-        """
-        size, leaf = self._connection.execute(_LAST).fetchone() or (0, None)
-        frontier_size = self._frontier.size
-        if size > frontier_size and frontier_size:
-            (leaf,) = self._connection.execute(_LEAF, (frontier_size,)).fetchone() or (None,)
-        if size < frontier_size or (frontier_size and leaf != self._last_leaf):
-            raise CorruptError(
-                self.path,
-                frontier_size,
-                "stood there while the file was open and is gone: the journal was cut or another copy put there; "
-                "prove it with 'audit --since'",
-            )
-        return int(size)
-
-    def _catch_up_frontier(self, size: int) -> None:
-        """Bring the right edge to *size* entries when another process appended."""
-        if size == self._frontier.size:
-            return
-        self._recorded_at = None
-        if 0 < size - self._frontier.size <= TILE:
-            query = "SELECT leaf FROM journal WHERE position > ? AND position <= ? ORDER BY position"
-            leaves = [leaf for (leaf,) in self._connection.execute(query, (self._frontier.size, size))]
-            if len(leaves) == size - self._frontier.size:
-                self._frontier.extend(leaves)
-                self._last_leaf = leaves[-1]
-                return
-        self._frontier.restore(edge_hashes(self._connection, self.path, size), size)
-        (self._last_leaf,) = self._connection.execute(_LEAF, (size,)).fetchone() or (None,)
+                self._find_last(*self._last())
 
 
-class SqliteWriter:
+class SqliteWriter(StoredWriter):
     """One write transaction on a ``SqliteJournal``."""
 
-    def __init__(
-        self,
-        journal: SqliteJournal,
-        connection: sqlite3.Connection,
-        frontier: Frontier,
-        recorded_at: str | None,
-        last_leaf: bytes | None,
-    ) -> None:
+    def __init__(self, journal: SqliteJournal, connection: sqlite3.Connection, edge: Edge) -> None:
+        super().__init__(journal.path, edge)
         self._journal = journal
         self._connection = connection
-        self.frontier = frontier
-        self._recorded_at = recorded_at
         self._guarded = True
-        self.last_leaf = last_leaf  # of the last entry
-        self.added = 0  # entries in this transaction
 
-    @property
-    def size(self) -> int:
-        """Entries so far, those of this transaction included."""
-        return self.frontier.size
-
-    def last_recorded_at(self) -> str | None:
-        """``recorded_at`` of the last entry: bodies end with it, at a fixed length."""
-        if self._recorded_at is None and self.size:
-            body = self._connection.execute("SELECT body FROM journal WHERE position = ?", (self.size,)).fetchone()[0]
-            self._recorded_at = _recorded_at(body)
-        return self._recorded_at
+    def _last_body(self) -> bytes:
+        row = self._connection.execute("SELECT body FROM journal WHERE position = ?", (self.size,)).fetchone()
+        return bytes(row[0])
 
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
         """The entries that bear these keys, those of this transaction included."""
         return self._journal.find(keys) if self.size else {}
 
-    def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
-        """Add entries at the next positions; returns their leaf hashes.
-
-        Raises:
-            KeyTakenError: one of the keys is known; none of the entries was added.
-            ValueError: not as many keys as bodies; none was added.
-        """
-        if len(keys) != len(bodies):
-            raise ValueError(f"{len(keys)} keys for {len(bodies)} bodies")
-        leaves = leaf_hashes(bodies)
-        if not leaves:
-            return []
+    def _insert(
+        self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes], leaves: Sequence[bytes]
+    ) -> None:
         # The guard costs 2 µs a row. Nobody else can insert inside this transaction, and nobody sees it gone.
         if len(leaves) >= MANY and self._guarded:
             self._connection.execute("DROP TRIGGER IF EXISTS journal_takes_the_next_position")
@@ -386,32 +247,13 @@ class SqliteWriter:
         blobs = map(bytearray, bodies), map(bytearray, leaves)  # which the driver takes without an adapter
         # Not strict: the positions have no end, and kinds may be repeated without one.
         rows = zip(count(self.size + 1), kinds, keys, *blobs, strict=False)
-        self._insert(rows, len(leaves))
-        self._recorded_at, self.last_leaf = _recorded_at(bodies[-1]), leaves[-1]
-        self.added += len(leaves)
-        nodes = self.frontier.extend(leaves)
-        if nodes:
-            cursor = self._connection.executemany("INSERT INTO nodes(level, number, hash) VALUES (?, ?, ?)", nodes)
-            self._took(cursor.rowcount, len(nodes), "nodes")
-        return leaves
-
-    def _took(self, taken: int, expected: int, table: str) -> None:
-        """A statement that succeeds may still have added fewer rows than it was given."""
-        if taken != expected:
-            raise CorruptError(
-                self._journal.path,
-                0,
-                f"took {taken} of {expected} rows into table {table}: run 'audit'; nothing was recorded",
-            )
-
-    def _insert(self, rows: Iterator[tuple[Any, ...]], number: int) -> None:
-        """All rows, or none of them when a key is taken; a single row needs no savepoint for that."""
-        if number == 1:
+        # a single row needs no savepoint
+        if len(leaves) == 1:
             try:
                 taken = self._connection.execute(_INSERT, next(rows)).rowcount
             except sqlite.sqlite3.IntegrityError as error:
                 raise KeyTakenError from error
-            self._took(taken, 1, "journal")
+            self.took(taken, 1, "journal")
             return
         self._connection.execute("SAVEPOINT append")
         try:
@@ -421,7 +263,11 @@ class SqliteWriter:
             self._connection.execute("RELEASE append")
             raise KeyTakenError from error
         self._connection.execute("RELEASE append")
-        self._took(taken, number, "journal")
+        self.took(taken, len(leaves), "journal")
+
+    def _insert_nodes(self, nodes: Sequence[Node]) -> None:
+        cursor = self._connection.executemany("INSERT INTO nodes(level, number, hash) VALUES (?, ?, ?)", nodes)
+        self.took(cursor.rowcount, len(nodes), "nodes")
 
     def restore_guard(self) -> None:
         """Put the guard back; a transaction that is undone does so by itself."""

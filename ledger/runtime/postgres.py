@@ -69,6 +69,8 @@ _POOLER = (
 # By SQLSTATE, or by its first two characters: what happened, and what to do.
 _REMEDIES = {
     "08": f"the connection to the server was lost: {UNKNOWN_OUTCOME}",
+    "22012": "a trigger that this program did not make changes what is recorded: have it dropped; nothing was recorded",
+    "22021": "no text of the database has such a sign",
     "22P05": "the database cannot hold this text; it must be made with encoding UTF8",
     "25006": "the server only reads (a standby, or default_transaction_read_only): give the address of the leader",
     "25P03": f"the server ended a transaction that waited for too long: {UNKNOWN_OUTCOME}",
@@ -107,21 +109,26 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Translate an error of the driver; any other passes."""
-        if error is not None and isinstance(error, psycopg.Error):
-            raise explained(self._address, error) from error
+        if error is None or not isinstance(error, psycopg.Error):
+            return
+        is_lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+        raise explained(self._address, error.sqlstate or ("08" if is_lost else ""), str(error)) from error
 
 
-def explained(address: str, error: Exception) -> CorruptError | StorageError:
-    """The error to raise for what psycopg says, in one line with what to do."""
-    code = getattr(error, "sqlstate", None) or ""
-    text = one_line(shown(str(error))).rstrip(".")
+def explained(address: str, code: str, text: str) -> CorruptError | StorageError:
+    """The error to raise for what a server says, in one line with what to do.
+
+    Args:
+        address: of the database.
+        code: SQLSTATE, or an empty text.
+        text: the server's words.
+    """
+    words = one_line(shown(text)).rstrip(".")
     if code in _DAMAGED:
-        return CorruptError(shown(address), 0, f"{text}; {RESTORE}")
+        return CorruptError(shown(address), 0, f"{words}; {RESTORE}")
     remedy = _REMEDIES.get(code) or _REMEDIES.get(code[:2])
-    if remedy is None and not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
-        remedy = _REMEDIES["08"]
     return StorageError(
-        shown(address), f"{text}: {remedy or 'the database is not as this program left it; ' + RESTORE}"
+        shown(address), f"{words}: {remedy or 'the database is not as this program left it; ' + RESTORE}"
     )
 
 

@@ -1,0 +1,561 @@
+"""The journal in tables of PostgreSQL, which only this module writes: the same entries, tree and heads as in a file.
+
+Writers take a lock of the transaction, by a number that is the table's own, before they read what the last entry is.
+No sequence, for a transaction that is undone leaves a gap in one; no row that counts, for its dead copies pile up
+behind every reader with an old snapshot (3,300 appends a second fell to 465). Readers take no lock, and no transaction
+stays open between two questions.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from itertools import count
+from struct import pack
+from typing import NamedTuple
+
+from ledger.errors import StorageError
+from ledger.journal import KeyTakenError, Stored
+from ledger.journal.merkle import Node
+from ledger.journal.postgres_tables import LAYOUT, PROGRAM, TRIGGERS, Roles, making
+from ledger.journal.stored_tree import ENDING, Edge, StoredTree, StoredWriter, recorded_at_of
+from ledger.runtime import postgres
+from ledger.runtime.postgres import UNKNOWN_OUTCOME, quoted, shown
+from ledger.runtime.postgres_session import (
+    BIGINT,
+    BYTEA,
+    INTEGER,
+    PATIENCE,
+    PIECE,
+    TEXT,
+    Answer,
+    LostError,
+    Question,
+    RefusedError,
+    Session,
+    Value,
+    array,
+    bigint,
+    number,
+)
+
+BLOCK = 50_000  # positions that a query of a read covers
+KEYS_A_QUERY = 5_000
+FEW = 100  # keys whose entries are remembered through a transaction
+GRACE = 5.0  # seconds more than the server waits for the lock, so that it can say so
+READS, WRITES = "the ledger's role for those who read", "the ledger's role for those who record"
+
+_BEGIN = Question("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+_BEGIN_SNAPSHOT = Question("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+_COMMIT, _ROLLBACK = Question("COMMIT"), Question("ROLLBACK")
+_RELEASE, _UNDO = Question("RELEASE SAVEPOINT append"), Question("ROLLBACK TO SAVEPOINT append")
+_LOCK = "SELECT pg_advisory_xact_lock($1)"
+_LOCK_TIMEOUT = "SELECT set_config('lock_timeout', $1, $2::text::boolean)"
+_TAKEN = "23505"  # unique_violation
+_COPY_HEADER, _COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
+
+# What changes when somebody changes the table or its triggers. It costs as much as a row: it is asked before many are
+# copied; a single one that a trigger changes is refused by its own statement.
+_SEAL = """
+SELECT concat(c.xmin, (SELECT string_agg(concat(t.oid, '.', t.xmin), ',') FROM pg_trigger t WHERE t.tgrelid = c.oid))
+FROM pg_class c WHERE c.oid = $1::bigint::oid
+"""
+_LOOK = """
+SELECT has_schema_privilege(n.oid, 'USAGE')::integer, j.oid::bigint, has_table_privilege(j.oid, 'SELECT')::integer,
+  has_table_privilege(j.oid, 'INSERT')::integer, has_table_privilege(j.oid, 'UPDATE, DELETE, TRUNCATE')::integer,
+  current_user::text
+FROM pg_namespace n LEFT JOIN pg_class a ON a.relnamespace = n.oid AND a.relname = 'about'
+  LEFT JOIN pg_class j ON j.relnamespace = n.oid AND j.relname = 'journal' AND a.oid IS NOT NULL
+WHERE n.nspname = $1
+"""
+# What stands on our tables and is not ours, or is ours and gone: each with its table.
+_STRANGERS = """
+SELECT 'trigger', c.relname::text, t.tgname::text, t.tgenabled::text
+FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+WHERE c.relnamespace = $1::text::regnamespace AND NOT t.tgisinternal
+UNION ALL SELECT 'rule', c.relname::text, r.rulename::text, '' FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
+WHERE c.relnamespace = $1::text::regnamespace AND c.relkind = 'r'
+UNION ALL SELECT 'policy', c.relname::text, 'row security', '' FROM pg_class c
+WHERE c.relnamespace = $1::text::regnamespace AND c.relrowsecurity
+UNION ALL SELECT 'unlogged', c.relname::text, '', '' FROM pg_class c
+WHERE c.relnamespace = $1::text::regnamespace AND c.relkind = 'r' AND c.relpersistence <> 'p'
+"""
+
+
+class _Statements(NamedTuple):
+    """What is asked of one journal's tables."""
+
+    about: str
+    size: str
+    last: str
+    leaves: str
+    nodes: str
+    read: str
+    find_one: str
+    find: str
+    keys_from: str
+    keys_after: str
+    text: str
+    insert: str
+    insert_if_new: str
+    copy: str
+    add_nodes: str
+    keep_texts: str
+
+
+def _statements(schema: str) -> _Statements:
+    s = quoted(schema)
+    stretch = "position > $1::bigint AND position <= $2::bigint ORDER BY position"
+    insert = f"INSERT INTO {s}.journal(position, kind, key, body, leaf) VALUES ($1, $2, $3, $4, $5)"
+    # division by zero, where a trigger of somebody else changed the row
+    unchanged = "RETURNING 1 / (position = $1 AND kind = $2 AND key = $3 AND body = $4 AND leaf = $5)::integer"
+    return _Statements(
+        about=f"SELECT name, value FROM {s}.about",
+        size=f"SELECT coalesce(max(position), 0) FROM {s}.journal",
+        last=f"SELECT position, leaf, substr(body, length(body) - {ENDING - 1}) FROM {s}.journal "
+        "ORDER BY position DESC LIMIT 1",
+        leaves=f"SELECT leaf FROM {s}.journal WHERE {stretch}",
+        nodes=f"SELECT hash FROM {s}.nodes WHERE level = $1::bigint AND number >= $2::bigint AND number < $3::bigint "
+        "ORDER BY number",
+        read=f"SELECT body FROM {s}.journal WHERE {stretch}",
+        find_one=f"SELECT key, position, body, leaf FROM {s}.journal WHERE key = $1::text",
+        find=f"SELECT key, position, body, leaf FROM {s}.journal WHERE key = ANY($1::text[]) ORDER BY position",
+        keys_from=f"SELECT key FROM {s}.journal WHERE key >= $1::text AND key < $2::text ORDER BY key LIMIT $3::bigint",
+        keys_after=f"SELECT key FROM {s}.journal WHERE key > $1::text AND key < $2::text ORDER BY key LIMIT $3::bigint",
+        text=f"SELECT zstd FROM {s}.texts WHERE sha256 = $1::bytea",
+        insert=f"{insert} {unchanged}",
+        insert_if_new=f"{insert} ON CONFLICT (key) DO NOTHING {unchanged}",
+        copy=f"SAVEPOINT append; COPY {s}.journal(position, kind, key, body, leaf) FROM STDIN (FORMAT binary)",
+        add_nodes=f"INSERT INTO {s}.nodes(level, number, hash) "
+        "SELECT * FROM unnest($1::integer[], $2::bigint[], $3::bytea[])",
+        # Only a text that is there already is passed over; any other obstacle is an error.
+        keep_texts=f"INSERT INTO {s}.texts(sha256, zstd) SELECT * FROM unnest($1::bytea[], $2::bytea[]) "
+        "ON CONFLICT (sha256) DO NOTHING",
+    )
+
+
+class PostgresJournal(StoredTree):
+    """A journal in one schema of a database, shared by any number of reading and writing processes.
+
+    Attributes:
+        path: the place as it is named in messages.
+        identity: of the journal: 32 hexadecimal digits, made with its tables.
+        refusal: why nothing may be written, where there is a reason.
+    """
+
+    refusal: str | None = None
+
+    def __init__(self, address: str, schema: str, *, identity: str | None = None, patience: float = PATIENCE) -> None:
+        """Open an existing journal.
+
+        Args:
+            address: of the database, without a password.
+            schema: in which the tables stand.
+            identity: that the journal must have, where it is known.
+            patience: seconds that the server may say nothing, and that another writer may take.
+
+        Raises:
+            StorageError: the server cannot be reached or trusted, or this is no journal, or another one.
+        """
+        self.path = f"{shown(address)}, schema {schema}"
+        self.schema = schema
+        self.identity = identity or ""
+        self._statements = _statements(schema)
+        self._edge = Edge()
+        self._writer: PostgresWriter | None = None
+        self._oid = 0  # of the table of entries
+        self._seal = b""  # of that table, when everything on it was ours
+        self._patience = patience
+        self._session = Session(address, self._check, patience + GRACE)
+        try:
+            self._session.ask(Question(self._statements.about))
+        except BaseException:
+            self._session.close()
+            raise
+
+    @classmethod
+    def create(
+        cls, address: str, schema: str, *, roles: Roles | None = None, patience: float = PATIENCE
+    ) -> PostgresJournal:
+        """Make an empty journal in a new schema, with roles for those who record and those who read.
+
+        The address must be that of somebody who may make schemas and roles.
+
+        Raises:
+            StorageError: the schema exists, or cannot be made.
+        """
+        identity = secrets.token_hex(16)
+        with closing(postgres.connect(address)) as connection:
+            question = "SELECT count(*) FROM pg_namespace WHERE nspname = %s"
+            with postgres.storage_errors(address):
+                if connection.execute(question, (schema,)).fetchone() != (0,):
+                    raise StorageError(
+                        f"{shown(address)}, schema {schema}",
+                        "exists already; a journal is never overwritten: give another schema",
+                    )
+                with connection.transaction():
+                    connection.execute(making(schema, roles or Roles.of(schema), identity).encode())
+        return cls(address, schema, identity=identity, patience=patience)
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._session.close()
+
+    def _check(self, session: Session) -> None:
+        """Make sure, on each new connection, that the tables are this journal's and as this program left them."""
+        try:
+            (look,) = session.try_to_ask(Question(_LOOK, [self.schema]))
+            if not look.count:
+                raise StorageError(
+                    self.path,
+                    "there is no such schema: check its name, or make the ledger there by 'rating-ledger init'",
+                )
+            (usage, oid, may_read, may_add, may_change, user) = look.rows()[0]
+            role = f"the role {(user or b'').decode()!r}"
+            if not number(usage) or (oid is not None and not number(may_read)):
+                raise StorageError(self.path, f"{role} may not read it: have it granted {READS}")
+            if oid is None:
+                raise StorageError(self.path, "is no ledger: check the address and the schema")
+            about, strangers, seal, _ = session.try_to_ask(
+                Question(self._statements.about),
+                Question(_STRANGERS, [quoted(self.schema)]),
+                Question(_SEAL, [number(oid)]),
+                Question(_LOCK_TIMEOUT, [f"{max(1, int(1_000 * self._patience))}ms", "false"]),
+            )
+        except (LostError, RefusedError) as error:
+            raise session.told(error) from error
+        self._check_identity({name.decode(): value.decode() for name, value in about.rows() if name and value})
+        self._oid, self._seal = number(oid), seal.column()[0]
+        self.refusal = None
+        if faults := _faults(strangers):
+            self.refusal = f"{faults[0]}, which this program did not do: have it undone before anything is recorded"
+        elif not number(may_add):
+            self.refusal = f"{role} may only read: have it granted {WRITES}, or give the address another user"
+        elif number(may_change):
+            self.refusal = (
+                f"{role} may change and delete what is recorded, as the owner and every superuser may: record by "
+                f"another user, who is granted {WRITES}"
+            )
+
+    def _check_identity(self, about: dict[str, str]) -> None:
+        if about.get("program") != PROGRAM:
+            raise StorageError(
+                self.path, "is no ledger, but tables of another program: check the address and the schema"
+            )
+        if about.get("layout") != str(LAYOUT):
+            raise StorageError(
+                self.path, f"has layout {about.get('layout')}, this program reads layout {LAYOUT}; it was written by a "
+                "later version of this program: install that one"
+            )  # fmt: skip
+        identity = about.get("journal", "")
+        if self.identity not in ("", identity):
+            raise StorageError(
+                self.path, "another ledger stands there than was there before: check the address and the schema"
+            )
+        self.identity = identity
+
+    def _errors(self) -> nullcontext[None]:
+        return nullcontext()  # the session has them translated
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        self._ask(_BEGIN_SNAPSHOT)
+        try:
+            yield
+        finally:
+            self._roll_back()
+
+    def _ask(self, *questions: Question) -> list[Answer]:
+        """Within a transaction of this journal's, after what it has still to write."""
+        if self._writer is not None:
+            return self._writer.ask(*questions)
+        return self._session.ask(*questions)
+
+    def _roll_back(self) -> None:
+        if self._session.in_transaction:
+            try:
+                self._session.try_to_ask(_ROLLBACK)
+            except (LostError, RefusedError):
+                self._session.drop()  # the server rolls back what nobody is there to commit
+
+    def size(self) -> int:
+        """Number of committed entries."""
+        (answer,) = self._ask(Question(self._statements.size))
+        return number(answer.column()[0])
+
+    def _last(self) -> tuple[int, bytes | None]:
+        (answer,) = self._ask(Question(self._statements.last))
+        return _position_and_leaf(answer)
+
+    def _leaves(self, first: int, last: int) -> list[bytes]:
+        (answer,) = self._ask(Question(self._statements.leaves, [first, last]))
+        return answer.column()
+
+    def _nodes(self, level: int, first: int, last: int) -> list[bytes]:
+        (answer,) = self._ask(Question(self._statements.nodes, [level, first, last]))
+        return answer.column()
+
+    def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
+        """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 50,000."""
+        last = self.size() if until is None else min(until, self.size())
+        for start in range(after, last, BLOCK):
+            (answer,) = self._ask(Question(self._statements.read, [start, min(start + BLOCK, last)]))
+            if bodies := answer.column():
+                yield bodies
+
+    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+        """The committed entries that bear these keys."""
+        questions = self._finding(keys)
+        return _found(self._ask(*questions)) if questions else {}
+
+    def _finding(self, keys: Sequence[str]) -> list[Question]:
+        # no text of PostgreSQL has a NUL, so no entry bears such a key
+        keys = [key for key in keys if "\0" not in key]
+        if len(keys) == 1:  # a live game asks for one
+            return [Question(self._statements.find_one, keys)]
+        blocks = [keys[start : start + KEYS_A_QUERY] for start in range(0, len(keys), KEYS_A_QUERY)]
+        return [Question(self._statements.find, [array(TEXT, (key.encode() for key in block))]) for block in blocks]
+
+    def keys(self, first: str, last: str) -> Iterator[str]:
+        """The committed keys from *first* on and before *last*, in order of their bytes; read from the index alone."""
+        step = 1  # whether there is any is asked most often
+        (answer,) = self._ask(Question(self._statements.keys_from, [first, last, step]))
+        while keys := answer.column():
+            yield from (key.decode() for key in keys)
+            if len(keys) < step:
+                return
+            step = min(step * 8, BLOCK)
+            (answer,) = self._ask(Question(self._statements.keys_after, [keys[-1], last, step]))
+
+    def text(self, sha256: bytes) -> bytes | None:
+        """The zstd frame of a movetext, or None."""
+        (answer,) = self._ask(Question(self._statements.text, [sha256]))
+        return next(iter(answer.column()), None)
+
+    @contextmanager
+    def writing(self, patience: float | None = None, *, keys: Sequence[str] = ()) -> Iterator[PostgresWriter]:
+        """Begin a write transaction, committed durably when the block ends without an error.
+
+        Args:
+            patience: seconds to wait for another writer; if not given as long as ever.
+            keys: that will be asked about, answered together with the lock.
+
+        Raises:
+            StorageError: another one writes, the server does not answer or refuses, or somebody changed the tables.
+            CorruptError: what this process recorded, now or before, does not stand there.
+        """
+        try:
+            few = keys if len(keys) <= FEW else ()
+            last, *stand = self._begin(patience, self._finding(few))
+            self._catch_up(self._find_last(*_position_and_leaf(last)))
+            for _, _, ending in last.rows():
+                self._edge.recorded_at = recorded_at_of(ending or b"")
+            self._writer = writer = PostgresWriter(self, self._session, self._edge.copy())
+            writer.learn(few, _found(stand))
+            yield writer
+            writer.commit()
+        finally:
+            self._writer = None
+            self._roll_back()
+        self._edge = writer.edge
+        # a single entry is looked for when the next transaction begins
+        if writer.added > 1:
+            self._find_last(*self._last())
+
+    def check_seal(self) -> None:
+        """Make sure that nobody changed the table of entries or its triggers since it was looked at.
+
+        Raises:
+            StorageError: there is a trigger or a rule that this program did not make, or one of its own is gone.
+        """
+        (seal,) = self._ask(Question(_SEAL, [self._oid]))
+        if seal.column() != [self._seal]:
+            self._check(self._session)
+            if self.refusal is not None:
+                raise StorageError(self.path, self.refusal)
+
+    def _begin(self, patience: float | None, questions: Sequence[Question]) -> list[Answer]:
+        """Begin a transaction and take the lock.
+
+        The answers: the last entry, and those to the questions.
+        """
+        wait = []
+        if patience is not None:  # the least that the server can wait is a thousandth
+            wait.append(Question(_LOCK_TIMEOUT, [f"{max(1, int(1_000 * patience))}ms", "true"]))
+        if not self._session.is_open:  # what may not be written is known by then
+            self._session.ask(Question(self._statements.size))
+        while True:
+            if self.refusal is not None:
+                raise StorageError(self.path, self.refusal)
+            oid = self._oid
+            answers = self._session.ask(
+                _BEGIN,
+                *wait,
+                Question(_LOCK, [oid]),
+                Question(self._statements.last),
+                *questions,
+                patience=None if patience is None else patience + GRACE,
+            )
+            if self._oid == oid:
+                return answers[len(wait) + 2 :]
+            # The connection was lost and is another one now, to tables that were made anew by a restore.
+            self._roll_back()
+
+
+def _position_and_leaf(last: Answer) -> tuple[int, bytes | None]:
+    return next(((number(position), leaf) for position, leaf, *_ in last.rows()), (0, None))
+
+
+def _found(answers: Iterable[Answer]) -> dict[str, Stored]:
+    return {
+        (key or b"").decode(): Stored(number(position), body or b"", leaf or b"")
+        for answer in answers
+        for key, position, body, leaf in answer.rows()
+    }
+
+
+def _faults(strangers: Answer) -> list[str]:
+    """What stands on the tables and is not ours, or is ours and missing or switched off."""
+    ours = {(table, name) for table, names in TRIGGERS.items() for name in names}
+    there = [tuple((value or b"").decode() for value in row) for row in strangers.rows()]
+    faults = []
+    for kind, table, name, enabled in there:
+        if kind == "unlogged":
+            faults.append(f"the table {table!r} is unlogged, so that a crash empties it")
+        elif kind != "trigger" or (table, name) not in ours:
+            faults.append(f"the table {table!r} has a {kind} {name!r}")
+        elif enabled not in ("O", "A"):
+            faults.append(f"the trigger {name!r} of the table {table!r} is switched off")
+    missing = ours - {(table, name) for kind, table, name, _ in there if kind == "trigger"}
+    return faults + [f"the trigger {name!r} of the table {table!r} is gone" for table, name in sorted(missing)]
+
+
+class PostgresWriter(StoredWriter):
+    """One write transaction on a ``PostgresJournal``.
+
+    What needs no answer waits for the next question, or for the commit, and goes with it in one round trip.
+    """
+
+    def __init__(self, journal: PostgresJournal, session: Session, edge: Edge) -> None:
+        super().__init__(journal.path, edge)
+        self._journal = journal
+        self._session = session
+        self._statements = journal._statements
+        self._stand: dict[str, Stored | None] = {}  # by key, what was found of it; nobody else can take it by now
+        self._is_sealed = False  # nobody can change the table any more once a row of this transaction stands in it
+        self._waiting: list[tuple[Question, int | None, str]] = []  # with the rows that each must add, and its table
+
+    def ask(self, *questions: Question) -> list[Answer]:
+        """Send what waits, and these questions after it; the answers to these."""
+        if not self._session.in_transaction:  # on a new connection nothing holds the lock
+            raise StorageError(self.path, f"the transaction ended when the server was lost: {UNKNOWN_OUTCOME}")
+        waiting, self._waiting = self._waiting, []
+        answers = self._session.ask(*(question for question, *_ in waiting), *questions)
+        for answer, (_, expected, table) in zip(answers, waiting, strict=False):
+            if expected is not None:
+                self.took(answer.count, expected, table)
+        return answers[len(waiting) :]
+
+    def commit(self) -> None:
+        """Commit, durably and on as many standbys as the server is set up for.
+
+        Raises:
+            StorageError: nothing is known to be recorded, or not to be replicated.
+        """
+        self._session.warnings.clear()
+        self.ask(_COMMIT)
+        if self._session.warnings:
+            # A cancelled wait for standbys ends in a commit without an error: nothing but a warning tells.
+            raise StorageError(
+                self.path,
+                f"{self._session.warnings[0]}: not known to be replicated: run the command again, what was recorded is "
+                "then found to be known",
+            )
+
+    def learn(self, keys: Iterable[str], entries: Mapping[str, Stored]) -> None:
+        """Take note of which of these few keys are borne by which entries, found under the lock."""
+        self._stand |= {key: entries.get(key) for key in keys}
+
+    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+        """The entries that bear these keys, those of this transaction included."""
+        if len(keys) > FEW:
+            return self._journal.find(keys) if self.size else {}
+        if not self._stand.keys() >= set(keys):
+            self.learn(keys, self._journal.find(keys) if self.size else {})
+        return {key: stored for key in keys if (stored := self._stand[key]) is not None}
+
+    def _last_body(self) -> bytes:
+        (answer,) = self.ask(Question(self._statements.last))
+        return answer.rows()[0][2] or b""
+
+    def _insert(
+        self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes], leaves: Sequence[bytes]
+    ) -> None:
+        if len(keys) > 1:
+            self._copy(kinds, keys, bodies, leaves)
+        else:
+            row: list[Value] = [self.size + 1, next(iter(kinds)), keys[0], bodies[0], leaves[0]]
+            if self._stand.get(keys[0], ...) is None:
+                self._waiting.append((Question(self._statements.insert, row), 1, "journal"))
+            else:
+                (answer,) = self.ask(Question(self._statements.insert_if_new, row))
+                if not answer.count:
+                    raise KeyTakenError
+        for key in keys:
+            self._stand.pop(key, None)
+
+    def _copy(
+        self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes], leaves: Sequence[bytes]
+    ) -> None:
+        """Many rows by COPY, which knows no way around a key that is taken but to undo all of it."""
+        if not self._is_sealed:
+            self._journal.check_seal()
+            self._is_sealed = True
+        elif self._waiting:
+            self.ask()
+        # Not strict: the positions have no end, and kinds may be repeated without one.
+        rows = zip(count(self.size + 1), kinds, keys, bodies, leaves, strict=False)
+        try:
+            taken = self._session.copy_in(self._statements.copy, _binary_rows(rows))
+        except RefusedError as error:
+            if error.code == _TAKEN and error.constraint == "journal_key":
+                self.ask(_UNDO, _RELEASE)
+                raise KeyTakenError from error
+            raise self._session.told(error) from error
+        except LostError as error:
+            raise self._session.told(error) from error
+        self._waiting.append((_RELEASE, None, ""))
+        self.took(taken, len(keys), "journal")
+
+    def _insert_nodes(self, nodes: Sequence[Node]) -> None:
+        levels, numbers, hashes = zip(*nodes, strict=True)
+        columns = [
+            array(INTEGER, (pack("!i", level) for level in levels)),
+            array(BIGINT, map(bigint, numbers)),
+            array(BYTEA, hashes),
+        ]
+        self._waiting.append((Question(self._statements.add_nodes, columns), len(nodes), "nodes"))
+
+    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
+        frames = dict(texts)
+        if frames:
+            columns = [array(BYTEA, frames), array(BYTEA, frames.values())]
+            self._waiting.append((Question(self._statements.keep_texts, columns), None, "texts"))
+
+
+def _binary_rows(rows: Iterable[tuple[int, str, str, bytes, bytes]]) -> Iterator[bytes]:
+    """Rows as COPY takes them in binary, in pieces."""
+    parts, size = [_COPY_HEADER], 0
+    for position, kind, key, body, leaf in rows:
+        kind_bytes, key_bytes = kind.encode(), key.encode()
+        parts += (
+            pack("!hiqi", 5, 8, position, len(kind_bytes)), kind_bytes, pack("!i", len(key_bytes)), key_bytes,
+            pack("!i", len(body)), body, pack("!i", len(leaf)), leaf,
+        )  # fmt: skip
+        size += len(body)
+        if size > PIECE:
+            yield b"".join(parts)
+            parts, size = [], 0
+    yield b"".join([*parts, _COPY_END])

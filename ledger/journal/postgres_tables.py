@@ -1,0 +1,154 @@
+"""The tables of a journal on PostgreSQL: how they are made, guarded and granted, as SQL to run or to hand to somebody.
+
+Plain SQL, no extension. Three roles: the owner, as whom nobody logs in; writers, who may read and add; readers. What
+guards a file's tables guards these too: an entry is added at the next position under a new key, and nothing is ever
+changed or deleted. The triggers are a guard rail against mistakes of the owner, the grants one against everybody else;
+the Merkle tree is the lock.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from ledger.runtime.postgres import quoted
+
+LAYOUT = 1
+PROGRAM = "rating-ledger"
+TABLES = ("about", "journal", "nodes", "texts")
+
+
+@attrs.frozen
+class Roles:
+    """Names of the roles of one ledger; roles are the whole server's, so two ledgers there have different ones.
+
+    Attributes:
+        owner: of the tables; nobody logs in as it.
+        writer: granted to whoever records.
+        reader: granted to whoever only reads.
+    """
+
+    owner: str
+    writer: str
+    reader: str
+
+    @classmethod
+    def of(cls, schema: str) -> Roles:
+        """The usual names: ``club_owner``, ``club_writer``, ``club_reader`` for the schema ``club``."""
+        return cls(f"{schema}_owner", f"{schema}_writer", f"{schema}_reader")
+
+
+# {s}: the schema. ``about`` says what this is: a later version reads it before it touches anything else.
+# Of a statement's rows the first must follow what stood there, and they must follow each other. The check is made once
+# a statement: a trigger for each row costs as much as the row itself.
+_TABLES = """
+CREATE TABLE {s}.about(name text PRIMARY KEY, value text NOT NULL);
+CREATE TABLE {s}.journal(
+  position bigint PRIMARY KEY CHECK(position > 0),
+  kind text NOT NULL,
+  key text COLLATE "C" NOT NULL CONSTRAINT journal_key UNIQUE,
+  body bytea NOT NULL CHECK(length(body) <= 65535),
+  leaf bytea NOT NULL CHECK(length(leaf) = 32)
+);
+CREATE TABLE {s}.nodes(
+  level integer NOT NULL, number bigint NOT NULL, hash bytea NOT NULL CHECK(length(hash) = 32),
+  PRIMARY KEY(level, number)
+);
+CREATE TABLE {s}.texts(sha256 bytea PRIMARY KEY CHECK(length(sha256) = 32), zstd bytea NOT NULL);
+INSERT INTO {s}.about VALUES {about};
+CREATE FUNCTION {s}.never() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $ledger$
+BEGIN
+  RAISE EXCEPTION 'the journal is append-only: correct or void a fact by a new entry' USING ERRCODE = '23001';
+END $ledger$;
+CREATE FUNCTION {s}.next_position() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $ledger$
+DECLARE
+  added bigint; first bigint; last bigint;
+BEGIN
+  SELECT count(*), min(position), max(position) INTO added, first, last FROM fresh;
+  IF added > 0 AND (last - first + 1 <> added OR last <> (SELECT max(position) FROM {s}.journal)
+    OR first > 1 AND NOT EXISTS (SELECT FROM {s}.journal WHERE position = first - 1)) THEN
+    RAISE EXCEPTION 'the journal takes a new key at the next position only' USING ERRCODE = '23001';
+  END IF;
+  RETURN NULL;
+END $ledger$;
+CREATE TRIGGER journal_takes_the_next_position AFTER INSERT ON {s}.journal
+  REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION {s}.next_position();
+"""
+_NEVER = """
+CREATE TRIGGER {t}_never_changes BEFORE UPDATE OR DELETE OR TRUNCATE ON {s}.{t}
+  FOR EACH STATEMENT EXECUTE FUNCTION {s}.never();
+"""
+TRIGGERS = {
+    "about": ("about_never_changes",),
+    "journal": ("journal_never_changes", "journal_takes_the_next_position"),
+    "nodes": ("nodes_never_changes",),
+    "texts": ("texts_never_changes",),
+}
+# A role that exists is taken as it is. Whoever makes the tables acts as their owner while doing so, and no longer.
+_ROLES = """
+DO $ledger$
+DECLARE
+  wanted name;
+BEGIN
+  FOREACH wanted IN ARRAY ARRAY[{names}]::name[] LOOP
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = wanted) THEN
+      EXECUTE format('CREATE ROLE %I NOLOGIN', wanted);
+    END IF;
+  END LOOP;
+  IF NOT pg_catalog.current_setting('is_superuser')::boolean THEN
+    GRANT {owner} TO CURRENT_USER;
+    PERFORM pg_catalog.set_config('ledger.is_granted', 'true', true);
+  END IF;
+EXCEPTION WHEN insufficient_privilege THEN
+  IF NOT pg_catalog.pg_has_role({owner_text}, 'USAGE') THEN
+    RAISE;
+  END IF;
+END $ledger$;
+CREATE SCHEMA {s} AUTHORIZATION {owner};
+SET LOCAL ROLE {owner};
+"""
+_GRANTS = """
+REVOKE ALL ON FUNCTION {s}.never(), {s}.next_position() FROM PUBLIC;
+GRANT USAGE ON SCHEMA {s} TO {writer}, {reader};
+GRANT SELECT ON {s}.about, {s}.journal, {s}.nodes, {s}.texts TO {writer}, {reader};
+GRANT INSERT ON {s}.journal, {s}.nodes, {s}.texts TO {writer};
+RESET ROLE;
+DO $ledger$
+BEGIN
+  IF pg_catalog.current_setting('ledger.is_granted', true) = 'true' THEN
+    REVOKE {owner} FROM CURRENT_USER;
+  END IF;
+END $ledger$;
+"""
+
+
+def making(schema: str, roles: Roles, identity: str) -> str:
+    """The SQL that makes roles, schema, tables, guards and grants of one journal, to be run in one transaction.
+
+    Args:
+        schema: that is made.
+        roles: that are made where they do not exist.
+        identity: of the journal, by which it is told from another one: 32 hexadecimal digits.
+    """
+    names = [quoted(name) for name in (roles.owner, roles.writer, roles.reader)]
+    words = dict(zip(("owner", "writer", "reader"), names, strict=True))
+    words |= {
+        "s": quoted(schema),
+        "names": ", ".join(literal(name) for name in (roles.owner, roles.writer, roles.reader)),
+        "owner_text": literal(roles.owner),
+    }
+    about = {"program": PROGRAM, "layout": str(LAYOUT), "journal": identity}
+    words["about"] = ", ".join(f"({literal(name)}, {literal(value)})" for name, value in about.items())
+    script = [_ROLES, _TABLES, *(_NEVER.replace("{t}", table) for table in TABLES)]
+    return "".join(_filled(part, words) for part in (*script, _GRANTS)).lstrip()
+
+
+def literal(text: str) -> str:
+    """A text as it stands in SQL, whatever the server takes backslashes for."""
+    doubled = text.replace("'", "''")
+    return f" E'{doubled}'".replace("\\", "\\\\") if "\\" in doubled else f"'{doubled}'"
+
+
+def _filled(part: str, words: dict[str, str]) -> str:
+    """Put names into a template; no format string, for names may have braces in them."""
+    pieces = part.split("{")
+    return pieces[0] + "".join(words[name] + rest for name, _, rest in (piece.partition("}") for piece in pieces[1:]))

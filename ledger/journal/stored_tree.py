@@ -1,0 +1,260 @@
+"""What the stores of the journal have in common: the right edge of the tree, kept level with the tables of any of them.
+
+A process knows the journal up to its ``Edge``. Before each use it is brought level with the tables, and whatever stood
+at its end before must stand there still.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+
+import attrs
+
+from ledger.errors import CorruptError
+from ledger.facts.words import TreeHead
+from ledger.journal.merkle import TILE_HEIGHT, Frontier, Node, check_hashes, check_subtree, leaf_hashes
+
+TILE = 1 << TILE_HEIGHT
+ENDING = 26  # bytes at the end of a body: when it was recorded, and what closes it
+
+
+@attrs.define
+class Edge:
+    """How far one process knows a journal.
+
+    Attributes:
+        frontier: of the tree.
+        recorded_at: of the last entry; None where it must be looked up.
+        last_leaf: leaf hash of the last entry.
+    """
+
+    frontier: Frontier = attrs.field(factory=Frontier)
+    recorded_at: str | None = None
+    last_leaf: bytes | None = None
+
+    def copy(self) -> Edge:
+        """One that goes on by itself: a transaction that is undone leaves the journal's own as it was."""
+        return Edge(self.frontier.copy(), self.recorded_at, self.last_leaf)
+
+
+def recorded_at_of(ending: bytes) -> str:
+    """``recorded_at`` of an entry, by its body or the end of it: a body ends with it, at a fixed length."""
+    return ending[-ENDING:-2].decode(errors="replace")
+
+
+class StoredTree(ABC):
+    """A journal whose entries and tree stand in tables; a store says how they are asked."""
+
+    path: str
+    _edge: Edge
+
+    @abstractmethod
+    def size(self) -> int:
+        """Number of committed entries."""
+
+    @abstractmethod
+    def _errors(self) -> AbstractContextManager[None]:
+        """Translates what the store's driver raises."""
+
+    @abstractmethod
+    def _snapshot(self) -> AbstractContextManager[None]:
+        """What is asked within is answered of one moment."""
+
+    @abstractmethod
+    def _last(self) -> tuple[int, bytes | None]:
+        """Position and leaf of the last entry; 0 and None in an empty journal."""
+
+    @abstractmethod
+    def _leaves(self, first: int, last: int) -> list[bytes]:
+        """The leaves with first < position <= last that are there."""
+
+    @abstractmethod
+    def _nodes(self, level: int, first: int, last: int) -> list[bytes]:
+        """The hashes of a level above the leaves with first <= number < last that are there."""
+
+    def head(self) -> TreeHead:
+        """Size and Merkle root of the committed entries.
+
+        Raises:
+            CorruptError: tree nodes are missing.
+        """
+        with self._errors(), self._snapshot():
+            self._catch_up(self._find_last(*self._last()))
+        return self._edge.frontier.head()
+
+    def root_at(self, size: int) -> bytes:
+        """Merkle root of the first *size* committed entries, 32 bytes; at most 255 hashes of each level are read.
+
+        Raises:
+            ValueError: the journal holds fewer.
+            CorruptError: tree nodes are missing.
+        """
+        if size == self._edge.frontier.size:
+            return self._edge.frontier.head().root
+        with self._errors():
+            full_size = self.size()
+            if not 0 <= size <= full_size:
+                raise ValueError(f"{size} entries of {full_size}")
+            if size > self._edge.frontier.size:
+                self._catch_up(size)
+                return self._edge.frontier.head().root
+        return self.subtree_root(0, size)
+
+    def subtree_root(self, first: int, last: int) -> bytes:
+        """Root over the leaves with first <= index < last, as ``Journal.subtree_root`` says; few rows are read.
+
+        Raises:
+            ValueError: the tree has no such subtree.
+            CorruptError: tree nodes are missing.
+        """
+        check_subtree(first, last, self.size())
+        subtree = Frontier()
+        with self._errors():
+            subtree.restore(self._edge_hashes(last - first, first), last - first)
+        return subtree.head().root
+
+    def hashes(self, level: int, first: int, last: int) -> list[bytes]:
+        """Hashes of a level of tiles, as ``Journal.hashes`` says.
+
+        Raises:
+            ValueError: the tree has not so many.
+            CorruptError: tree nodes are missing.
+        """
+        check_hashes(level, first, last, self.size())
+        with self._errors():
+            return self._level_hashes(level, first, last)
+
+    def _edge_hashes(self, size: int, first: int = 0) -> list[list[bytes]]:
+        """For each level of tiles, the hashes after the last full tile of a subtree: at most 255 of each level.
+
+        Args:
+            size: leaves of the subtree.
+            first: index of its first leaf; not 0 for a proper subtree, whose nodes are not at the left edge.
+
+        Raises:
+            CorruptError: nodes are missing.
+        """
+        levels: list[list[bytes]] = []
+        while level_size := size >> (len(levels) * TILE_HEIGHT):
+            level, whole = len(levels), level_size >> TILE_HEIGHT << TILE_HEIGHT
+            before = first >> (level * TILE_HEIGHT)
+            levels.append(self._level_hashes(level, before + whole, before + level_size))
+        return levels
+
+    def _level_hashes(self, level: int, first: int, last: int) -> list[bytes]:
+        """Hashes of one level of tiles, from one number on and before another.
+
+        Raises:
+            CorruptError: some are missing.
+        """
+        hashes = self._nodes(level, first, last) if level else self._leaves(first, last)
+        if len(hashes) != last - first:
+            raise CorruptError(self.path, 0, f"the Merkle tree lacks nodes of level {level}; run 'audit'")
+        return hashes
+
+    def _find_last(self, size: int, leaf: bytes | None) -> int:
+        """The number of entries; the last one that this process knows of must stand among them.
+
+        Args:
+            size: the last position in the tables.
+            leaf: that stands there.
+
+        Raises:
+            CorruptError: it is gone, or another one stands there.
+        """
+        known_size = self._edge.frontier.size
+        if size > known_size > 0:
+            (leaf,) = self._leaves(known_size - 1, known_size) or (None,)
+        if size < known_size or (known_size and leaf != self._edge.last_leaf):
+            raise CorruptError(
+                self.path,
+                known_size,
+                "stood there while the file was open and is gone: the journal was cut or another copy put there; "
+                "prove it with 'audit --since'",
+            )
+        return size
+
+    def _catch_up(self, size: int) -> None:
+        """Bring the right edge to *size* entries when another process appended."""
+        edge = self._edge
+        known_size = edge.frontier.size
+        if size == known_size:
+            return
+        edge.recorded_at = None
+        if 0 < size - known_size <= TILE:
+            leaves = self._leaves(known_size, size)
+            if len(leaves) == size - known_size:
+                edge.frontier.extend(leaves)
+                edge.last_leaf = leaves[-1]
+                return
+        edge.frontier.restore(self._edge_hashes(size), size)
+        (edge.last_leaf,) = self._leaves(size - 1, size) or (None,)
+
+
+class StoredWriter(ABC):
+    """An open write transaction on a ``StoredTree``.
+
+    Attributes:
+        edge: of the journal, the entries of this transaction included.
+        added: entries in this transaction.
+    """
+
+    def __init__(self, path: str, edge: Edge) -> None:
+        self.path = path
+        self.edge = edge
+        self.added = 0
+
+    @abstractmethod
+    def _last_body(self) -> bytes:
+        """Body of the last entry, or the end of it."""
+
+    @abstractmethod
+    def _insert(
+        self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes], leaves: Sequence[bytes]
+    ) -> None:
+        """Add rows after the last position: all, or none of them where a key is taken, which raises KeyTakenError."""
+
+    @abstractmethod
+    def _insert_nodes(self, nodes: Sequence[Node]) -> None:
+        """Add nodes of the tree."""
+
+    @property
+    def size(self) -> int:
+        """Entries so far, those of this transaction included."""
+        return self.edge.frontier.size
+
+    def last_recorded_at(self) -> str | None:
+        """``recorded_at`` of the last entry, or None in an empty journal."""
+        if self.edge.recorded_at is None and self.size:
+            self.edge.recorded_at = recorded_at_of(self._last_body())
+        return self.edge.recorded_at
+
+    def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
+        """Add entries at the next positions; returns their leaf hashes.
+
+        Raises:
+            KeyTakenError: one of the keys is known; none of the entries was added.
+            ValueError: not as many keys as bodies; none was added.
+        """
+        if len(keys) != len(bodies):
+            raise ValueError(f"{len(keys)} keys for {len(bodies)} bodies")
+        leaves = leaf_hashes(bodies)
+        if not leaves:
+            return []
+        self._insert(kinds, keys, bodies, leaves)
+        edge = self.edge
+        edge.recorded_at, edge.last_leaf = recorded_at_of(bodies[-1]), leaves[-1]
+        self.added += len(leaves)
+        nodes = edge.frontier.extend(leaves)
+        if nodes:
+            self._insert_nodes(nodes)
+        return leaves
+
+    def took(self, taken: int, expected: int, table: str) -> None:
+        """A statement that succeeds may still have added fewer rows than it was given."""
+        if taken != expected:
+            raise CorruptError(
+                self.path, 0, f"took {taken} of {expected} rows into table {table}: run 'audit'; nothing was recorded"
+            )

@@ -1,0 +1,350 @@
+"""A session on PostgreSQL: several statements in one round trip, with a deadline, over a connection that comes back.
+
+psycopg connects; then its wrapper of libpq is used as it is. Prepared statements in libpq's pipeline and values in
+the binary protocol cost half of what cursors do, and each wait for the server is bounded here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
+from struct import pack
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ledger.errors import CorruptError, StorageError, one_line
+from ledger.runtime import postgres
+from ledger.runtime.lazy import psycopg
+from ledger.runtime.postgres import UNKNOWN_OUTCOME, shown
+from ledger.runtime.sqlite import OTHER_THREAD
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+    from psycopg.pq.abc import PGconn, PGresult
+
+PATIENCE = 30.0  # seconds that a server may say nothing while somebody waits for it
+TICK = 0.2  # seconds after which a wait looks at the clock, and takes Ctrl-C
+PIECE = 1 << 20  # bytes of a COPY that are handed to libpq at once
+
+TEXT, BYTEA, BIGINT, INTEGER = 25, 17, 20, 23  # numbers of types, the same on every server
+_BINARY = 1
+
+Value = bytes | str | int
+
+
+class Question(NamedTuple):
+    """A statement with its values; text is sent as UTF-8, an int as ``bigint``, bytes as they are."""
+
+    sql: str
+    values: Sequence[Value] = ()
+
+
+class Answer:
+    """What a statement brought, each value as the binary protocol has it, or None.
+
+    Attributes:
+        count: rows that it read or added.
+    """
+
+    def __init__(self, result: PGresult) -> None:
+        self._result = result
+        self.count = result.command_tuples or 0
+
+    def rows(self) -> list[tuple[bytes | None, ...]]:
+        """All rows."""
+        value, columns = self._result.get_value, range(self._result.nfields)
+        return [tuple([value(row, column) for column in columns]) for row in range(self._result.ntuples)]
+
+    def column(self, column: int = 0) -> list[bytes]:
+        """The values of one column that has no NULL."""
+        value = self._result.get_value
+        return [value(row, column) or b"" for row in range(self._result.ntuples)]
+
+
+class RefusedError(Exception):
+    """The server refused a statement; its transaction can only be rolled back, to a savepoint or as a whole.
+
+    Attributes:
+        code: SQLSTATE.
+        constraint: the constraint that it broke, or an empty text.
+        text: the server's words.
+    """
+
+    def __init__(self, code: str, constraint: str, text: str) -> None:
+        self.code, self.constraint, self.text = code, constraint, text
+        super().__init__(text)
+
+
+class LostError(Exception):
+    """The connection is gone; what was asked may have been done or not."""
+
+
+class SilentError(LostError):
+    """The server said nothing for too long, and the connection was given up."""
+
+
+def number(value: bytes | None) -> int:
+    """An integer as the binary protocol has it; 0 for NULL."""
+    return int.from_bytes(value or b"", "big", signed=True)
+
+
+def array(oid: int, items: Iterable[bytes]) -> bytes:
+    """An array of one dimension in the binary protocol, of items that are in it already."""
+    packed = [pack("!i", len(item)) + item for item in items]
+    return pack("!iiIii", 1, 0, oid, len(packed), 1) + b"".join(packed)
+
+
+def bigint(value: int) -> bytes:
+    """A ``bigint`` in the binary protocol."""
+    return value.to_bytes(8, "big", signed=True)
+
+
+class Session:
+    """A connection that is opened at its first use, and again after it was lost.
+
+    It stays with the thread that made it.
+    """
+
+    def __init__(
+        self, address: str, on_connect: Callable[[Session], None] | None = None, patience: float = PATIENCE
+    ) -> None:
+        """Say where, and what to make sure of on each new connection before anything else is asked.
+
+        Args:
+            address: of the database, as ``postgres.connect`` takes it.
+            on_connect: called with the session; what it raises goes to whoever asked.
+            patience: seconds that the server may say nothing.
+        """
+        self.address = address
+        self.patience = patience
+        self.warnings: list[str] = []  # of the server, since they were last forgotten
+        self._on_connect = on_connect
+        self._connection: Connection[Any] | None = None
+        self._names: dict[str, bytes] = {}  # of the statements that the server has prepared
+        self._prepared = 0  # of those that ever had a name here
+        self._thread = threading.get_ident()
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Give the connection back for good."""
+        self._is_closed = True
+        self.drop()
+
+    def drop(self) -> None:
+        """Cut the connection; the next question opens another one."""
+        connection, self._connection = self._connection, None
+        self._names = {}
+        if connection is not None:
+            self._selector.close()
+            # not a transaction of ours is left: the server rolls it back
+            connection.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a connection."""
+        return self._connection is not None
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open, whole or broken."""
+        return self._connection is not None and self._pgconn.transaction_status != psycopg.pq.TransactionStatus.IDLE
+
+    def ask(self, *questions: Question, patience: float | None = None) -> list[Answer]:
+        """Send statements together, and wait for all of their answers: one round trip.
+
+        Outside a transaction each is one of its own, and what is asked after the connection was lost is asked again
+        on a new one: ask together only what may be done twice.
+
+        Args:
+            questions: statements with their values.
+            patience: seconds that the server may say nothing, if not as many as ever.
+
+        Raises:
+            StorageError, CorruptError: the server refuses, or cannot be reached.
+        """
+        is_alone = not self.in_transaction
+        try:
+            return self.try_to_ask(*questions, patience=patience)
+        except LostError as error:
+            if not is_alone or isinstance(error, SilentError):
+                raise self.told(error) from error
+        except RefusedError as error:
+            raise self.told(error) from error
+        try:
+            return self.try_to_ask(*questions, patience=patience)
+        except (LostError, RefusedError) as error:
+            raise self.told(error) from error
+
+    def told(self, error: LostError | RefusedError) -> StorageError | CorruptError:
+        """The error to raise for what the server refused, or for its silence."""
+        if isinstance(error, LostError):
+            return StorageError(shown(self.address), f"{error}: {UNKNOWN_OUTCOME}")
+        return postgres.explained(self.address, error.code, error.text)
+
+    def try_to_ask(self, *questions: Question, patience: float | None = None) -> list[Answer]:
+        """As ``ask``, once.
+
+        Raises:
+            RefusedError: the server refused one of them; those after it were not done.
+            LostError: the connection is gone.
+            StorageError: the server cannot be reached.
+        """
+        connected = self._connected()
+        pgconn = connected.pgconn
+        silence = self.patience if patience is None else patience
+        with _dropping(self):
+            pgconn.enter_pipeline_mode()
+            fresh: list[str] = []  # statements that the server has not prepared yet
+            places = [self._send(pgconn, question, fresh) + place for place, question in enumerate(questions)]
+            pgconn.pipeline_sync()
+            answers, refused = self._receive(pgconn, len(questions) + len(fresh), silence)
+            pgconn.exit_pipeline_mode()
+        if refused is not None:
+            for sql in fresh:  # who knows how far it came
+                del self._names[sql]
+            raise refused
+        return [answers[place] for place in places]
+
+    def copy_in(self, sql: str, pieces: Iterable[bytes]) -> int:
+        """Run a COPY … FROM STDIN, with the statements that stand before it in the text; returns the rows it added.
+
+        Raises:
+            RefusedError: the server refused a row.
+            LostError: the connection is gone.
+        """
+        pgconn = self._connected().pgconn
+        status = psycopg.pq.ExecStatus
+        with _dropping(self):
+            pgconn.send_query(sql.encode())
+            result = self._result(pgconn, self.patience)
+            while result is not None and result.status == status.COMMAND_OK:
+                result = self._result(pgconn, self.patience)
+            if result is not None and result.status == status.COPY_IN:
+                for piece in pieces:
+                    while not pgconn.put_copy_data(piece):
+                        self._flush(pgconn, self.patience)
+                while not pgconn.put_copy_end():
+                    self._flush(pgconn, self.patience)
+                result = self._result(pgconn, self.patience)
+            refused = None if result is None or result.status == status.COMMAND_OK else _refusal(result)
+            count = 0 if result is None else result.command_tuples or 0
+            while self._result(pgconn, self.patience) is not None:
+                pass
+        if refused is not None:
+            raise refused
+        return count
+
+    @property
+    def _pgconn(self) -> PGconn:
+        if self._connection is None:
+            raise LostError("there is no connection")
+        return self._connection.pgconn
+
+    def _connected(self) -> Connection[Any]:
+        if threading.get_ident() != self._thread:
+            raise StorageError(shown(self.address), OTHER_THREAD)
+        if self._is_closed:
+            raise StorageError(shown(self.address), "Cannot operate on a closed database: open the ledger again by "
+                               "Ledger.open")  # fmt: skip
+        if self._connection is None:
+            self._connection = postgres.connect(self.address)
+            self._selector = DefaultSelector()
+            self._selector.register(self._connection.pgconn.socket, EVENT_READ)
+            self._connection.add_notice_handler(self._notice)
+            if self._on_connect is not None:
+                try:
+                    self._on_connect(self)
+                except BaseException:
+                    self.drop()
+                    raise
+        return self._connection
+
+    def _notice(self, diagnostic: Any) -> None:
+        if diagnostic.severity_nonlocalized == "WARNING":
+            self.warnings.append(one_line(f"{diagnostic.message_primary}; {diagnostic.message_detail or ''}"))
+
+    def _send(self, pgconn: PGconn, question: Question, fresh: list[str]) -> int:
+        """Hand a statement to libpq, prepared at its first use; returns how many of these uses there were by now."""
+        name = self._names.get(question.sql)
+        if name is None:
+            self._prepared += 1
+            name = self._names[question.sql] = b"ledger%d" % self._prepared
+            pgconn.send_prepare(name, question.sql.encode())
+            fresh.append(question.sql)
+        values = [
+            value if isinstance(value, bytes) else value.encode() if isinstance(value, str) else bigint(value)
+            for value in question.values
+        ]
+        pgconn.send_query_prepared(name, values, [_BINARY] * len(values), _BINARY)
+        return len(fresh)
+
+    def _receive(self, pgconn: PGconn, expected: int, silence: float) -> tuple[list[Answer], RefusedError | None]:
+        """The results of a pipeline up to its end, and what was refused first."""
+        status = psycopg.pq.ExecStatus
+        answers: list[Answer] = []
+        refused: RefusedError | None = None
+        while True:
+            result = self._result(pgconn, silence)
+            if result is None:  # between two statements
+                if pgconn.status == psycopg.pq.ConnStatus.BAD:
+                    raise LostError("the connection to the server was lost")
+                continue
+            if result.status == status.PIPELINE_SYNC:
+                break
+            if result.status in (status.COMMAND_OK, status.TUPLES_OK):
+                answers.append(Answer(result))
+            elif refused is None:
+                refused = _refusal(result)
+        if refused is None and len(answers) != expected:
+            raise LostError(f"the server gave {len(answers)} answers of {expected}")
+        return answers, refused
+
+    def _result(self, pgconn: PGconn, silence: float) -> PGresult | None:
+        self._flush(pgconn, silence)
+        while pgconn.is_busy():
+            self._wait(pgconn, EVENT_READ, silence)
+        return pgconn.get_result()
+
+    def _flush(self, pgconn: PGconn, silence: float) -> None:
+        while pgconn.flush():
+            # a server that cannot send its answers takes nothing either
+            self._wait(pgconn, EVENT_READ | EVENT_WRITE, silence)
+
+    def _wait(self, pgconn: PGconn, events: int, silence: float) -> None:
+        """Wait until the server sends, or takes, something more, and read what it sent."""
+        selector, deadline = self._selector, monotonic() + silence
+        if selector.get_key(pgconn.socket).events != events:
+            selector.modify(pgconn.socket, events)
+        while not (ready := selector.select(TICK)):
+            if monotonic() > deadline:
+                raise SilentError(f"the server said nothing for {silence:g} s, and the connection was cut")
+        if ready[0][1] & EVENT_READ:
+            pgconn.consume_input()
+
+
+class _dropping:  # noqa: N801  # used as a with-statement's word
+    """Whatever goes wrong in the middle of an exchange, its rest would be taken for the next answer: cut."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Cut the connection after an error, Ctrl-C among them."""
+        if error is None:
+            return
+        self._session.drop()
+        if isinstance(error, psycopg.Error):
+            raise LostError(f"the connection to the server was lost ({one_line(error)})") from error
+
+
+def _refusal(result: PGresult) -> RefusedError:
+    field = psycopg.pq.DiagnosticField
+    told = [result.error_field(code) for code in (field.SQLSTATE, field.CONSTRAINT_NAME, field.MESSAGE_PRIMARY)]
+    code, constraint, text = ((part or b"").decode("utf-8", "replace") for part in told)
+    if not code:  # libpq itself: the connection broke
+        raise psycopg.OperationalError(result.get_error_message())
+    return RefusedError(code, constraint, one_line(text))
