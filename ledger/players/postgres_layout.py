@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ledger.errors import StorageError
+from ledger.journal.postgres_tables import Roles
 from ledger.players.people import SECRET_BYTES
 from ledger.runtime import postgres
 from ledger.runtime.postgres import quoted
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 LAYOUT = 1
 PROGRAM = "names of a rating ledger"
-ROLES = ("owner", "writer", "reader")
 # The tables that hold what may be erased, each written anew in the order of its primary key.
 WITH_NAMES = ("people", "renaming", "reasons", "people_folds", "people_search")
 _TEXT = 'text COLLATE "C"'  # by code points, as everywhere; no other rule decides who comes first
@@ -102,17 +102,16 @@ def schema_of(schema: str) -> str:
     return f"{schema}_names"
 
 
-def role_of(schema: str, role: str) -> str:
-    """The name of a role: that of an ``owner``, a ``writer`` or a ``reader`` of the names."""
-    return f"{schema_of(schema)}_{role}"
-
-
-def statements(schema: str) -> list[str]:
+def statements(schema: str, roles: Roles) -> list[str]:
     """What makes an empty schema of names, in one transaction, for whoever may make roles and schemas.
 
     The secret is not in it.
+
+    Args:
+        schema: of the journal.
+        roles: of the names; by usage those of ``schema_of(schema)``, which are others than the journal's.
     """
-    names = {role: quoted(role_of(schema, role)) for role in ROLES}
+    names = {"owner": quoted(roles.owner), "writer": quoted(roles.writer), "reader": quoted(roles.reader)}
     words = {
         "s": quoted(schema_of(schema)),
         "name": _literal(schema_of(schema)),

@@ -18,6 +18,7 @@ from struct import pack
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ledger.errors import StorageError
+from ledger.journal.postgres_tables import Roles
 from ledger.players import people
 from ledger.players.name_indexes import Match, NameFolds, NameIndex, NameSearch
 from ledger.players.people import Pending, PendingErasures, PendingNames, People, Person
@@ -36,7 +37,7 @@ _PAUSE = 0.2  # seconds between two looks whether they are over
 _KEPT_CHANGES = 1_000  # of others, that a session may have missed without counting as another one's file
 _COLUMNS = "player, identity, name, salt, joined_at"
 # How the server tells that a table written anew holds rows of before, which somebody may still read.
-_STILL_READ = re.compile(r"(\d+)")
+_KEPT_ROWS = re.compile(r"(\d+)")
 
 
 Begin = Callable[[float | None], AbstractContextManager[None]]
@@ -112,8 +113,9 @@ class PostgresPeople(People):
         Args:
             address: of the database, as libpq has it.
             schema: of the journal.
-            connect: what gives the connection of the journal, whose write transactions the names share then; by
-                default a connection of their own.
+            connect: what gives the connection of the journal, whose write transactions the names share then. In such
+                a transaction it must have sent by then what the journal's writer holds back, so that it is not undone
+                with a part that fails, and refuse where the connection was lost. By default the names have their own.
 
         Raises:
             StorageError: they cannot be reached, are not there, or not ours.
@@ -149,6 +151,7 @@ class PostgresPeople(People):
         schema: str,
         secret: bytes | None = None,
         *,
+        roles: Roles | None = None,
         connect: Callable[[], Connection[Any]] | None = None,
     ) -> PostgresPeople:
         """Make an empty schema of names with a secret, a new one where none is given, and open it.
@@ -166,7 +169,7 @@ class PostgresPeople(People):
                 if row != (True,):
                     raise StorageError(place, "exists already; names are never overwritten: give another schema")
                 secret_kept = f"INSERT INTO {quoted(names)}.secret VALUES (1, %s)"
-                for statement in statements(schema):
+                for statement in statements(schema, roles or Roles.of(names)):
                     connection.execute(statement.encode())
                 connection.execute(secret_kept.encode(), [secret or people.new_secret()])
         finally:
@@ -370,7 +373,7 @@ class PostgresPeople(People):
                 raise StorageError(self.path, fault)
             with connection.transaction():
                 _wait(connection, patience)
-                ((told,),) = self._database.rows("SELECT {s}.without_statistics()")
+                ((emptied,),) = self._database.rows("SELECT {s}.without_statistics()")
                 self._database.run(
                     "DELETE FROM {s}.changes WHERE number <= (SELECT max(number) FROM {s}.changes) - %(kept)s",
                     kept=_KEPT_CHANGES,
@@ -380,12 +383,12 @@ class PostgresPeople(People):
                 if time.monotonic() >= deadline:
                     return False
                 time.sleep(_PAUSE)
-        if told:
+        if emptied:
             raise StorageError(
                 self.path,
-                f"the server had made statistics of {', '.join(told)}, which tell names; they are taken away, and are "
-                "made no more, but their old bytes may still be in its catalogue: have a superuser run 'VACUUM FULL "
-                "pg_catalog.pg_statistic'",
+                f"the server had made statistics of {', '.join(emptied)}, which tell names; they are taken away, and "
+                "are made no more, but their old bytes may still be in its catalogue: have a superuser run 'VACUUM "
+                "FULL pg_catalog.pg_statistic'",
             )
         return True
 
@@ -395,8 +398,8 @@ class PostgresPeople(People):
 
         def count(notice: Any) -> None:
             nonlocal kept
-            told = _STILL_READ.match((notice.message_detail or "").strip())
-            kept += int(told[1]) if told else 0
+            rows = _KEPT_ROWS.match((notice.message_detail or "").strip())
+            kept += int(rows[1]) if rows else 0
 
         connection.add_notice_handler(count)
         try:

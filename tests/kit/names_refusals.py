@@ -12,13 +12,12 @@ import psycopg
 import pytest
 
 from ledger.players import postgres_people
-from ledger.players.postgres_layout import role_of
 from ledger.players.postgres_people import PostgresPeople
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.postgres import Server, needed, running
 
 Provoke = Callable[[ClubOfTwo], object]
-TOLD = {"id:ann": "Ann", "id:bob": "Bob"}
+TWO = {"id:ann": "Ann", "id:bob": "Bob"}
 _numbers = count(1)
 
 
@@ -42,7 +41,7 @@ def new_names() -> str:
     """The schema of a journal whose names are those of Ann and Bob."""
     schema = f"names_{next(_numbers)}"
     with closing(PostgresPeople.create(server_of_refusals().url(), schema)) as people:
-        people.number(TOLD, "2020")
+        people.number(TWO, "2020")
     return schema
 
 
@@ -85,7 +84,7 @@ def changed(*statements: str, then: Callable[[str], None] = opened) -> Provoke:
 
 def by_a_reader(_: ClubOfTwo) -> None:
     schema = new_names()
-    run("DROP USER IF EXISTS reader", "CREATE USER reader", f"GRANT {role_of(schema, 'reader')} TO reader")
+    run("DROP USER IF EXISTS reader", "CREATE USER reader", f"GRANT {schema}_names_reader TO reader")
     with closing(PostgresPeople(server_of_refusals().url(user="reader"), schema)) as people:
         people.number({"id:zoe": "Zoe"}, "2020")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -27,12 +26,6 @@ class TestSqlitePeople(PeopleContract):
 
     def again(self, people: People) -> People:
         return SqlitePeople(people.path)
-
-
-@pytest.fixture(name="server_of_names", scope="module", params=["the oldest", "the newest"])
-def _server_of_names(request: pytest.FixtureRequest) -> Iterator[postgres.Server]:
-    with postgres.running(postgres.needed(newest=request.param == "the newest")) as server:
-        yield server
 
 
 class TestPostgresPeople(PeopleContract):

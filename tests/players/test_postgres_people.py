@@ -16,9 +16,10 @@ import psycopg
 import pytest
 
 from ledger.errors import StorageError
+from ledger.journal.postgres_tables import Roles
 from ledger.players import postgres_people
 from ledger.players.people import Person
-from ledger.players.postgres_layout import WITH_NAMES, role_of, statements
+from ledger.players.postgres_layout import WITH_NAMES, statements
 from ledger.players.postgres_people import PostgresPeople
 from ledger.runtime import postgres as way
 from ledger.testing.kit import MemoryJournal
@@ -52,7 +53,7 @@ def run(server: postgres.Server, *queries: str) -> None:
 def of_user(server: postgres.Server, schema: str, role: str) -> str:
     """The address of a user who was granted a role of these names."""
     user = f"{schema}_{role}_user"
-    run(server, f"CREATE USER {user}", f"GRANT {role_of(schema, role)} TO {user}")
+    run(server, f"CREATE USER {user}", f"GRANT {schema}_names_{role} TO {user}")
     return server.url(user=user)
 
 
@@ -108,7 +109,7 @@ def test_whoever_may_make_roles_and_schemas_makes_the_names_without_being_superu
     with closing(PostgresPeople.create(address, f"made_{database}", b"s" * 32)) as people:
         assert people.number(named("Ann"), DAY)["id:ann"].player == 1
         assert people.secret() == b"s" * 32
-    assert statements("x")[-1] == "RESET ROLE"
+    assert statements("x", Roles.of("x_names"))[-1] == "RESET ROLE"
 
 
 # --- forgotten ----------------------------------------------------------------------------------------------
