@@ -33,6 +33,7 @@ from tests.kit.games import game_recorded
 from tests.kit.names_refusals import NAMES_REFUSALS
 from tests.kit.people_refusals import PEOPLE_REFUSALS
 from tests.kit.places import TESTS
+from tests.kit.postgres_refusals import POSTGRES_REFUSALS
 from tests.kit.reasons import changed_reason, propose
 from tests.kit.refusals import CASES, is_named, prepared
 from tests.kit.tampering import run_sql
@@ -233,6 +234,7 @@ CATALOGUE: dict[str, Provoke] = {
     **TOKEN_REFUSALS,
     **PEOPLE_REFUSALS,
     **NAMES_REFUSALS,
+    **POSTGRES_REFUSALS,
     "list-looks-wrong": list_that_looks_wrong,
     "unknown-name-list": lambda scene: scene.ledger.publications.found("standard@2026-11-20"),
     **REFUSALS,
@@ -316,10 +318,13 @@ def provoked(name: str, scene: ClubOfTwo) -> LedgerError:
 def as_told(error: LedgerError, scene: ClubOfTwo) -> str:
     """Class and text, with paths as they look from the ledger's folder, and one word for the list of all schemes.
 
-    A server of the tests has another port each time, and its schemas are counted.
+    A server of the tests has another port each time, and another version elsewhere; its databases and the schemas of
+    names are counted.
     """
     told = f"{type(error).__name__}\n{error}\n".replace(f"{scene.folder}/", "")
-    for server, word in ((r"127\.0\.0\.1:\d{2,}/postgres", "db1/chess"), (r"\bnames_\d+_", "club_")):
+    for server, word in ((r"127\.0\.0\.1:\d{2,}/club\d+", "db1/chess"), (r"127\.0\.0\.1:\d{2,}", "db1"),
+                         (r"_of_club\d+", ""), (r"PostgreSQL \d+", "PostgreSQL 14"),
+                         (r"\bnames_\d+_", "club_")):  # fmt: skip
         told = re.sub(server, word, told)
     return told.replace(str(sorted(schemes.available())), "[SCHEMES]")
 

@@ -21,6 +21,7 @@ from ledger.journal.merkle import Node
 from ledger.journal.postgres_tables import LAYOUT, PROGRAM, TRIGGERS, Roles, making
 from ledger.journal.stored_tree import ENDING, Edge, StoredTree, StoredWriter, recorded_at_of
 from ledger.runtime import postgres
+from ledger.runtime.lazy import psycopg
 from ledger.runtime.postgres import UNKNOWN_OUTCOME, quoted, shown
 from ledger.runtime.postgres_session import (
     BIGINT,
@@ -141,7 +142,7 @@ class PostgresJournal(StoredTree):
     Attributes:
         path: the place as it is named in messages.
         identity: of the journal: 32 hexadecimal digits, made with its tables.
-        refusal: why nothing may be written, where there is a reason.
+        refusal: why nothing may be written, where whoever opened it found out.
     """
 
     refusal: str | None = None
@@ -163,6 +164,7 @@ class PostgresJournal(StoredTree):
         self.identity = identity or ""
         self._statements = _statements(schema)
         self._edge = Edge()
+        self._fault: str | None = None  # why this user may not write, or nobody
         self._writer: PostgresWriter | None = None
         self._oid = 0  # of the table of entries
         self._seal = b""  # of that table, when everything on it was ours
@@ -194,8 +196,15 @@ class PostgresJournal(StoredTree):
                         f"{shown(address)}, schema {schema}",
                         "exists already; a journal is never overwritten: give another schema",
                     )
-                with connection.transaction():
-                    connection.execute(making(schema, roles or Roles.of(schema), identity).encode())
+                try:
+                    with connection.transaction():
+                        connection.execute(making(schema, roles or Roles.of(schema), identity).encode())
+                except psycopg.errors.InsufficientPrivilege as error:
+                    raise StorageError(
+                        f"{shown(address)}, schema {schema}",
+                        f"{error.diag.message_primary}: the journal must be made by somebody who may make roles, and "
+                        "schemas in this database; nothing was made",
+                    ) from error
         return cls(address, schema, identity=identity, patience=patience)
 
     def close(self) -> None:
@@ -227,13 +236,13 @@ class PostgresJournal(StoredTree):
             raise session.told(error) from error
         self._check_identity({name.decode(): value.decode() for name, value in about.rows() if name and value})
         self._oid, self._seal = number(oid), seal.column()[0]
-        self.refusal = None
+        self._fault = None
         if faults := _faults(strangers):
-            self.refusal = f"{faults[0]}, which this program did not do: have it undone before anything is recorded"
+            self._fault = f"{faults[0]}: that was not this program; have it undone before anything is recorded"
         elif not number(may_add):
-            self.refusal = f"{role} may only read: have it granted {WRITES}, or give the address another user"
+            self._fault = f"{role} may only read: have it granted {WRITES}, or give the address another user"
         elif number(may_change):
-            self.refusal = (
+            self._fault = (
                 f"{role} may change and delete what is recorded, as the owner and every superuser may: record by "
                 f"another user, who is granted {WRITES}"
             )
@@ -372,8 +381,8 @@ class PostgresJournal(StoredTree):
         (seal,) = self._ask(Question(_SEAL, [self._oid]))
         if seal.column() != [self._seal]:
             self._check(self._session)
-            if self.refusal is not None:
-                raise StorageError(self.path, self.refusal)
+            if self._fault is not None:
+                raise StorageError(self.path, self._fault)
 
     def _begin(self, patience: float | None, questions: Sequence[Question]) -> list[Answer]:
         """Begin a transaction and take the lock.
@@ -386,8 +395,11 @@ class PostgresJournal(StoredTree):
         if not self._session.is_open:  # what may not be written is known by then
             self._session.ask(Question(self._statements.size))
         while True:
-            if self.refusal is not None:
-                raise StorageError(self.path, self.refusal)
+            if self._fault is not None:  # it may have been mended meanwhile
+                self._check(self._session)
+            for refusal in (self.refusal, self._fault):
+                if refusal is not None:
+                    raise StorageError(self.path, refusal)
             oid = self._oid
             answers = self._session.ask(
                 _BEGIN,

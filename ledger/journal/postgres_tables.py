@@ -94,13 +94,10 @@ BEGIN
       EXECUTE format('CREATE ROLE %I NOLOGIN', wanted);
     END IF;
   END LOOP;
-  IF NOT pg_catalog.current_setting('is_superuser')::boolean THEN
+  IF NOT pg_catalog.current_setting('is_superuser')::boolean
+    AND NOT pg_catalog.pg_has_role({owner_text}, 'USAGE') THEN
     GRANT {owner} TO CURRENT_USER;
     PERFORM pg_catalog.set_config('ledger.is_granted', 'true', true);
-  END IF;
-EXCEPTION WHEN insufficient_privilege THEN
-  IF NOT pg_catalog.pg_has_role({owner_text}, 'USAGE') THEN
-    RAISE;
   END IF;
 END $ledger$;
 CREATE SCHEMA {s} AUTHORIZATION {owner};

@@ -171,7 +171,7 @@ class StoredTree(ABC):
             raise CorruptError(
                 self.path,
                 known_size,
-                "stood there while the file was open and is gone: the journal was cut or another copy put there; "
+                "stood there while it was open and is gone: the journal was cut or another copy put there; "
                 "prove it with 'audit --since'",
             )
         return size

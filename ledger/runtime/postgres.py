@@ -112,7 +112,8 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word
         if error is None or not isinstance(error, psycopg.Error):
             return
         is_lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-        raise explained(self._address, error.sqlstate or ("08" if is_lost else ""), str(error)) from error
+        text = error.diag.message_primary or str(error)
+        raise explained(self._address, error.sqlstate or ("08" if is_lost else ""), text) from error
 
 
 def explained(address: str, code: str, text: str) -> CorruptError | StorageError:

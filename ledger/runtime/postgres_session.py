@@ -338,7 +338,8 @@ class _dropping:  # noqa: N801  # used as a with-statement's word
             return
         self._session.drop()
         if isinstance(error, psycopg.Error):
-            raise LostError(f"the connection to the server was lost ({one_line(error)})") from error
+            cause = one_line(error).removeprefix("consuming input failed: ").partition(" This probably")[0]
+            raise LostError(f"the connection to the server was lost ({cause})") from error
 
 
 def _refusal(result: PGresult) -> RefusedError:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Callable
-from contextlib import ExitStack, closing
-from functools import cache
+from contextlib import closing
 from itertools import count
 
 import psycopg
@@ -14,25 +12,16 @@ import pytest
 from ledger.players import postgres_people
 from ledger.players.postgres_people import PostgresPeople
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.postgres import Server, needed, running
+from tests.kit.postgres_refusals import shared_server
 
 Provoke = Callable[[ClubOfTwo], object]
 TWO = {"id:ann": "Ann", "id:bob": "Bob"}
 _numbers = count(1)
 
 
-@cache
-def server_of_refusals() -> Server:
-    """A server for whoever wants to see a refusal, stopped with the tests."""
-    stack = ExitStack()
-    server = stack.enter_context(running(needed()))
-    atexit.register(stack.close)
-    return server
-
-
 def run(*statements: str) -> None:
     """Run statements as the server's operator."""
-    with psycopg.connect(server_of_refusals().url(), autocommit=True) as connection:
+    with psycopg.connect(shared_server().url(), autocommit=True) as connection:
         for statement in statements:
             connection.execute(statement.encode())
 
@@ -40,18 +29,18 @@ def run(*statements: str) -> None:
 def new_names() -> str:
     """The schema of a journal whose names are those of Ann and Bob."""
     schema = f"names_{next(_numbers)}"
-    with closing(PostgresPeople.create(server_of_refusals().url(), schema)) as people:
+    with closing(PostgresPeople.create(shared_server().url(), schema)) as people:
         people.number(TWO, "2020")
     return schema
 
 
 def opened(schema: str) -> None:
-    PostgresPeople(server_of_refusals().url(), schema).close()
+    PostgresPeople(shared_server().url(), schema).close()
 
 
 def numbered(schema: str) -> None:
     """Give two more people numbers."""
-    with closing(PostgresPeople(server_of_refusals().url(), schema)) as people:
+    with closing(PostgresPeople(shared_server().url(), schema)) as people:
         people.number({"id:zoe": "Zoe", "id:eve": "Eve"}, "2020")
 
 
@@ -59,7 +48,7 @@ def erased(schema: str) -> None:
     """Forget Bob."""
     with (
         pytest.MonkeyPatch.context() as patch,
-        closing(PostgresPeople(server_of_refusals().url(), schema)) as people,
+        closing(PostgresPeople(shared_server().url(), schema)) as people,
     ):
         patch.setattr(postgres_people, "READER_SECONDS", 0.0)
         people.erasures.begin([2], "officer")
@@ -67,7 +56,7 @@ def erased(schema: str) -> None:
 
 
 def secret_asked(schema: str) -> None:
-    with closing(PostgresPeople(server_of_refusals().url(), schema)) as people:
+    with closing(PostgresPeople(shared_server().url(), schema)) as people:
         people.secret()
 
 
@@ -85,17 +74,17 @@ def changed(*statements: str, then: Callable[[str], None] = opened) -> Provoke:
 def by_a_reader(_: ClubOfTwo) -> None:
     schema = new_names()
     run("DROP USER IF EXISTS reader", "CREATE USER reader", f"GRANT {schema}_names_reader TO reader")
-    with closing(PostgresPeople(server_of_refusals().url(user="reader"), schema)) as people:
+    with closing(PostgresPeople(shared_server().url(user="reader"), schema)) as people:
         people.number({"id:zoe": "Zoe"}, "2020")
 
 
 def made_twice(_: ClubOfTwo) -> None:
-    PostgresPeople.create(server_of_refusals().url(), new_names())
+    PostgresPeople.create(shared_server().url(), new_names())
 
 
 def still_read(_: ClubOfTwo) -> None:
     schema = new_names()
-    with psycopg.connect(server_of_refusals().url()) as reader:
+    with psycopg.connect(shared_server().url()) as reader:
         reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         reader.execute("SELECT 1")
         erased(schema)

@@ -25,6 +25,7 @@ from ledger.runtime import postgres as way
 from ledger.testing.kit import MemoryJournal
 from ledger.testing.people_contract import DAY, everybody, named
 from tests.kit import postgres
+from tools import postgres_servers
 
 _numbers = count(1)
 
@@ -250,7 +251,7 @@ def following(leader: postgres.Server) -> Iterator[postgres.Server]:
         pytest.skip(f"PostgreSQL {leader.version} came without pg_basebackup")
     folder = Path(tempfile.mkdtemp(prefix="ledger-standby-"))
     try:
-        user = postgres._as_other_user()
+        user = postgres_servers._as_other_user()
         if user:
             shutil.chown(folder, user["user"])
         subprocess.run(
@@ -258,7 +259,7 @@ def following(leader: postgres.Server) -> Iterator[postgres.Server]:
              "-d", leader.url(), "--no-sync"],
             check=True, capture_output=True, **user,
         )  # fmt: skip
-        standby = postgres.Server(leader.programs, folder, postgres._free_port())
+        standby = postgres.Server(leader.programs, folder, postgres_servers._free_port())
         standby.start(unix_socket_directories=str(folder), listen_addresses="127.0.0.1")
         try:
             yield standby

@@ -32,6 +32,7 @@ from . import (
     live_lines,
     other_lines,
     player_lines,
+    postgres_lines,
     scheme_lines,
     serving_lines,
     store_lines,
@@ -135,6 +136,9 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "graph": lambda run: graph_lines.graph_lines(run.sets, run.rounds),
     "serve": lambda run: serving_lines.serving_lines(run.size.games[-1], run.made("serve"), run.rounds),
     "write": lambda run: writing_lines.writing_lines(run.sets, run.made("write"), run.rounds, run.size.live),
+    "postgres": lambda run: postgres_lines.postgres_lines(
+        run.made("postgres"), run.rounds, run.size.live, run.size.events
+    ),
     "listeners": lambda run: listener_lines.listener_lines(run.made("listeners"), run.rounds, run.size.listeners),
     "start": lambda run: other_lines.start_lines(run.made("start"), run.rounds),
 }

@@ -256,9 +256,39 @@ _WRITE = (
     _rate("write-fair", "write", "games of the client that got least", "of the one that got most", "games/s", 0.5),
     _time("write-upload", "write", "parts of an upload that a game waits for", "one part", 2, unit="parts"),
 )
+_POSTGRES = (
+    _rate(
+        "postgres-one",
+        "postgres",
+        "append one entry durably on PostgreSQL",
+        "a bare psycopg INSERT of the row, same server",
+        "entries/s",
+        0.4,
+        0.8,
+    ),
+    _rate(
+        "postgres-snapshot",
+        "postgres",
+        "the same while a reader holds an old snapshot",
+        "without it",
+        "entries/s",
+        0.8,
+        1,
+    ),
+    _rate(
+        "postgres-many",
+        "postgres",
+        "1,000 a transaction on PostgreSQL",
+        "eventsourcing's PostgreSQL recorder, same server",
+        "events/s",
+        2,
+        4,
+    ),
+    _rate("postgres-read", "postgres", "stored entries read from PostgreSQL", "from a file", "entries/s", 0.5, 0.8),
+)
 BOUNDS: tuple[Bound, ...] = (
     *_REPLAY, *_SCHEMES, *_IMPORT, *_PLAYERS, *_BUILD, *_SCHEME_BUILDS, *_JOURNAL, *_LATE, *_CORRECTIONS, *_FEW, *_LIVE,
-    *_OTHERS, *_SERVE, *_WRITE,
+    *_OTHERS, *_SERVE, *_WRITE, *_POSTGRES,
 )  # fmt: skip
 BY_NAME = {bound.name: bound for bound in BOUNDS}
 SECTIONS = tuple(dict.fromkeys(bound.section for bound in BOUNDS))

