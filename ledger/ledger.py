@@ -34,6 +34,7 @@ from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players import erasing, renaming
 from ledger.players.people import People, Person
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import keeping, past_views, queries
@@ -104,20 +105,20 @@ class Ledger(OpenLedger):
         path, people = journal_file(path), beside(path, "people")
         secret = None
         if secret_of is not None:
-            with closing(People(beside(journal_file(secret_of), "people"))) as other:
+            with closing(SqlitePeople(beside(journal_file(secret_of), "people"))) as other:
                 secret = other.secret()
         if not people.exists():
             with sqlite.whole(people) as making:
-                People.create(making, secret).close()
-        elif not People.is_empty(people):
+                SqlitePeople.create(making, secret).close()
+        elif not SqlitePeople.is_empty(people):
             raise StorageError(str(people), "exists already, though the journal does not")
         elif secret is not None:
-            with closing(People(people)) as empty:
+            with closing(SqlitePeople(people)) as empty:
                 empty.take_secret(secret)
         # the journal appears last, with its scheme: before that there is no ledger
         with (
             sqlite.whole(path) as making,
-            cls._over(making, SqliteJournal.create(making), People(people), (), clock) as made,
+            cls._over(making, SqliteJournal.create(making), SqlitePeople(people), (), clock) as made,
         ):
             made.append(event, actor=actor)
         return cls.open(path, clock=clock)
@@ -152,7 +153,7 @@ class Ledger(OpenLedger):
         refuse_half_restored(path)
         read_only = read_only or not follow
         journal = SqliteJournal(path, read_only=read_only)
-        people = People(beside(path, "people"), read_only=read_only)
+        people = SqlitePeople(beside(path, "people"), read_only=read_only)
         refuse_another_history(path, journal, people)
         renaming.settle_if_possible(journal, people)
         erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))

@@ -32,6 +32,7 @@ from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
 from tests.kit.export_refusals import EXPORT_REFUSALS
 from tests.kit.games import game_recorded
+from tests.kit.names_refusals import NAMES_REFUSALS
 from tests.kit.people_refusals import PEOPLE_REFUSALS
 from tests.kit.places import TESTS
 from tests.kit.postgres_refusals import POSTGRES_REFUSALS
@@ -243,6 +244,7 @@ CATALOGUE: dict[str, Provoke] = {
     **TOKEN_REFUSALS,
     **PEOPLE_REFUSALS,
     **EXPORT_REFUSALS,
+    **NAMES_REFUSALS,
     **POSTGRES_REFUSALS,
     "list-looks-wrong": list_that_looks_wrong,
     "unknown-name-list": lambda scene: scene.ledger.publications.found("standard@2026-11-20"),
@@ -331,11 +333,13 @@ def provoked(name: str, scene: ClubOfTwo) -> LedgerError:
 def as_told(error: LedgerError, scene: ClubOfTwo) -> str:
     """Class and text, with paths as they look from the ledger's folder, and one word for the list of all schemes.
 
-    A server of the tests has another port each time, and another version elsewhere; its databases are counted.
+    A server of the tests has another port each time, and another version elsewhere; its databases and the schemas of
+    names are counted.
     """
     told = f"{type(error).__name__}\n{error}\n".replace(f"{scene.folder}/", "")
     for server, word in ((r"127\.0\.0\.1:\d{2,}/club\d+", "db1/chess"), (r"127\.0\.0\.1:\d{2,}", "db1"),
-                         (r"_of_club\d+", ""), (r"PostgreSQL \d+", "PostgreSQL 14")):  # fmt: skip
+                         (r"_of_club\d+", ""), (r"PostgreSQL \d+", "PostgreSQL 14"),
+                         (r"\bnames_\d+_", "club_")):  # fmt: skip
         told = re.sub(server, word, told)
     return told.replace(str(sorted(schemes.available())), "[SCHEMES]")
 

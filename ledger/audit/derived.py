@@ -30,7 +30,7 @@ from ledger.facts.words import TreeHead
 from ledger.journal import Journal
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.journal.stored_tree import Edge
-from ledger.players.people import People
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import queries, views_file
 from ledger.ratings.projector import ReadModel
 from ledger.ratings.projectors import BUILT_IN, available
@@ -64,7 +64,7 @@ class SealedJournal(SqliteJournal):
         """Nothing to release."""
 
 
-class SealedPeople(People):
+class SealedPeople(SqlitePeople):
     """The people file in a snapshot; who holds the snapshot closes it."""
 
     def __init__(self, file: Snapshot) -> None:
@@ -72,7 +72,6 @@ class SealedPeople(People):
         # As in the journal above: the very bytes that were compared, whatever stands there by now.
         self.path = file.path
         self._connection = file.connection
-        self._older = None
         self._take_parts()
 
     def close(self) -> None:

@@ -24,8 +24,8 @@ from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.merkle import leaf_hashes
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.players.people import People
 from ledger.players.people_layouts import REASONS_SINCE, layout
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import RESTORE_PLAN, restoring
@@ -358,7 +358,7 @@ def _erase(copy: Mapping[str, Path], gone: Erased) -> None:
     """Forget these players and reasons in the copy, which must be true afterwards."""
     if not (gone.players or gone.reasons):
         return
-    with closing(People(copy["people"])) as people:
+    with closing(SqlitePeople(copy["people"])) as people:
         people.erasures.begin(gone.players, RESTORE)  # the next command that may write records it
         people.clean_whole()
         if gone.reasons:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.errors import MalformedError
 from ledger.facts.person_names import PLAIN_LETTERS, are_apart, folded, spelt
+from ledger.players.name_indexes import fold
 from ledger.players.people import People, Person
-from ledger.players.people_layouts import fold
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:

@@ -1,81 +1,42 @@
-"""Who the players are: the only place where personal data lives, in a file of its own, so that it can be erased.
+"""Who the players are: what a store of names must do, and the rules that are the same in every store of them.
 
-The journal holds numbers and, for each, a salted commitment to the identity and the name given here. Erasing a row
-leaves the commitment without meaning; editing or swapping names breaks it. No rating, no game lives here.
+It is the only place where personal data lives, beside the journal and never in it, so that it can be erased. The
+journal holds numbers and, for each, a salted commitment to the identity and the name given here. Erasing a row leaves
+the commitment without meaning; editing or swapping names breaks it. No rating, no game lives here. The store in a file
+of SQLite is in ``sqlite_people``, that on a server in ``postgres_people``.
+
+The contract (``ledger.testing.PeopleContract`` runs it over any store):
+
+* numbers count from 1 without gaps; a number once kept MUST never be given to another person, and its row MUST never
+  vanish: who is erased stays as a number without identity, name and salt;
+* ``number`` keeps all newcomers durably, or none. Where the store shares its transactions with a journal in which a
+  write transaction is open, both MUST be committed together, or neither;
+* what a write answered for MUST stand in the store when its transaction is over; otherwise it MUST raise an error;
+* one writer at a time; a second one MUST wait, never fail because another was faster, and never give the same number;
+* readers MUST see only committed rows, and MUST NOT wait for writers, but while ``clean`` writes everything anew;
+* names are compared by the code points of their letters: no collation of the store MUST decide who is found, or who
+  comes first;
+* when ``clean`` is over and true, no byte of what was erased MUST be left in what the store reads answers from; where
+  other copies of it are, and until when, ``copies`` MUST say.
 """
 
 from __future__ import annotations
 
 import hmac
-import json
 import secrets
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import AbstractContextManager
+from typing import ClassVar, NamedTuple
 
-from ledger.errors import CorruptError, LedgerError, StorageError
+from ledger.errors import LedgerError, StorageError
 from ledger.facts.person_names import spelt
-from ledger.players import people_layouts
-from ledger.players.people_layouts import (
-    ERASURES_SINCE,
-    LAYOUT,
-    OLDEST_LAYOUT,
-    RENAMINGS_SINCE,
-    SALT_BYTES,
-    SCHEMA,
-    NameFolds,
-    NameSearch,
-    bring_up,
-    fold,
-    keep_secret,
-    layout,
-    secret_of,
-)
-from ledger.players.reasons import Reasons
-from ledger.runtime import sqlite
+from ledger.players.name_indexes import NameFolds, NameSearch, fold
+from ledger.players.reasons import SALT_BYTES, Reasons
 from ledger.runtime.nearest import nearest
-from ledger.runtime.sqlite import Guard, statements
 
-if TYPE_CHECKING:
-    import sqlite3
-
-APPLICATION_ID = sqlite.PEOPLE_ID
-MISSING = (
-    "the people file is missing; restore it from a copy or, where there is none, go on without names: "
-    "'rating-ledger accept-lost-names DB'"
-)
-_COLUMNS = "player, identity, name, salt, joined_at"
-_INSERT = f"INSERT INTO main.people({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"
-# The same sums over the rows and over the index on identities: they differ where one is older than the other. One
-# statement, as of one moment.
-_SUMS = "count(identity), total(player) FILTER (WHERE identity IS NOT NULL), total(length(identity))"
-_COUNTS = (
-    f"SELECT * FROM (SELECT count(*), coalesce(max(player), 0), {_SUMS} FROM main.people NOT INDEXED), "
-    f"(SELECT {_SUMS} FROM main.people INDEXED BY sqlite_autoindex_people_1 WHERE identity IS NOT NULL)"
-)
-# People whose name can be compared with the journal, from one end of the numbers or from the other.
-_LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
-_HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
-# The second parameter is named in any case, for the driver refuses an argument that no parameter takes.
-_MEANT = f"SELECT {_COLUMNS} FROM people WHERE ?2 IS NOT NULL AND"
-_NAMES = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL"
-_CALLED = "SELECT player, identity, name FROM people NOT INDEXED WHERE identity IS NOT NULL AND name IS NOT NULL"
-_IDENTITIES = "SELECT player, identity FROM people NOT INDEXED WHERE identity IS NOT NULL"
-_NAMELESS = "SELECT player FROM people WHERE identity IS NULL"
+SECRET_BYTES = 32
 _ALL_NUMBERS = 2**62
-_EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
-# What may be spelt otherwise than the rule says: capitals, two blanks, characters beyond ASCII.
-_OTHERWISE_SPELT = (
-    "SELECT identity FROM people NOT INDEXED "
-    "WHERE identity <> lower(identity) OR instr(identity, '  ') OR identity GLOB '*[^ -~]*' ORDER BY player"
-)
-# Names and identities that may be meant by a word that nobody bears.
-_SOME_NAMES = "SELECT identity, name FROM people WHERE salt IS NOT NULL LIMIT ?"
-_NAMES_LIKE = (
-    "SELECT identity, name FROM people WHERE salt IS NOT NULL AND (name LIKE ?1 || '%' OR identity LIKE ?1 || '%' "
-    "OR instr(name, ?2)) LIMIT ?3"
-)
 _COMPARED = 5_000  # names: a tenth of a second
 
 
@@ -105,114 +66,162 @@ def commitment(salt: bytes, identity: str, name: str) -> str:
     return hmac.digest(salt, f"{identity}\x00{name}".encode(), "sha256").hex()
 
 
-class People:
-    """The people file of one ledger."""
+def new_secret() -> bytes:
+    """A secret for one ledger."""
+    return secrets.token_bytes(SECRET_BYTES)
 
-    # why nothing may be written, where whoever opened it found out
+
+# Changes that wait until the journal has them: names to be given, and players to be forgotten.
+#
+# A name waits first, then its commitment goes into the journal, then the name to its player. Whoever is stopped
+# between two steps leaves a row that says by its salt what it is: the journal sealed it, or it never will.
+#
+# Who is erased becomes a blank row and waits in one transaction; then the journal says so; then all is written anew
+# without the old bytes; then the row goes that waited. Whoever is stopped leaves a row that says what is still to do.
+# What the journal holds is not asked here.
+
+
+class Pending(NamedTuple):
+    """A name that is about to be given.
+
+    Attributes:
+        player: to whom.
+        number: place among the renamings of the player, from 1.
+        name: the name.
+        salt: that of its commitment, drawn for it alone.
+    """
+
+    player: int
+    number: int
+    name: str
+    salt: bytes
+
+
+class PendingNames(ABC):
+    """The names of one store that are about to be given."""
+
+    @abstractmethod
+    def rows(self) -> list[Pending]:
+        """All of them, in order of the players."""
+
+    def begin(self, player: int, number: int, name: str) -> Pending:
+        """Keep a name, durably, before the journal seals it; an earlier one of the player goes."""
+        pending = Pending(player, number, name, secrets.token_bytes(SALT_BYTES))
+        self._keep(pending)
+        return pending
+
+    @abstractmethod
+    def _keep(self, pending: Pending) -> None:
+        """Keep it in place of an earlier one of the player, in one transaction."""
+
+    @abstractmethod
+    def give(self, pending: Pending) -> None:
+        """Give the name to its player, unless somebody did so already or the player was erased; the row stays."""
+
+    @abstractmethod
+    def drop(self, pending: Pending) -> None:
+        """Take the row away, unless another one stands there by now."""
+
+    @abstractmethod
+    def show(self, sealed: Sequence[Pending]) -> None:
+        """Read the people by these names from now on: the journal sealed them."""
+
+
+class PendingErasures(ABC):
+    """The erasures of one store that are not brought to their end yet."""
+
+    @abstractmethod
+    def rows(self) -> dict[int, str]:
+        """By player, who had the player forgotten."""
+
+    @abstractmethod
+    def standing(self, players: Iterable[int]) -> list[int]:
+        """Those of these players of whom more is stored than the number, in their order, whoever is shown."""
+
+    @abstractmethod
+    def begin(self, players: Iterable[int], actor: str) -> int:
+        """Forget identity, name and salt of players, and a name that was to be given; their old bytes may stay.
+
+        Args:
+            players: their numbers; the rows stay.
+            actor: who has them forgotten.
+
+        Returns:
+            Of how many anything was known.
+        """
+
+    @abstractmethod
+    def drop(self, players: Iterable[int]) -> None:
+        """Nothing is left to be done for these players."""
+
+
+class People(ABC):
+    """The names of one ledger.
+
+    Attributes:
+        path: the place as messages name it; never with a password.
+        refusal: why nothing may be written, where whoever opened it found out.
+        pending: names that are about to be given.
+        erasures: players who are about to be forgotten.
+        reasons: those of corrections, which may name people.
+        search: by parts of names.
+        folds: by whole names, whatever the case of letters.
+    """
+
+    # What is said where somebody else still reads what is to be forgotten; what that is follows.
+    STILL_READ: ClassVar[str]
+
+    path: str
     refusal: str | None = None
+    pending: PendingNames
+    erasures: PendingErasures
+    reasons: Reasons
+    search: NameSearch
+    folds: NameFolds
+    _older: Mapping[str, str] | None = None
 
-    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
-        """Open the file.
-
-        Raises:
-            StorageError: missing or not ours.
-        """
-        self.path = str(path)
-        if not Path(path).exists():
-            raise StorageError(self.path, MISSING)
-        self._connection = _connect(path, read_only=read_only)
-        sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT, OLDEST_LAYOUT)
-        self._take_parts()
-        self._guard = Guard(path, SCHEMA)
-        self._older: Mapping[str, str] | None = None
-        with sqlite.storage_errors(path):
-            self._connection.execute("PRAGMA synchronous=FULL")
-            # newcomers of an import go anywhere in the index
-            self._connection.execute("PRAGMA cache_size=-65536")
-
-    # by itself: the audit makes the same of a connection that it holds already
-    def _take_parts(self) -> None:
-        self.pending = PendingNames(self.path, self._connection, self._writing)
-        self.erasures = PendingErasures(self.path, self._connection, self._writing)
-        self.reasons = Reasons(self.path, self._connection, self._writing, self.clean_whole)
-        self.search = NameSearch(self.path, self._connection, self._writing)
-        self.folds = NameFolds(
-            self.path, self._connection, self._writing, lambda: [row.player for row in self.pending.rows()]
-        )
-
-    @classmethod
-    def create(cls, path: str | Path, secret: bytes | None = None) -> People:
-        """Make an empty people file with a secret; a new one where none is given.
-
-        Raises:
-            StorageError: it exists or cannot be made.
-        """
-        if Path(path).exists():
-            raise StorageError(str(path), "exists already")
-        connection = _connect(path)
-        with sqlite.storage_errors(path):
-            connection.execute("PRAGMA journal_mode=WAL")
-            with sqlite.immediate(connection, path):
-                for statement in statements(SCHEMA):
-                    connection.execute(statement)
-                keep_secret(connection, secret or people_layouts.new_secret())
-                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version={LAYOUT}")
-        connection.close()
-        return cls(path)
-
-    @classmethod
-    def is_empty(cls, path: str | Path) -> bool:
-        """True for a people file in which nobody stands.
-
-        Raises:
-            StorageError: not ours.
-        """
-        with closing(cls(path)) as people:
-            return not people._rows(f"SELECT {_COLUMNS} FROM people LIMIT 1", ())
-
+    @abstractmethod
     def close(self) -> None:
-        """Release the file."""
-        self._connection.close()
+        """Release the store."""
 
+    @abstractmethod
+    def _writing(self, patience: float | None = None) -> AbstractContextManager[None]:
+        """One write transaction, committed when the block ends without an error.
+
+        Args:
+            patience: seconds to wait for other writers; by default as long as ever.
+
+        Raises:
+            StorageError: nothing may be written.
+        """
+
+    @abstractmethod
+    def version(self) -> int:
+        """A number that changes when somebody else has written since it was last asked for."""
+
+    # -- the secret ------------------------------------------------------------------------------------------------
+
+    @abstractmethod
     def secret(self) -> bytes:
-        """The secret under which the ledger makes keys of facts; a file of an earlier layout is given one.
+        """The secret under which the ledger makes keys of facts, 32 bytes; a store of an earlier layout is given one.
 
         Raises:
             StorageError: it has none and cannot be written, or lost its own.
         """
-        with sqlite.storage_errors(self.path):
-            secret = secret_of(self._connection)
-        if secret is None:
-            with self._writing():  # brings the layout up, and with it a secret
-                secret = secret_of(self._connection)
-        if secret is None:
-            raise StorageError(self.path, "its secret is gone: put a copy of the file back, with its -wal file")
-        return secret
 
+    @abstractmethod
     def secret_to_try(self) -> bytes:
-        """The secret, or in a file without one some other: for what is tried and not kept."""
-        with sqlite.storage_errors(self.path):
-            return secret_of(self._connection) or people_layouts.new_secret()
+        """The secret, or in a store without one some other: for what is tried and not kept."""
 
+    @abstractmethod
     def take_secret(self, secret: bytes) -> None:
         """Have the secret of another ledger, before any key was made.
 
         Raises:
-            StorageError: the file refuses.
+            StorageError: the store refuses.
         """
-        with self._writing():
-            keep_secret(self._connection, secret)
 
-    def has_nameless(self) -> bool:
-        """Whether somebody was erased, or a name lost: one look-up."""
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(f"{_NAMELESS} LIMIT 1").fetchone() is not None
-
-    def nameless(self) -> list[int]:
-        """The numbers of all who were erased, or whose names were lost."""
-        with sqlite.storage_errors(self.path):
-            return [player for (player,) in self._connection.execute(_NAMELESS)]
+    # -- numbers ---------------------------------------------------------------------------------------------------
 
     def number(
         self, named: Mapping[str, str], joined_at: str, confirm: Callable[[Sequence[Person]], None] = lambda _: None
@@ -225,7 +234,7 @@ class People:
             confirm: called with the new ones before they are kept; what it raises keeps them out.
 
         Raises:
-            StorageError: the file refuses, or did not take what it was given.
+            StorageError: the store refuses, or did not take what it was given.
         """
         version = self.version()
         persons = self.by_identity(list(named))
@@ -235,7 +244,7 @@ class People:
                 if self.version() != version:  # another process may have been faster
                     persons = self.by_identity(list(named))
                     fresh = [identity for identity in named if identity not in persons]
-                first = self._connection.execute("SELECT coalesce(max(player), 0) + 1 FROM main.people").fetchone()[0]
+                first = self._highest() + 1
                 names: dict[str, str] = {}
                 for identity in fresh:
                     names.setdefault(spelt(identity), named[identity])
@@ -259,15 +268,178 @@ class People:
             players: number -> the instant when the player joined.
 
         Raises:
-            StorageError: the file refuses, or one of the numbers has a row.
+            StorageError: the store refuses, or one of the numbers has a row.
         """
         with self._writing():
             self._insert([Person(player, None, None, None, joined_at) for player, joined_at in players.items()])
 
+    def _insert(self, persons: Sequence[Person]) -> None:
+        """Keep new rows, all of them or none."""
+        # A trigger of somebody else can swallow rows without an error.
+        taken = self._take_in(persons) if persons else 0
+        if taken != len(persons):
+            raise StorageError(self.path, f"took {taken} of {len(persons)} new rows: run 'audit'; nothing was recorded")
+
+    @abstractmethod
+    def _take_in(self, persons: Sequence[Person]) -> int:
+        """Add rows within the write transaction; how many it took."""
+
+    @abstractmethod
+    def _highest(self) -> int:
+        """The highest number that has a row, within the write transaction; 0 where there is none."""
+
+    @abstractmethod
+    def counts(self) -> tuple[int, int]:
+        """Number of rows and highest number, as of one moment. Everything is read.
+
+        Raises:
+            CorruptError: rows and the index on identities do not belong together.
+        """
+
+    @abstractmethod
+    def numbers(self) -> set[int]:
+        """Every number that has a row, erased or not."""
+
+    @abstractmethod
+    def has_nameless(self) -> bool:
+        """Whether somebody was erased, or a name lost: one look-up."""
+
+    @abstractmethod
+    def nameless(self) -> list[int]:
+        """The numbers of all who were erased, or whose names were lost."""
+
+    # -- names -----------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def names(self) -> list[tuple[int, str]]:
+        """Number and name of everybody who was not erased, in order of the numbers."""
+
+    @abstractmethod
+    def called(self) -> list[tuple[int, str, str]]:
+        """Number, identity and name of everybody who was not erased, in order of the numbers."""
+
+    @abstractmethod
+    def identities(self) -> list[tuple[int, str]]:
+        """Number and identity of everybody who was not erased, in order of the numbers."""
+
+    def salted(self, *, highest_first: bool = False) -> Iterator[list[Person]]:
+        """Everybody who was not erased, in order of the numbers, in growing blocks: most ask for the first one only."""
+        last, size = (_ALL_NUMBERS, 1) if highest_first else (0, 1)
+        # page by page: others may write between two blocks
+        while persons := self._beyond(last, size, highest_first=highest_first):
+            yield persons
+            last, size = persons[-1].player, min(size * 8, 4_096)
+
+    @abstractmethod
+    def _beyond(self, player: int, most: int, *, highest_first: bool) -> list[Person]:
+        """The next ones after a number who have a salt, upwards or downwards."""
+
+    def by_identity(self, identities: Sequence[str]) -> dict[str, Person]:
+        """Those of these identities that are known, in whatever spelling; one that stands so goes first."""
+        rows = self._spelt_so({*identities, *map(spelt, identities)})
+        unmet = [identity for identity in identities if identity not in rows and spelt(identity) not in rows]
+        older = self._older_spellings() if unmet else {}
+        further = {identity: older[spelt(identity)] for identity in unmet if spelt(identity) in older}
+        if further:
+            rows.update(self._spelt_so(set(further.values())))
+        persons = {
+            identity: rows.get(identity) or rows.get(further.get(identity, spelt(identity))) for identity in identities
+        }
+        return {identity: person for identity, person in persons.items() if person is not None}
+
+    @abstractmethod
+    def _spelt_so(self, identities: set[str]) -> dict[str, Person]:
+        """By identity, who stands under just these spellings."""
+
+    def _older_spellings(self) -> Mapping[str, str]:
+        """Identities that were recorded before there was a rule: as it spells them, and as they stand."""
+        if self._older is None:
+            older: dict[str, str] = {}
+            for identity in self._otherwise_spelt():
+                if spelt(identity) != identity:
+                    older.setdefault(spelt(identity), identity)
+            self._older = older
+        return self._older
+
+    @abstractmethod
+    def _otherwise_spelt(self) -> Iterable[str]:
+        """The identities that may be spelt otherwise than the rule says, in order of the numbers."""
+        # Those with capitals of English, two blanks, or characters beyond ASCII: nearly nobody's.
+
+    @abstractmethod
+    def by_number(self, players: Iterable[int]) -> dict[int, Person]:
+        """Those of these players that are known, in order of the numbers."""
+
+    def named(self, word: str) -> list[Person]:
+        """Everybody whose identity or name is *word*, or failing that the same but for upper and lower case.
+
+        That is the case of English letters alone; in order of the numbers.
+        """
+        bearers = None
+        # nobody else bears it, or one that is written much like it
+        if not self.folds.lacks_many():
+            bearers = self.folds.bearers([fold(word)]).get(fold(word), [])
+        return self._bearing(word, bearers) or self._bearing(word, bearers, any_case=True)
+
+    @abstractmethod
+    def _bearing(self, word: str, bearers: Sequence[int] | None, *, any_case: bool = False) -> list[Person]:
+        """In order of the numbers, whose identity is *word*, or the name of one of the *bearers*; None: of anybody.
+
+        With *any_case* English letters may be capitals on either side.
+        """
+
+    def like(self, word: str) -> list[str]:
+        """Up to three names or identities that may be meant by *word*, which nobody bears; the nearest first.
+
+        In a store of many people only those are compared that begin alike or hold the whole word. Numbers are like
+        each other without meaning each other.
+        """
+        if word.rpartition(":")[2].isdigit():
+            return []
+        rows = self._some_names(_COMPARED + 1)
+        if len(rows) > _COMPARED:
+            rows = self._names_like(word, _COMPARED)
+        # by a name, an identity, or a word of a name: the whole ones
+        called: dict[str, list[str]] = {}
+        for identity, name in rows:
+            for part in {identity} if ":" in word else {name, *name.replace(",", " ").split()}:
+                called.setdefault(part, []).append(identity if ":" in word else name)
+        likely = [whole for part in nearest(word, called) for whole in called[part]]
+        return list(dict.fromkeys(likely))[:3]
+
+    @abstractmethod
+    def _some_names(self, most: int) -> list[tuple[str, str]]:
+        """Identity and name of the first who were not erased, in order of the numbers."""
+
+    @abstractmethod
+    def _names_like(self, word: str, most: int) -> list[tuple[str, str]]:
+        """Those of them who begin as *word* does, whatever the case of an English letter, or whose name holds it."""
+
+    def _out_of_indexes(self, players: Sequence[int]) -> None:
+        """Take former names out of the indexes, within the write transaction that changed the rows."""
+        self.search.take_out(players)
+        self.folds.take_out(players)
+
+    # -- forgetting ------------------------------------------------------------------------------------------------
+
+    @abstractmethod
     def hide(self, players: Iterable[int]) -> None:
         """Read these players as erased from now on."""
-        with sqlite.storage_errors(self.path):
-            people_layouts.show(self._connection, hidden=players)
+
+    @abstractmethod
+    def clean(self) -> bool:
+        """Leave nothing in the store but the rows as they are, whoever wrote it: it is written anew.
+
+        Returns:
+            False where somebody else is reading, so that old bytes stay.
+
+        Raises:
+            StorageError: the store refuses.
+        """
+
+    @abstractmethod
+    def clean_soon(self, patience: float) -> bool:
+        """As ``clean``, but wait no longer than so many seconds for those who read or write."""
 
     def clean_whole(self) -> None:
         """As ``clean``, after an erasure.
@@ -278,323 +450,12 @@ class People:
         try:
             is_clean = self.clean()
         except LedgerError as error:
-            raise StorageError(
-                self.path, f"the row is empty, but its old bytes may still be in the file: erase again ({error})"
-            ) from error
+            why = str(error).removeprefix(f"{self.path}: ")
+            message = f"the row is empty, but its old bytes may still be there: erase again ({why})"
+            raise StorageError(self.path, message) from error
         if not is_clean:
-            raise StorageError(
-                self.path, "another process is reading it, so its log still holds the erased bytes; erase again later"
-            )
+            raise StorageError(self.path, f"{self.STILL_READ} the erased bytes; erase again later")
 
-    def clean(self) -> bool:
-        """Leave nothing in the file and its log but the rows as they are, whoever wrote it: it is written anew.
-
-        Returns:
-            False where another process is reading the file, so that the log keeps old bytes.
-
-        Raises:
-            StorageError: the file refuses.
-        """
-        with sqlite.storage_errors(self.path):
-            # secure_delete overwrites what goes within the file; the log keeps whole pages of before, and free pages
-            # may hold names from before that pragma: the file is written anew, and the log emptied on both sides of it.
-            # first: in vain it would make the log longer
-            for statement in (_EMPTY_LOG, "VACUUM", _EMPTY_LOG):
-                busy = self._connection.execute(statement).fetchone() or (0,)
-                if busy[0]:
-                    return False
-        return True
-
-    def clean_soon(self, patience: float) -> bool:
-        """As ``clean``, but wait no longer than so many seconds for those who read or write the file."""
-        with sqlite.storage_errors(self.path), sqlite.waiting(self._connection, patience):
-            try:
-                return self.clean()
-            except StorageError as error:
-                if "locked" in str(error):
-                    return False
-                raise
-
-    @contextmanager
-    def _writing(self, patience: float | None = None) -> Iterator[None]:
-        """One write transaction on a file that is as this program left it; it brings an old layout up."""
-        if self.refusal is not None:
-            raise StorageError(self.path, self.refusal)
-        with sqlite.immediate(self._connection, self.path, patience=patience):
-            bring_up(self._connection)
-            self._guard.check(self._connection)
-            yield
-
-    def _insert(self, persons: Sequence[Person]) -> None:
-        """Keep new rows, all of them or none."""
-        # A trigger of somebody else can swallow rows without an error.
-        taken = self._connection.executemany(_INSERT, persons).rowcount if persons else 0
-        if taken != len(persons):
-            raise StorageError(self.path, f"took {taken} of {len(persons)} new rows: run 'audit'; nothing was recorded")
-
-    def version(self) -> int:
-        """A number that changes when another process has written the file since it was last asked for."""
-        with sqlite.storage_errors(self.path):
-            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
-
-    def counts(self) -> tuple[int, int]:
-        """Number of rows and highest number. The whole file is read.
-
-        Raises:
-            CorruptError: rows and the index on identities do not belong together.
-        """
-        with sqlite.storage_errors(self.path):
-            rows, highest, *sums = self._connection.execute(_COUNTS).fetchone()
-        if sums[:3] != sums[3:]:
-            raise CorruptError(
-                self.path,
-                0,
-                "its index on identities is not that of its rows: the file and its log are put together from two "
-                f"copies, or damaged; {sqlite.RESTORE}",
-            )
-        return int(rows), int(highest)
-
-    def numbers(self) -> set[int]:
-        """Every number that has a row, erased or not."""
-        with sqlite.storage_errors(self.path):
-            return {player for (player,) in self._connection.execute("SELECT player FROM people")}
-
-    def names(self) -> list[tuple[int, str]]:
-        """Number and name of everybody who was not erased."""
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(_NAMES).fetchall()
-
-    def called(self) -> list[tuple[int, str, str]]:
-        """Number, identity and name of everybody who was not erased."""
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(_CALLED).fetchall()
-
-    def identities(self) -> list[tuple[int, str]]:
-        """Number and identity of everybody who was not erased."""
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(_IDENTITIES).fetchall()
-
-    def salted(self, *, highest_first: bool = False) -> Iterator[list[Person]]:
-        """Everybody who was not erased, in order of the numbers, in growing blocks: most ask for the first one only."""
-        query, last = (_HIGHEST, _ALL_NUMBERS) if highest_first else (_LOWEST, 0)
-        size = 1
-        # page by page: others may write between two blocks
-        while persons := self._rows(query, (last, size)):
-            yield persons
-            last, size = persons[-1].player, min(size * 8, 4_096)
-
-    def by_identity(self, identities: Sequence[str]) -> dict[str, Person]:
-        """Those of these identities that are known, in whatever spelling; one that stands so goes first."""
-        rows = self._spelt_so({*identities, *map(spelt, identities)})
-        missing = [identity for identity in identities if identity not in rows and spelt(identity) not in rows]
-        older = self._older_spellings() if missing else {}
-        further = {identity: older[spelt(identity)] for identity in missing if spelt(identity) in older}
-        if further:
-            rows.update(self._spelt_so(set(further.values())))
-        persons = {
-            identity: rows.get(identity) or rows.get(further.get(identity, spelt(identity))) for identity in identities
-        }
-        return {identity: person for identity, person in persons.items() if person is not None}
-
-    def _spelt_so(self, identities: set[str]) -> dict[str, Person]:
-        query = f"SELECT {_COLUMNS} FROM people WHERE identity IN (SELECT value FROM json_each(?))"
-        return {person.identity or "": person for person in self._rows(query, (json.dumps(list(identities)),))}
-
-    def _older_spellings(self) -> Mapping[str, str]:
-        """Identities that were recorded before there was a rule: as it spells them, and as they stand."""
-        if self._older is None:
-            older: dict[str, str] = {}
-            with sqlite.storage_errors(self.path):
-                for (identity,) in self._connection.execute(_OTHERWISE_SPELT):
-                    if spelt(identity) != identity:
-                        older.setdefault(spelt(identity), identity)
-            self._older = older
-        return self._older
-
-    def by_number(self, players: Iterable[int]) -> dict[int, Person]:
-        """Those of these players that are known."""
-        query = f"SELECT {_COLUMNS} FROM people WHERE player IN (SELECT value FROM json_each(?))"
-        return {person.player: person for person in self._rows(query, (json.dumps(list(players)),))}
-
-    def named(self, word: str) -> list[Person]:
-        """Everybody whose identity or name is *word*, or failing that the same but for upper and lower case."""
-        bearing, numbers = "name = ?1", list[int]()
-        # nobody else bears it, or one that is written much like it
-        if not self.folds.lacks_many():
-            bearing = "player IN (SELECT value FROM json_each(?2)) AND name = ?1"
-            numbers = self.folds.bearers([fold(word)]).get(fold(word), [])
-        among = (word, json.dumps(numbers))
-        return self._rows(f"{_MEANT} (identity = ?1 OR {bearing}) ORDER BY player", among) or self._rows(
-            f"{_MEANT} (identity = ?1 COLLATE NOCASE OR {bearing} COLLATE NOCASE) ORDER BY player", among
-        )
-
-    def like(self, word: str) -> list[str]:
-        """Up to three names or identities that may be meant by *word*, which nobody bears; the nearest first.
-
-        In a file of many people only those are compared that begin alike or hold the whole word. Numbers are like
-        each other without meaning each other.
-        """
-        if word.rpartition(":")[2].isdigit():
-            return []
-        with sqlite.storage_errors(self.path):
-            rows = self._connection.execute(_SOME_NAMES, (_COMPARED + 1,)).fetchall()
-            if len(rows) > _COMPARED:
-                rows = self._connection.execute(_NAMES_LIKE, (word[:1], word, _COMPARED)).fetchall()
-        # by a name, an identity, or a word of a name: the whole ones
-        called: dict[str, list[str]] = {}
-        for identity, name in rows:
-            for part in {identity} if ":" in word else {name, *name.replace(",", " ").split()}:
-                called.setdefault(part, []).append(identity if ":" in word else name)
-        likely = [whole for part in nearest(word, called) for whole in called[part]]
-        return list(dict.fromkeys(likely))[:3]
-
-    def _rows(self, query: str, arguments: tuple[object, ...]) -> list[Person]:
-        with sqlite.storage_errors(self.path):
-            return [Person(*row) for row in self._connection.execute(query, arguments)]
-
-
-def _connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """Open the file so that whatever is written leaves no copy of a name behind."""
-    connection = sqlite.connect(path, read_only=read_only)
-    with sqlite.storage_errors(path):
-        # what moves within the file is overwritten where it was
-        connection.execute("PRAGMA secure_delete=ON")
-        connection.execute("PRAGMA temp_store=MEMORY")  # names belong in no other file
-    return connection
-
-
-# Changes of the people file that wait until the journal has them: names to be given, and players to be forgotten.
-#
-# A name goes into its table first, then its commitment into the journal, then the name to its player. Whoever is
-# stopped between two steps leaves a row that says by its salt what it is: the journal sealed it, or it never will.
-#
-# Who is erased becomes a blank row and stands in the other table in one transaction; then the journal says so; then
-# the file is written anew without the old bytes; then the row goes that waited. Whoever is stopped leaves a row that
-# says what is still to do. What the journal holds is not asked here.
-
-_NAMES_PENDING = "SELECT player, number, name, salt FROM renaming ORDER BY player"
-_BEGIN_NAME = "INSERT OR REPLACE INTO renaming(player, number, name, salt) VALUES (?, ?, ?, ?)"
-_GIVE = (
-    "UPDATE main.people SET name = ?3, salt = ?4 WHERE player = ?1 AND salt IS NOT NULL "
-    "AND EXISTS (SELECT 1 FROM renaming WHERE player = ?1 AND number = ?2 AND salt = ?4)"
-)
-_DROP_NAME = "DELETE FROM renaming WHERE player = ? AND salt = ?"
-
-
-class Pending(NamedTuple):
-    """A name that is about to be given.
-
-    Attributes:
-        player: to whom.
-        number: place among the renamings of the player, from 1.
-        name: the name.
-        salt: that of its commitment, drawn for it alone.
-    """
-
-    player: int
-    number: int
-    name: str
-    salt: bytes
-
-
-class _Waiting:
-    """What waits in one people file."""
-
-    def __init__(
-        self, path: str, connection: sqlite3.Connection, writing: Callable[[], AbstractContextManager[None]]
-    ) -> None:
-        """Take the people file.
-
-        Args:
-            path: as it is named in messages.
-            connection: to it.
-            writing: a write transaction on it, after which the file has the newest layout.
-        """
-        self._path = path
-        self._connection = connection
-        self._writing = writing
-
-
-class PendingNames(_Waiting):
-    """The names of one people file that are about to be given."""
-
-    def rows(self) -> list[Pending]:
-        """All of them; none in a file of the first layout."""
-        with sqlite.storage_errors(self._path):
-            if layout(self._connection) < RENAMINGS_SINCE:
-                return []
-            return [Pending(*row) for row in self._connection.execute(_NAMES_PENDING)]
-
-    def begin(self, player: int, number: int, name: str) -> Pending:
-        """Keep a name, durably, before the journal seals it; an earlier one of the player goes."""
-        pending = Pending(player, number, name, secrets.token_bytes(SALT_BYTES))
-        with self._writing():
-            self._connection.execute(_BEGIN_NAME, pending)
-        return pending
-
-    def give(self, pending: Pending) -> None:
-        """Give the name to its player, unless somebody did so already or the player was erased; the row stays."""
-        with self._writing():
-            self._connection.execute(_GIVE, pending)
-            NameSearch.take_out(self._connection, [pending.player])
-            NameFolds.take_out(self._connection, [pending.player])
-
-    def drop(self, pending: Pending) -> None:
-        """Take the row away, unless another one stands there by now."""
-        with self._writing():
-            self._connection.execute(_DROP_NAME, (pending.player, pending.salt))
-
-    def show(self, sealed: Sequence[Pending]) -> None:
-        """Read the people by these names from now on: the journal sealed them."""
-        with sqlite.storage_errors(self._path):
-            people_layouts.show(self._connection, sealed=[pending.salt for pending in sealed])
-
-
-_KNOWN = "(identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
-_ERASE = f"UPDATE main.people SET identity = NULL, name = NULL, salt = NULL WHERE player = ? AND {_KNOWN}"
-_NOT_RENAMED = "DELETE FROM main.renaming WHERE player = ?"
-_BEGIN_ERASURE = "INSERT OR IGNORE INTO main.erasing(player, actor) VALUES (?, ?)"
-_ERASURES_PENDING = "SELECT player, actor FROM main.erasing ORDER BY player"
-_DROP_ERASURE = "DELETE FROM main.erasing WHERE player = ?"
-_STANDING = f"SELECT player FROM main.people WHERE player IN (SELECT value FROM json_each(?)) AND {_KNOWN}"
-
-
-class PendingErasures(_Waiting):
-    """The erasures of one people file that are not brought to their end yet."""
-
-    def rows(self) -> dict[int, str]:
-        """By player, who had the player forgotten; nobody in a file of an earlier layout."""
-        with sqlite.storage_errors(self._path):
-            if layout(self._connection) < ERASURES_SINCE:
-                return {}
-            return dict(self._connection.execute(_ERASURES_PENDING).fetchall())
-
-    def standing(self, players: Iterable[int]) -> list[int]:
-        """Those of these players of whom the file knows more than the number."""
-        with sqlite.storage_errors(self._path):
-            rows = self._connection.execute(_STANDING, (json.dumps(list(players)),))
-            return [player for (player,) in rows]
-
-    def begin(self, players: Iterable[int], actor: str) -> int:
-        """Forget identity, name and salt of players, and a name that was to be given; their old bytes may stay.
-
-        Args:
-            players: their numbers; the rows stay.
-            actor: who has them forgotten.
-
-        Returns:
-            Of how many anything was known.
-        """
-        numbers = [(player,) for player in players]
-        with sqlite.storage_errors(self._path), self._writing():
-            blanked = self._connection.executemany(_ERASE, numbers).rowcount
-            self._connection.executemany(_NOT_RENAMED, numbers)
-            NameSearch.take_out(self._connection, [player for (player,) in numbers])
-            NameFolds.take_out(self._connection, [player for (player,) in numbers])
-            self._connection.executemany(_BEGIN_ERASURE, [(player, actor) for (player,) in numbers])
-        return blanked
-
-    def drop(self, players: Iterable[int]) -> None:
-        """Nothing is left to be done for these players."""
-        with self._writing():
-            self._connection.executemany(_DROP_ERASURE, [(player,) for player in players])
+    @abstractmethod
+    def copies(self) -> str:
+        """What may still tell who was erased, and until when: part of a sentence, as "copies of it may still tell"."""

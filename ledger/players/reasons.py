@@ -1,4 +1,4 @@
-"""Reasons of corrections: free text that may name people, so that it stands in the people file and can be erased.
+"""Reasons of corrections: free text that may name people, so that it stands beside the names and can be erased.
 
 The journal holds a salted commitment to each. A reason is kept first and then sealed by its entry; whoever is stopped
 between the two leaves one that no entry seals, which goes when the next one is kept or erased. Which entries there are,
@@ -8,30 +8,18 @@ and what is decided by them, is not known here.
 from __future__ import annotations
 
 import hmac
-import json
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.event_fields import text_faults
 from ledger.journal import Writer
-from ledger.players.people_layouts import REASONS_SINCE, SALT_BYTES, layout
-from ledger.runtime import sqlite
-
-if TYPE_CHECKING:
-    import sqlite3
 
 MAX_REASON = 1_000  # characters
-_INSERT = "INSERT INTO main.reasons(commitment, entry, salt, text) VALUES (?, ?, ?, ?)"
-_NEWEST_FIRST = "SELECT number, commitment, entry FROM main.reasons ORDER BY number DESC"
-_DROP = "DELETE FROM main.reasons WHERE number = ?"
-_OF = "SELECT commitment, entry, salt, text FROM main.reasons WHERE commitment IN (SELECT value FROM json_each(?))"
-_ERASE = (
-    "UPDATE main.reasons SET salt = NULL, text = NULL WHERE commitment IN (SELECT value FROM json_each(?)) "
-    "AND (salt IS NOT NULL OR text IS NOT NULL)"
-)
+SALT_BYTES = 16
 
 
 def reason_faults(reason: object) -> list[str]:
@@ -46,28 +34,58 @@ def commitment(salt: bytes, text: str) -> str:
     return hmac.digest(salt, text.encode(), "sha256").hex()
 
 
-class Reasons:
-    """The reasons in one people file."""
+class KeptReason(NamedTuple):
+    """A reason as it is stored; salt and text are None once erased.
 
-    def __init__(
-        self,
-        path: str,
-        connection: sqlite3.Connection,
-        writing: Callable[[], AbstractContextManager[None]],
-        clean: Callable[[], None],
-    ) -> None:
-        """Take the people file.
+    Attributes:
+        commitment: as the entry has it.
+        entry: the key of the entry that is to seal it, the first one where several seal the same.
+        salt: that of the commitment, drawn for it alone.
+        text: the words.
+    """
 
-        Args:
-            path: as it is named in messages.
-            connection: to it.
-            writing: a write transaction on it, after which the file has the newest layout.
-            clean: leaves nothing in the file and its log but the rows as they are.
-        """
-        self._path = path
-        self._connection = connection
-        self._writing = writing
-        self._clean = clean
+    commitment: str
+    entry: str
+    salt: bytes | None
+    text: str | None
+
+
+class Reasons(ABC):
+    """The reasons in one store of names.
+
+    Attributes:
+        path: the store as messages name it.
+    """
+
+    path: str
+
+    @abstractmethod
+    def _writing(self) -> AbstractContextManager[None]:
+        """A write transaction on the store, after which it has the newest layout."""
+
+    @abstractmethod
+    def _clean(self) -> None:
+        """Leave nothing in the store but the rows as they are."""
+
+    @abstractmethod
+    def _add(self, rows: Sequence[KeptReason]) -> None:
+        """Keep rows, the newest ones, within the write transaction."""
+
+    @abstractmethod
+    def _newest_first(self) -> Iterator[tuple[int, str, str]]:
+        """Number, commitment and entry of each row, within the write transaction; most ask for the first one only."""
+
+    @abstractmethod
+    def _drop(self, numbers: Sequence[int]) -> None:
+        """Take rows away, within the write transaction."""
+
+    @abstractmethod
+    def _kept(self, commitments: Sequence[str]) -> list[KeptReason]:
+        """The rows of these commitments."""
+
+    @abstractmethod
+    def _blank(self, commitments: Sequence[str]) -> int:
+        """Take salt and text out of these rows, within the write transaction; how many had any."""
 
     def keep(self, writer: Writer, texts: Mapping[str, str]) -> dict[str, str]:
         """Keep reasons, durably, before the journal seals them; those go that no entry sealed.
@@ -81,20 +99,20 @@ class Reasons:
 
         Raises:
             MalformedError: one of them is no reason; none was kept.
-            StorageError: the people file refuses.
+            StorageError: the store refuses.
         """
         if problems := [fault for text in texts.values() for fault in reason_faults(text)]:
             raise MalformedError(problems)
-        rows = [(key, secrets.token_bytes(SALT_BYTES), text) for key, text in texts.items()]
-        sealed_by = {key: commitment(salt, text) for key, salt, text in rows}
+        drawn = [(key, secrets.token_bytes(SALT_BYTES), text) for key, text in texts.items()]
+        rows = [KeptReason(commitment(salt, text), key, salt, text) for key, salt, text in drawn]
         # Kept first and sealed then: the other way a crash would leave an entry whose reason nobody has.
         with self._writing():
             self._drop_unsealed(writer)
-            self._connection.executemany(_INSERT, [(sealed_by[key], key, salt, text) for key, salt, text in rows])
-        return sealed_by
+            self._add(rows)
+        return {row.entry: row.commitment for row in rows}
 
     def text(self, sealed: str) -> str | None:
-        """The reason behind a commitment; None where it was erased or is not in the file.
+        """The reason behind a commitment; None where it was erased or does not stand here.
 
         Raises:
             StorageError: as ``texts``.
@@ -102,19 +120,16 @@ class Reasons:
         return self.texts([sealed]).get(sealed)
 
     def texts(self, commitments: Iterable[str]) -> dict[str, str | None]:
-        """By commitment the reasons that stand in the file, each compared with it; None for one that was erased.
+        """By commitment the reasons that stand here, each compared with it; None for one that was erased.
 
         Raises:
             StorageError: a reason is not the one that was sealed.
         """
-        with sqlite.storage_errors(self._path):
-            if layout(self._connection) < REASONS_SINCE:
-                return {}
-            rows = self._connection.execute(_OF, (json.dumps(list(commitments)),)).fetchall()
+        rows = self._kept(list(commitments))
         for sealed, entry, salt, text in rows:
             if (salt, text) != (None, None) and (salt is None or text is None or commitment(salt, text) != sealed):
                 raise StorageError(
-                    self._path,
+                    self.path,
                     f"the reason of {entry} is not the one that was sealed: the row was changed; put the right copy of "
                     "this file in its place or, where there is none, erase the reason",
                 )
@@ -142,16 +157,16 @@ class Reasons:
     def forget(self, commitments: Iterable[str]) -> int:
         """As ``erase``, where nobody else has the ledger: those that no entry sealed stay."""
         with self._writing():
-            erased = self._connection.execute(_ERASE, (json.dumps(list(commitments)),)).rowcount
+            erased = self._blank(list(commitments))
         self._clean()
-        return int(erased)
+        return erased
 
     def _drop_unsealed(self, writer: Writer) -> None:
         """Take away those that no entry seals. They are the newest, for each writer takes away what it finds."""
         unsealed = []
-        for number, sealed, entry in self._connection.execute(_NEWEST_FIRST):
+        for number, sealed, entry in self._newest_first():
             stored = writer.find([entry]).get(entry)
             if stored is not None and b'"reason":"%b"' % sealed.encode() in stored.body:
                 break
-            unsealed.append((number,))
-        self._connection.executemany(_DROP, unsealed)
+            unsealed.append(number)
+        self._drop(unsealed)

@@ -10,7 +10,6 @@ stored is the business of ``people``; nothing is appended to the journal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from ledger.errors import ConflictError, StorageError, UnknownNameError
@@ -18,7 +17,6 @@ from ledger.facts.events import PlayerRegistered
 from ledger.facts.person_names import spelt
 from ledger.journal import Find, Journal, Stored, rules
 from ledger.players.people import Pending, People, Person, commitment
-from ledger.runtime import sqlite
 from ledger.runtime.nearest import meant_by
 
 # Which entries of the journal sealed the name of a player: the registration, then each renaming in order.
@@ -378,54 +376,26 @@ def lost_players(journal: Journal, people: People) -> dict[int, int]:
     return {number_of(key): entry.position for key, entry in journal.find(missing).items()}
 
 
-def lost_names(journal: Journal, path: str | Path) -> int:
-    """How many registered players have no row in the people file at *path*, which may be missing itself.
+def go_on_without(journal: Journal, people: People) -> int:
+    """Give a row without a name to each registered player who has none; how many there were.
+
+    Nobody else may register players meanwhile.
 
     Raises:
-        StorageError: people in it are not whom the journal registered, or only its log is left.
+        StorageError: people who stand there are not whom the journal registered; nothing was written.
     """
-    if not Path(path).exists():
-        _refuse_log_alone(path)
-        return len(registrations(journal))
-    people = People(path, read_only=True)
-    try:
-        _refuse_foreign(journal, people)
-        return len(lost_players(journal, people))
-    finally:
-        people.close()
+    refuse_strangers(journal, people)
+    lost = journal.find([registration_key(player) for player in lost_players(journal, people)])
+    people.add_nameless({number_of(key): rules.facts_of(entry)["joined_at"] for key, entry in lost.items()})
+    return len(lost)
 
 
-def accept_lost_names(journal: Journal, path: str | Path) -> int:
-    """Go on without the names that are lost: their players count as erased; games and ratings stay.
-
-    A people file that is missing is made anew. Returns the number of players whose names were lost.
+def refuse_strangers(journal: Journal, people: People) -> None:
+    """Everybody who stands in the people file and in the journal is the same person in both.
 
     Raises:
-        StorageError: as ``lost_names``; nothing was written.
+        StorageError: the first one who is not.
     """
-    with journal.writing():  # nobody registers a player meanwhile
-        if Path(path).exists():
-            return _fill_in(journal, path)
-        _refuse_log_alone(path)
-        # with some of the rows it would be taken for the true file
-        with sqlite.whole(path) as making:
-            People.create(making).close()
-            return _fill_in(journal, making)
-
-
-def _fill_in(journal: Journal, path: str | Path) -> int:
-    people = People(path)
-    try:
-        _refuse_foreign(journal, people)
-        lost = journal.find([registration_key(player) for player in lost_players(journal, people)])
-        people.add_nameless({number_of(key): rules.facts_of(entry)["joined_at"] for key, entry in lost.items()})
-        return len(lost)
-    finally:
-        people.close()
-
-
-def _refuse_foreign(journal: Journal, people: People) -> None:
-    """Everybody who stands in the people file and in the journal is the same person in both."""
     SealedNames(journal, people).show_pending()
     strangers: list[tuple[Person, int]] = []
     for persons in people.salted():
@@ -446,19 +416,6 @@ def _refuse_foreign(journal: Journal, people: People) -> None:
             "-wal and -shm files and try again; where rows were changed, 'rating-ledger erase DB "
             f"{person.player}' goes on without this name; nothing was written",
         )
-
-
-def _refuse_log_alone(path: str | Path) -> None:
-    """A new file would take the log of the missing one for its own."""
-    # SQLite folds in whatever log bears the name of the file
-    for ending in ("-wal", "-journal"):
-        log = Path(f"{path}{ending}")
-        if log.exists() and log.stat().st_size:
-            raise StorageError(
-                str(log),
-                "is the log of the people file that is missing and may hold names: put the file back beside "
-                "it, or move the log aside, too; nothing was written",
-            )
 
 
 def player_found(journal: Journal, names: SealedNames, word: str) -> Person:

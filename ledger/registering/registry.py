@@ -26,14 +26,13 @@ from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
 from ledger.facts.source_games import Fault, FaultsFound
 from ledger.facts.words import Receipt, Standing
-from ledger.journal import Writer, rules
+from ledger.journal import Find, Writer, rules
 from ledger.journal.game_keys import is_plain
 from ledger.players import erasing, renaming
 from ledger.players.namesakes import Namesakes, namesakes
-from ledger.players.people import Person
 from ledger.players.registering_columns import append_rows, register
 from ledger.players.renaming import Renamed
-from ledger.players.sealed_names import DECISIONS, check_name, commitment_to, registration_key
+from ledger.players.sealed_names import DECISIONS, Numbered, check_name, commitment_to, registration_key
 from ledger.ratings import queries, recording
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.runtime.lazy import pl
@@ -364,6 +363,7 @@ class Registry:
             StorageError: the people file and the journal do not belong together.
         """
         actor = self.ledger.recorder_named(token, actor)
+        codec.seal_actor(actor)
         if not players:
             return []
         registered_before = self.ledger.names.people().by_identity([player.identity for player in players])
@@ -380,27 +380,36 @@ class Registry:
                     raise ConflictError(key, "joined_at", registered.joined_at, player.joined)
             if player.joined is not None:  # before anybody gets a number
                 rules.check_joined(player.identity, player.joined, now_ms)
-        persons, renamed = self._numbered(players, instant_text(now_ms))
-        batches = [self._registration(player, persons[player.identity], renamed) for player in players]
+        if any(player.past is not None for player in players):
+            # whether a past comes too late, only the views know
+            self.ledger.level()
+        numbered = Numbered({}, set(), set())
+        batches: list[list[Event]] = []
+
+        def gate(writer: Writer, _: int) -> list[Event]:
+            # in one transaction with their entries, where names and journal stand in one database
+            self._number(players, instant_text(now_ms), writer.find, numbered)
+            batches.extend(self._registration(player, numbered, writer.find) for player in players)
+            return [event for events in batches for event in events]
+
         # Receipts come in the order of the events, so that each player takes as many as were recorded of that one.
-        receipts = iter(self.ledger.record([event for events in batches for event in events], actor))
+        receipts = iter(self.ledger.record_judged(gate, actor))
         learnt = []
         for player, events in zip(players, batches, strict=True):
             recorded = sum(not next(receipts).duplicate for _ in events)
-            person = persons[player.identity]
-            learnt.append(Learnt(person.player, recorded, name=person.name if person.player in renamed else None))
+            person = numbered.persons[player.identity]
+            renamed = person.player in numbered.renamed
+            learnt.append(Learnt(person.player, recorded, name=person.name if renamed else None))
         return learnt
 
-    def _numbered(self, players: Sequence[NewPlayer], now: str) -> tuple[dict[str, Person], set[int]]:
-        """The persons behind identities, newcomers with the next numbers, and the numbers of those who were renamed."""
-        persons: dict[str, Person] = {}
-        renamed: set[int] = set()
+    def _number(self, players: Sequence[NewPlayer], now: str, find: Find, numbered: Numbered) -> None:
+        """Add the persons behind identities to those who are numbered; newcomers get the next numbers."""
         for joined in dict.fromkeys(player.joined for player in players):
             named = {player.identity: player.name for player in players if player.joined == joined}
-            numbered = self.ledger.names.number(named, joined or now, self.ledger.journal.find)
-            persons |= numbered.persons
-            renamed |= numbered.renamed
-        return persons, renamed
+            of_one_day = self.ledger.names.number(named, joined or now, find)
+            numbered.persons.update(of_one_day.persons)
+            numbered.registered.update(of_one_day.registered)
+            numbered.renamed.update(of_one_day.renamed)
 
     def _faults(self, players: Sequence[NewPlayer], registered: Collection[str]) -> list[str]:
         """What is wrong with the words and numbers of players; of several, with the place of each."""
@@ -426,17 +435,18 @@ class Registry:
             problems += faults if len(players) == 1 else [f"player {place}: {fault}" for fault in faults]
         return problems
 
-    def _registration(self, player: NewPlayer, person: Person, renamed: Collection[int]) -> list[Event]:
+    def _registration(self, player: NewPlayer, numbered: Numbered, find: Find) -> list[Event]:
         """What is to be recorded of a player who has a number.
 
         Raises:
             RejectedError: the identity was registered with another name.
         """
+        person = numbered.persons[player.identity]
         sealed = commitment_to(person)
         # the registration sealed a name that is forgotten
-        if person.player in renamed:
+        if person.player in numbered.renamed:
             key = registration_key(person.player)
-            sealed = rules.facts_of(self.ledger.journal.find([key])[key])["commitment"]
+            sealed = rules.facts_of(find([key])[key])["commitment"]
         else:
             check_name(person, player.name)
         event = PlayerRegistered(

@@ -15,6 +15,7 @@ The suites run over the built-in stores, projectors, schemes and importers too. 
 from ledger.testing.importer_contract import ImporterContract
 from ledger.testing.journal_contract import JournalContract
 from ledger.testing.kit import MemoryJournal, club, in_terms_of_facts, record, table_rows
+from ledger.testing.people_contract import PeopleContract
 from ledger.testing.projector_contract import FactProjectorContract, ProjectorContract, TournamentContract
 from ledger.testing.scheme_contract import SchemeContract
 
@@ -23,6 +24,7 @@ __all__ = [
     "ImporterContract",
     "JournalContract",
     "MemoryJournal",
+    "PeopleContract",
     "ProjectorContract",
     "SchemeContract",
     "TournamentContract",

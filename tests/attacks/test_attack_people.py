@@ -28,13 +28,14 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players import people
-from ledger.players.people import People
-from ledger.players.sealed_names import accept_lost_names
+from ledger.players import sqlite_people
+from ledger.players.lost_files import accept_lost_names
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import NOW
 from tests.kit.games import source_game, source_games
+from tests.kit.people import connection_of
 from tests.kit.places import ROOT
 from tests.kit.sealed_numbers import Told
 
@@ -239,7 +240,7 @@ def go_on_without(path: Path) -> set[int]:
         accept_lost_names(journal, beside(path, "people"))
     finally:
         journal.close()
-    people = People(beside(path, "people"), read_only=True)
+    people = SqlitePeople(beside(path, "people"), read_only=True)
     try:
         return people.numbers() - {person.player for block in people.salted() for person in block}
     finally:
@@ -298,13 +299,13 @@ def test_an_older_file_under_a_newer_log_does_not_hide_who_came_between(as_many:
     with Ledger.create(path) as ledger:
         ledger.import_games(frames(won(*(f"S{i}-T{i}" for i in range(700)))))
         checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
-        ledger.people._connection.execute(checkpoint)
+        connection_of(ledger.people).execute(checkpoint)
         older = (tmp_path / PEOPLE).read_bytes()
         between = [ledger.register(f"name:{word}", word) for word in ("S300x", "T300x", "T500x")]
         erased = [1_398, 1_399, 1_400] if as_many else []  # on the page of the newest rows
-        with sqlite.immediate(ledger.people._connection, path):
-            ledger.people._connection.executemany(people._ERASE, [(number,) for number in erased])
-        ledger.people._connection.execute(checkpoint)
+        with sqlite.immediate(connection_of(ledger.people), path):
+            connection_of(ledger.people).executemany(sqlite_people._ERASE, [(number,) for number in erased])
+        connection_of(ledger.people).execute(checkpoint)
         newest = [ledger.register(f"name:{word}", word) for word in ("Aaron", "Adam", "Ada")]
         log = (tmp_path / f"{PEOPLE}-wal").read_bytes()
     (tmp_path / PEOPLE).write_bytes(older)

@@ -21,7 +21,7 @@ from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.imports.reading import frames
 from ledger.journal.game_keys import free_key, keyed
 from ledger.ledger import Ledger
-from ledger.players.people_layouts import new_secret
+from ledger.players.people import new_secret
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
 from tests.kit.secrets import secrets_as_drawn

@@ -13,7 +13,7 @@ from ledger.errors import CorruptError, StorageError
 from ledger.imports.reading import frames
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.journal.sqlite_store import SqliteWriter
-from ledger.players.people import People
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import open_ledger
 from tests.kit.games import game_of_2020, source_games
@@ -69,7 +69,7 @@ def test_rows_that_the_journal_did_not_take_are_no_success(count: int, swallowed
 
 def test_rows_that_the_people_file_did_not_take_are_no_success(club_of_three: Path) -> None:
     before = heads(club_of_three)
-    with closing(People(beside(club_of_three, "people"))) as people:
+    with closing(SqlitePeople(beside(club_of_three, "people"))) as people:
         swallowing: Any = Swallowing(people._connection, "people")
         people._connection = swallowing
         with pytest.raises(StorageError, match="took 1 of 2 new rows"):

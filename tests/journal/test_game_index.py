@@ -16,7 +16,7 @@ from ledger.imports.reading import frames
 from ledger.journal import alike
 from ledger.journal.alike import AlikeGames
 from ledger.ledger import Ledger
-from ledger.players import people_layouts
+from ledger.players import name_indexes
 from ledger.ratings.recording import LikeGames
 from tests.kit.clubs import ClubOfTwo, new_club_of_two
 from tests.kit.corrections import approve, ask
@@ -101,7 +101,7 @@ def happen(random: Random, ledger: Ledger, number: int) -> None:
 @pytest.fixture(name="club_to_look_up")
 def _club_to_look_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClubOfTwo]:
     monkeypatch.setattr(alike, "_READ_FOR_ONE", 0)  # small as it is, the journal is not read
-    monkeypatch.setattr(people_layouts, "_FEW", 0)
+    monkeypatch.setattr(name_indexes, "_FEW", 0)
     with new_club_of_two(tmp_path) as club:
         for identity, name in NAMES[2:]:
             club.ledger.register(identity, name)

@@ -18,7 +18,7 @@ from ledger.imports.reading import frames
 from ledger.journal.alike import is_made
 from ledger.journal.game_keys import free_key, is_plain, keyed
 from ledger.ledger import Ledger
-from ledger.players.people import People
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import source_game
@@ -138,11 +138,11 @@ def test_a_people_file_of_an_earlier_layout_is_given_a_secret_once(club_of_two: 
     club_of_two.ledger.close()
     people = beside(club_of_two.path, "people")
     make_layout(4, people)
-    with secrets_as_drawn(), closing(People(people, read_only=True)) as reader:
+    with secrets_as_drawn(), closing(SqlitePeople(people, read_only=True)) as reader:
         assert reader.secret_to_try() != reader.secret_to_try()  # for a dry run: nothing is kept
         with pytest.raises(StorageError):
             reader.secret()
-    with secrets_as_drawn(), closing(People(people)) as first, closing(People(people)) as second:
+    with secrets_as_drawn(), closing(SqlitePeople(people)) as first, closing(SqlitePeople(people)) as second:
         assert first.secret() == second.secret() == first.secret_to_try()
     assert audit(club_of_two.path).falsehoods == ()
 

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from ledger.ledger import Ledger
-from ledger.players.people import People
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import beside
 
 
@@ -18,5 +18,5 @@ def erasures(path: Path) -> list[tuple[str, int]]:
 
 def pending(path: Path) -> dict[int, str]:
     """Those who are not brought to their end yet, and who had them erased."""
-    with closing(People(beside(path, "people"), read_only=True)) as people:
+    with closing(SqlitePeople(beside(path, "people"), read_only=True)) as people:
         return people.erasures.rows()

@@ -15,8 +15,9 @@ from ledger.facts.words import Standing
 from ledger.imports.reading import frames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players import people
-from ledger.players.people import Person
+from ledger.players import sqlite_people
+from ledger.players.people import People, Person
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import source_game
@@ -25,7 +26,14 @@ from tests.kit.tampering import run_sql
 
 def everybody(path: Path) -> list[Person]:
     with closing(sqlite.connect(path, read_only=True)) as connection:
-        return [Person(*row) for row in connection.execute(f"SELECT {people._COLUMNS} FROM people ORDER BY player")]
+        rows = connection.execute(f"SELECT {sqlite_people._COLUMNS} FROM people ORDER BY player")
+        return [Person(*row) for row in rows]
+
+
+def connection_of(people: People) -> Any:
+    """The connection to the people file."""
+    assert isinstance(people, SqlitePeople)
+    return people._connection
 
 
 def marked(count: int, tail: str = "") -> list[str]:

@@ -12,7 +12,7 @@ from ledger.facts.events import PlayerRegistered
 from ledger.facts.words import Standing
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players.sealed_names import accept_lost_names
+from ledger.players.lost_files import accept_lost_names
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.tampering import run_sql
 

@@ -11,7 +11,8 @@ from ledger.facts.codec import decode
 from ledger.facts.events import GameRecorded, PlayerRegistered
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players.people import People, Person, commitment
+from ledger.players.people import Person, commitment
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import beside
 
 
@@ -59,7 +60,7 @@ class Told:
 def _row(path: Path, player: int, ledger: Ledger | None) -> Person | None:
     if ledger is not None:
         return ledger.people_row(player)
-    people = People(beside(path, "people"), read_only=True)
+    people = SqlitePeople(beside(path, "people"), read_only=True)
     try:
         return people.by_number([player]).get(player)
     finally:

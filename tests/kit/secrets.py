@@ -8,10 +8,10 @@ from contextlib import contextmanager
 import pytest
 
 from ledger.journal.game_keys import keyed
-from ledger.players import people_layouts
+from ledger.players import people
 
 SECRET = b"the one secret of ledgers we test"[:32]
-_drawn = people_layouts.new_secret
+_drawn = people.new_secret
 
 
 def key_of(plain: str) -> str:
@@ -24,7 +24,7 @@ def key_of(plain: str) -> str:
 def one_secret() -> Iterator[None]:
     """New ledgers get ``SECRET``."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(people_layouts, "new_secret", lambda: SECRET)
+        patch.setattr(people, "new_secret", lambda: SECRET)
         yield
 
 
@@ -32,5 +32,5 @@ def one_secret() -> Iterator[None]:
 def secrets_as_drawn() -> Iterator[None]:
     """New ledgers get a secret of their own again, as everywhere but in tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(people_layouts, "new_secret", _drawn)
+        patch.setattr(people, "new_secret", _drawn)
         yield

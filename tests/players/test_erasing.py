@@ -10,10 +10,11 @@ import pytest
 
 from ledger.errors import StorageError
 from ledger.ledger import Ledger
-from ledger.players import people
+from ledger.players import sqlite_people
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
+from tests.kit.people import connection_of
 from tools.commands import USAGE
 
 NAME = "Wilhelmina Unforgettable"
@@ -91,7 +92,7 @@ def test_a_reader_who_keeps_the_old_bytes_is_told_of(league: Path) -> None:
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM people").fetchall()
         reader.execute("PRAGMA busy_timeout=0")
-        ledger.people._connection.execute("PRAGMA busy_timeout=0")
+        connection_of(ledger.people).execute("PRAGMA busy_timeout=0")
         with pytest.raises(StorageError, match="another process is reading it"):
             ledger.erase(1)
         reader.close()
@@ -103,7 +104,7 @@ def test_an_erase_whose_cleaning_fails_says_that_bytes_may_be_left(
     league: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk is full, say: the row is empty already, so that it must be said what is not done yet."""
-    connect = people._connect
+    connect = sqlite_people._connect
 
     def on_a_full_disk(path: Path, *, read_only: bool = False) -> Any:
         class Full:
@@ -119,10 +120,10 @@ def test_an_erase_whose_cleaning_fails_says_that_bytes_may_be_left(
         return Full()
 
     with monkeypatch.context() as patch:
-        patch.setattr(people, "_connect", on_a_full_disk)
+        patch.setattr(sqlite_people, "_connect", on_a_full_disk)
         done = run("erase", league, NAME, "--yes")
         assert done.code == 1
-        assert "its old bytes may still be in the file: erase again (" in done.err
+        assert "its old bytes may still be there: erase again (" in done.err
         assert "the disk is full" in done.err
     assert "was forgotten before" in run("erase", league, "1", "--yes").err
     assert NAME.encode() not in bytes_of(league)

@@ -21,14 +21,12 @@ import pytest
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.players import people
-from ledger.players import people as people_module
+from ledger.players import sqlite_people
 from ledger.players.people import Person
-from ledger.players.people_layouts import NameFolds, NameSearch
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import source_game
-from tests.kit.people import everybody, marked
+from tests.kit.people import connection_of, everybody, marked
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
 
@@ -95,10 +93,10 @@ def erase_all(path: Path, players: Sequence[int]) -> None:
     """Erase them, the last three one by one; the others as if stopped before the file was cleaned."""
     with Ledger.open(path) as ledger:
         file = ledger.people
-        with sqlite.immediate(file._connection, file.path):
-            file._connection.executemany(people._ERASE, [(player,) for player in players[:-3]])
-            for index in (NameSearch, NameFolds):  # as ``PendingErasures`` does in the same transaction
-                index.take_out(file._connection, players[:-3])
+        with sqlite.immediate(connection_of(file), file.path):
+            connection_of(file).executemany(sqlite_people._ERASE, [(player,) for player in players[:-3]])
+            for index in (file.search, file.folds):  # as ``PendingErasures`` does in the same transaction
+                index.take_out(players[:-3])
         for player in players[-3:]:
             assert ledger.erase(player)
 
@@ -128,7 +126,7 @@ def test_some_then_many_then_all_are_forgotten_in_every_byte(
     path, names = tmp_path / "club.db", marked(count, tail)
     with monkeypatch.context() as patch:
         if written != "as today":  # an earlier release did not set secure_delete when it imported
-            patch.setattr(people_module, "_connect", sqlite.connect)
+            patch.setattr(sqlite_people, "_connect", sqlite.connect)
         imported(path, names, frame=97 if count < 7_000 else 2_000)
     everyone = everybody(beside(path, "people"))
     assert {person.name for person in everyone} == set(names)
@@ -210,7 +208,7 @@ def test_the_same_erase_again_cleans_what_a_stopped_one_left(tmp_path: Path, mon
         other.register("name:new", "New")
         with Ledger.open(path) as ledger:
             with monkeypatch.context() as patch:
-                patch.setattr(people_module.People, "clean_whole", lambda _: None)
+                patch.setattr(sqlite_people.SqlitePeople, "clean_whole", lambda _: None)
                 assert ledger.erase(1)
             assert still_told(tmp_path, everyone[:1]) != NOTHING
             assert not ledger.erase(1)

@@ -13,8 +13,9 @@ from ledger.errors import RejectedError, StorageError
 from ledger.journal import sqlite_store
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players import sealed_names
-from ledger.players.people import People, Person
+from ledger.players import lost_files, sealed_names
+from ledger.players.people import Person
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
@@ -41,7 +42,7 @@ def test_numbers_without_names_are_read_and_recorded_by_number(tmp_path: Path, r
 
 
 def test_a_number_that_the_people_file_gave_to_somebody_is_not_registered_for_another(club_of_four: Path) -> None:
-    with closing(People(beside(club_of_four, "people"))) as people:
+    with closing(SqlitePeople(beside(club_of_four, "people"))) as people:
         people.number({"name:eve": "Eve"}, "2020")  # number 5, whom no entry registered yet
     with Ledger.open(club_of_four) as ledger:
         before = ledger.head()
@@ -56,7 +57,10 @@ def test_a_number_that_the_people_file_gave_to_somebody_is_not_registered_for_an
 def test_a_number_registered_while_it_is_given_out_is_found_before_anybody_gets_it(
     club_of_four: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another program registers the number between the look at the whole file and the giving out."""
+    """Another program registers the number between the look at the whole file and the giving out.
+
+    Where that is done within the journal's write transaction, as everywhere in the library, the other one waits.
+    """
     check = sealed_names.SealedNames._check_all_there
 
     def check_then_other(self: sealed_names.SealedNames) -> None:
@@ -69,7 +73,7 @@ def test_a_number_registered_while_it_is_given_out_is_found_before_anybody_gets_
         Ledger.open(club_of_four) as ledger,
         pytest.raises(StorageError, match=r"1 player .* registered: 5 \(entry 8\)"),
     ):
-        ledger.register("name:eve", "Eve")
+        ledger.names.number({"name:eve": "Eve"}, "2020", ledger.journal.find)
     assert {person.player for person in everybody(beside(club_of_four, "people"))} == {1, 2, 3, 4}
 
 
@@ -161,13 +165,13 @@ def test_names_are_given_up_whole_or_not_at_all(club_of_four: Path, monkeypatch:
 
     with closing(SqliteJournal(club_of_four)) as journal:
         with monkeypatch.context() as patch:
-            patch.setattr(People, "add_nameless", stop)
+            patch.setattr(SqlitePeople, "add_nameless", stop)
             with pytest.raises(KeyboardInterrupt):
-                sealed_names.accept_lost_names(journal, beside(club_of_four, "people"))
+                lost_files.accept_lost_names(journal, beside(club_of_four, "people"))
         assert not beside(club_of_four, "people").exists()
-        assert sealed_names.lost_names(journal, beside(club_of_four, "people")) == 4
-        assert sealed_names.accept_lost_names(journal, beside(club_of_four, "people")) == 4
-        assert sealed_names.lost_names(journal, beside(club_of_four, "people")) == 0
+        assert lost_files.lost_names(journal, beside(club_of_four, "people")) == 4
+        assert lost_files.accept_lost_names(journal, beside(club_of_four, "people")) == 4
+        assert lost_files.lost_names(journal, beside(club_of_four, "people")) == 0
 
 
 def test_the_registered_numbers_are_read_from_the_index_alone(club_of_four: Path) -> None:

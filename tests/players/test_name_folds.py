@@ -9,9 +9,9 @@ import pytest
 
 from ledger.audit.audit import audit
 from ledger.ledger import Ledger
-from ledger.players import people_layouts
+from ledger.players import name_indexes, people_layouts
+from ledger.players.name_indexes import fold
 from ledger.players.people import People
-from ledger.players.people_layouts import fold
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 
@@ -21,7 +21,7 @@ NAMES = ("Ann Ek", "ANN EK", "Иванов Пётр", "иванов пётр", "
 @pytest.fixture(name="club_with_folds")
 def _club_with_folds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Six players, whose names the index has."""
-    monkeypatch.setattr(people_layouts, "_FEW", 0)
+    monkeypatch.setattr(name_indexes, "_FEW", 0)
     path = tmp_path / "club.db"
     with Ledger.create(path) as ledger:
         for number, name in enumerate(NAMES, 1):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
 from ledger.ledger import Ledger
-from ledger.players import people_layouts
-from ledger.players.people import People
+from ledger.players import name_indexes, people_layouts
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
@@ -24,7 +24,7 @@ NAMES = ("Müller, Thomas", "Mullins Anna", "O'Kelly, Albéric", "Ivančević, �
 @pytest.fixture
 def indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A ledger of six players, whose names stand in the index from the first search on."""
-    monkeypatch.setattr(people_layouts, "_FEW", 0)
+    monkeypatch.setattr(name_indexes, "_FEW", 0)
     path = tmp_path / "club.db"
     with Ledger.create(path) as ledger:
         for number, name in enumerate(NAMES, 1):
@@ -60,7 +60,7 @@ def has_index(path: Path) -> bool:
 def test_part_of_a_name_without_case_and_accents(
     indexed: Path, monkeypatch: pytest.MonkeyPatch, part: str, who: list[str], few: int
 ) -> None:
-    monkeypatch.setattr(people_layouts, "_FEW", few)
+    monkeypatch.setattr(name_indexes, "_FEW", few)
     assert sorted(found(indexed, part)) == sorted(who)
     assert has_index(indexed) == (few == 0)
     if who:
@@ -124,7 +124,7 @@ def test_a_file_of_the_layout_before_is_searched_and_brought_up(indexed: Path) -
     with closing(sqlite.connect(people)) as connection:
         connection.execute("DROP TABLE secret")  # which came with layout 5
         connection.execute("PRAGMA user_version=3")
-    with closing(People(people, read_only=True)) as opened:
+    with closing(SqlitePeople(people, read_only=True)) as opened:
         assert len(opened.search.find("mull")) == 3
     assert len(found(indexed, "mull")) == 3
     with closing(sqlite.connect(people)) as connection:
@@ -164,15 +164,15 @@ def test_index_and_names_agree(tmp_path_factory: pytest.TempPathFactory, data: s
     names = data.draw(st.lists(letters, min_size=1, max_size=12))
     part = data.draw(st.text("abéßŁ Ж", min_size=3, max_size=5))
     path = tmp_path_factory.mktemp("agree") / "club.people.db"
-    with closing(People.create(path)) as people:
+    with closing(SqlitePeople.create(path)) as people:
         people.number({f"id:{i}": name for i, name in enumerate(names)}, "2020")
         answers = []
         for few in (1_000, 3, 0):
-            people_layouts._FEW, usual = few, people_layouts._FEW
+            name_indexes._FEW, usual = few, name_indexes._FEW
             try:
                 answers.append(people.search.find(part))
             except MalformedError:
                 answers.append([])
             finally:
-                people_layouts._FEW = usual
+                name_indexes._FEW = usual
     assert answers[0] == answers[1] == answers[2]

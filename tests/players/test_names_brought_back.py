@@ -14,8 +14,8 @@ from ledger.audit.proven import recompute
 from ledger.errors import RejectedError
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players.people import People
-from ledger.players.sealed_names import accept_lost_names
+from ledger.players.lost_files import accept_lost_names
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import beside
 from tests.kit.backups import bytes_of
 from tests.kit.commands import Run
@@ -105,7 +105,7 @@ def test_a_name_that_was_to_be_given_goes_with_the_person(brought_back: Path) ->
         assert ledger.player("1").is_erased
     with Ledger.open(brought_back) as ledger, pytest.raises(RejectedError, match="who player 1 was is forgotten"):
         ledger.rename(1, "Mallory")
-    with closing(People(beside(brought_back, "people"))) as people:
+    with closing(SqlitePeople(beside(brought_back, "people"))) as people:
         assert people.pending.rows() == []
     assert b"Mallory" not in bytes_of(brought_back.parent)
 

@@ -17,9 +17,10 @@ from ledger.imports.reading import frames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import people_layouts
-from ledger.players.people import People, Person, commitment
-from ledger.players.people_layouts import SALT_BYTES
+from ledger.players.people import Person, commitment
+from ledger.players.reasons import SALT_BYTES
 from ledger.players.sealed_names import is_sealed
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import source_games
 from tests.kit.people import everybody
@@ -29,8 +30,8 @@ from tests.kit.tampering import edit
 
 
 @pytest.fixture(name="file")
-def _file(tmp_path: Path) -> Iterator[People]:
-    with closing(People.create(tmp_path / "club.people.db")) as made:
+def _file(tmp_path: Path) -> Iterator[SqlitePeople]:
+    with closing(SqlitePeople.create(tmp_path / "club.people.db")) as made:
         yield made
 
 
@@ -41,7 +42,7 @@ def named(*words: str) -> dict[str, str]:
 # --- numbers ------------------------------------------------------------------------------------------------
 
 
-def test_identities_get_the_next_numbers_in_the_given_order_and_keep_them(file: People) -> None:
+def test_identities_get_the_next_numbers_in_the_given_order_and_keep_them(file: SqlitePeople) -> None:
     first = file.number(named("Bob", "Ann"), "2020")
     assert {person.name: person.player for person in first.values()} == {"Bob": 1, "Ann": 2}
     again = file.number({"name:ann": "Ann Other", "name:zoe": "Zoe", "name:bob": "Bob"}, "2021")
@@ -51,15 +52,15 @@ def test_identities_get_the_next_numbers_in_the_given_order_and_keep_them(file: 
     assert everybody(Path(file.path)) == sorted([*first.values(), again["name:zoe"]])
 
 
-def test_nobody_is_numbered_for_nothing(file: People) -> None:
+def test_nobody_is_numbered_for_nothing(file: SqlitePeople) -> None:
     assert file.number({}, "2020") == {}
     assert file.counts() == (0, 0)
 
 
-def test_another_process_that_was_faster_is_not_numbered_again(file: People) -> None:
+def test_another_process_that_was_faster_is_not_numbered_again(file: SqlitePeople) -> None:
     """Between the look-up and the lock somebody else registers one of them, and a third."""
     writing = file._writing
-    faster = closing(People(file.path))
+    faster = closing(SqlitePeople(file.path))
 
     @contextmanager
     def slowly() -> Iterator[None]:
@@ -80,9 +81,9 @@ def test_another_process_that_was_faster_is_not_numbered_again(file: People) -> 
     ]
 
 
-def test_rows_that_another_process_adds_while_they_are_counted_are_no_damage(file: People) -> None:
+def test_rows_that_another_process_adds_while_they_are_counted_are_no_damage(file: SqlitePeople) -> None:
     names = iter("ABCDEFGH")
-    with closing(People(file.path)) as other:
+    with closing(SqlitePeople(file.path)) as other:
 
         def add(_: str) -> None:  # whenever a statement begins
             other.number(named(next(names)), "2020")
@@ -93,7 +94,7 @@ def test_rows_that_another_process_adds_while_they_are_counted_are_no_damage(fil
     assert rows == highest
 
 
-def test_who_confirms_sees_the_new_ones_and_may_keep_them_out(file: People) -> None:
+def test_who_confirms_sees_the_new_ones_and_may_keep_them_out(file: SqlitePeople) -> None:
     file.number(named("Ann"), "2020")
     seen: list[str | None] = []
 
@@ -109,7 +110,7 @@ def test_who_confirms_sees_the_new_ones_and_may_keep_them_out(file: People) -> N
     assert file.number(named("Carl"), "2020")["name:carl"].player == 2
 
 
-def test_a_number_is_not_given_out_again_after_its_person_was_erased(file: People) -> None:
+def test_a_number_is_not_given_out_again_after_its_person_was_erased(file: SqlitePeople) -> None:
     file.number(named("Ann", "Bob"), "2020")
     assert file.erasures.begin([2], "ledger") == 1
     assert file.number(named("Bob"), "2021")["name:bob"].player == 3
@@ -126,7 +127,7 @@ def assert_whole_and_nobody_elses(persons: Sequence[Person]) -> None:
     assert len(set(pieces)) == len(pieces) == 9 * len(salts)
 
 
-def test_the_salts_of_one_call_are_whole_and_nobody_elses(file: People) -> None:
+def test_the_salts_of_one_call_are_whole_and_nobody_elses(file: SqlitePeople) -> None:
     file.number({f"name:{i}": f"{i}" for i in range(2_000)}, "2020")
     assert SALT_BYTES == 16
     assert_whole_and_nobody_elses(everybody(Path(file.path)))
@@ -154,7 +155,7 @@ def test_the_salts_of_many_calls_imports_and_processes_are_whole_and_nobody_else
 def test_the_same_person_has_another_salt_in_every_ledger(tmp_path: Path) -> None:
     salts: list[Person] = []
     for number in range(20):
-        with closing(People.create(tmp_path / f"{number}.db")) as file:
+        with closing(SqlitePeople.create(tmp_path / f"{number}.db")) as file:
             salts += file.number(named("Ann"), "2020").values()
     assert_whole_and_nobody_elses(salts)
 
@@ -183,7 +184,7 @@ def test_every_bit_of_the_salt_and_every_part_of_the_name_counts() -> None:
 # --- rows without names -------------------------------------------------------------------------------------
 
 
-def test_rows_without_names_are_all_kept_or_none(file: People) -> None:
+def test_rows_without_names_are_all_kept_or_none(file: SqlitePeople) -> None:
     file.number(named("Ann"), "2020")
     file.add_nameless({4: "2019", 2: "2018-05"})
     assert everybody(Path(file.path))[1:] == [
@@ -198,7 +199,7 @@ def test_rows_without_names_are_all_kept_or_none(file: People) -> None:
     assert file.number(named("Bob"), "2021")["name:bob"].player == 5
 
 
-def test_people_with_names_come_in_order_from_either_end(file: People) -> None:
+def test_people_with_names_come_in_order_from_either_end(file: SqlitePeople) -> None:
     file.number({f"name:{i}": f"{i}" for i in range(1, 101)}, "2020")
     assert file.erasures.begin((1, 2, 50, 100), "ledger") == 4
     low = [person.player for block in file.salted() for person in block]
@@ -211,7 +212,7 @@ def test_people_with_names_come_in_order_from_either_end(file: People) -> None:
 # --- what the file holds ------------------------------------------------------------------------------------
 
 
-def test_a_file_put_together_from_two_copies_is_found_by_its_index(file: People, tmp_path: Path) -> None:
+def test_a_file_put_together_from_two_copies_is_found_by_its_index(file: SqlitePeople, tmp_path: Path) -> None:
     file.number(named("Ann", "Bob"), "2020")
     file.close()
     edit(
@@ -228,10 +229,10 @@ def test_a_file_put_together_from_two_copies_is_found_by_its_index(file: People,
         f"UPDATE sqlite_master SET sql = '{people_layouts.PEOPLE.strip().rstrip(';')}' WHERE name = 'people'",
         "INSERT INTO sqlite_master VALUES ('index', 'sqlite_autoindex_people_1', 'people', 3, NULL)",
     )
-    with closing(People(tmp_path / "club.people.db")) as again, pytest.raises(CorruptError, match="from two"):
+    with closing(SqlitePeople(tmp_path / "club.people.db")) as again, pytest.raises(CorruptError, match="from two"):
         again.counts()
 
 
-def test_names_are_written_so_that_nothing_is_left_where_they_were(file: People) -> None:
+def test_names_are_written_so_that_nothing_is_left_where_they_were(file: SqlitePeople) -> None:
     asked = [file._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("secure_delete", "temp_store")]
     assert asked == [1, 2]  # on; in memory

@@ -13,13 +13,13 @@ from ledger.audit.audit import audit
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.facts.events import Decision
 from ledger.ledger import Ledger
-from ledger.players.people import People
 from ledger.players.people_layouts import LAYOUT
 from ledger.players.reasons import MAX_REASON, reason_faults
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.backups import bytes_of
-from tests.kit.people import make_layout
+from tests.kit.people import connection_of, make_layout
 from tests.kit.reasons import erase_reasons, kept_reasons, left_behind, propose, size_of
 from tests.kit.tampering import execute
 
@@ -164,7 +164,7 @@ def test_a_reader_who_keeps_the_old_bytes_is_told_of(club_of_one_reason: Path) -
         (sealed,) = propose(ledger, WHISTLE)
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM people").fetchall()
-        ledger.people._connection.execute("PRAGMA busy_timeout=0")
+        connection_of(ledger.people).execute("PRAGMA busy_timeout=0")
         with pytest.raises(StorageError, match="another process is reading it"):
             ledger.people.reasons.erase(ledger.journal.writing(), [sealed])
     assert erase_reasons(club_of_one_reason, sealed) == 0
@@ -203,7 +203,7 @@ def test_a_file_of_an_earlier_layout_has_no_reasons_and_is_brought_up_by_the_fir
     with Ledger.open(pair_club) as ledger:
         propose(ledger, WHISTLE)
         assert ledger.rename(2, "Robert")
-    with closing(People(people, read_only=True)) as file:
+    with closing(SqlitePeople(people, read_only=True)) as file:
         assert file._connection.execute("PRAGMA user_version").fetchone() == (LAYOUT,)
     assert kept_reasons(pair_club) == [(1, "proposal:1@1", WHISTLE)]
     assert audit(pair_club).falsehoods == ()

@@ -18,7 +18,7 @@ from ledger.imports.reading import frames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import erasing
-from ledger.players.people import People
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import beside
 from tests.kit.backups import bytes_of
 from tests.kit.clubs import ClubOfTwo, copied
@@ -186,7 +186,7 @@ def test_one_that_was_stopped_before_its_entry_is_recorded_by_whoever_writes_nex
 def test_one_whose_old_bytes_are_still_there_is_cleaned_by_the_next_command(
     pair_club: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop(pair_club, monkeypatch, People, "clean_whole")
+    stop(pair_club, monkeypatch, SqlitePeople, "clean_whole")
     assert (erasures(pair_club), pending(pair_club)) == ([("eve", 1)], {1: "eve"})
     assert audit(pair_club).falsehoods == ()
     Ledger.open(pair_club).close()

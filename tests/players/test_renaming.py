@@ -17,7 +17,7 @@ from ledger.imports.reading import frames
 from ledger.journal.listing import JournalEntry
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players import sealed_names
+from ledger.players import lost_files
 from ledger.players.people import Person, commitment
 from ledger.players.people_layouts import LAYOUT
 from ledger.players.sealed_names import latest_commitments, renamed_players, sealings
@@ -289,7 +289,7 @@ def test_lost_names_are_not_given_up_beside_an_older_name(club_with_an_older_nam
     with closing(SqliteJournal(club_with_an_older_name)) as journal:
         from_before = r"has the name from before entry 8 .*; nothing was written"
         with pytest.raises(StorageError, match=from_before):
-            sealed_names.accept_lost_names(journal, beside(club_with_an_older_name, "people"))
+            lost_files.accept_lost_names(journal, beside(club_with_an_older_name, "people"))
     assert everybody(beside(club_with_an_older_name, "people")) == people
 
 

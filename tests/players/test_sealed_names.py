@@ -21,6 +21,7 @@ from ledger.ledger import Ledger
 from ledger.players import sealed_names
 from ledger.players.people import People, Person
 from ledger.players.sealed_names import is_sealed
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import beside
 from ledger.testing import MemoryJournal
 from ledger.testing.kit import record
@@ -103,7 +104,7 @@ def test_one_row_that_was_lost_in_the_middle_is_found(club_of_four: Path) -> Non
 
 def test_people_whom_no_entry_registered_are_no_loss(club_of_four: Path) -> None:
     """A crash between the two files leaves them: their numbers are used when they come again."""
-    with closing(People(beside(club_of_four, "people"))) as people:
+    with closing(SqlitePeople(beside(club_of_four, "people"))) as people:
         people.number({"name:eve": "Eve", "name:finn": "Finn"}, "2020")
     import_wins(club_of_four, ("Finn", "Gus"))
     with Ledger.open(club_of_four) as ledger:
@@ -114,9 +115,9 @@ def test_people_whom_no_entry_registered_are_no_loss(club_of_four: Path) -> None
 
 def test_a_repeated_register_looks_at_the_whole_file_once(club_of_four: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
-    counts, keys = People.counts, SqliteJournal.keys
+    counts, keys = SqlitePeople.counts, SqliteJournal.keys
 
-    def seen_counts(people: People) -> tuple[int, int]:
+    def seen_counts(people: SqlitePeople) -> tuple[int, int]:
         looked.append("people")
         return counts(people)
 
@@ -124,7 +125,7 @@ def test_a_repeated_register_looks_at_the_whole_file_once(club_of_four: Path, mo
         looked.append(f"journal {first}")
         return keys(journal, first, last)
 
-    monkeypatch.setattr(People, "counts", seen_counts)
+    monkeypatch.setattr(SqlitePeople, "counts", seen_counts)
     monkeypatch.setattr(SqliteJournal, "keys", seen_keys)
     with Ledger.open(club_of_four) as ledger, Ledger.open(club_of_four) as other:
         for i in range(20):
@@ -265,7 +266,7 @@ def test_numbers_are_read_and_the_audit_lists_all_falsehoods_of_a_foreign_file(
 
 def test_only_the_highest_number_tells_a_file_of_a_ledger_that_parted_ways(club_with_older_names: Path) -> None:
     """Two ledgers that were one: their first players are the same."""
-    with closing(People(beside(club_with_older_names, "people"))) as people:
+    with closing(SqlitePeople(beside(club_with_older_names, "people"))) as people:
         people.number({"name:zoe": "Zoe", "name:yan": "Yan", "name:xia": "Xia"}, "2020")
     with (
         Ledger.open(club_with_older_names) as ledger,
@@ -280,7 +281,7 @@ def test_people_without_entry_and_erased_ones_at_the_ends_hide_nothing(club_of_f
     with Ledger.open(club_of_four) as ledger:
         ledger.erase(1)
         ledger.erase(4)
-    with closing(People(beside(club_of_four, "people"))) as people:
+    with closing(SqlitePeople(beside(club_of_four, "people"))) as people:
         people.number({f"name:n{i}": f"N{i}" for i in range(100)}, "2020")  # whom no entry registered
     for player, entry in ((2, 3), (3, 5)):
         execute(beside(club_of_four, "people"), f"UPDATE people SET name = name || '!' WHERE player = {player}")
@@ -300,11 +301,13 @@ def test_people_without_entry_and_erased_ones_at_the_ends_hide_nothing(club_of_f
 @pytest.fixture(name="journal_and_people")
 def _journal_and_people(tmp_path: Path) -> Iterator[tuple[MemoryJournal, People]]:
     journal = MemoryJournal()
-    with closing(People.create(tmp_path / "people.db")) as people:
+    with closing(SqlitePeople.create(tmp_path / "people.db")) as people:
         yield journal, people
 
 
-def test_names_are_compared_over_any_store_of_the_journal(journal_and_people: tuple[MemoryJournal, People]) -> None:
+def test_names_are_compared_over_any_store_of_the_journal(
+    journal_and_people: tuple[MemoryJournal, People],
+) -> None:
     journal, people = journal_and_people
     sealed = sealed_names.SealedNames(journal, people)
     numbered = sealed.number({"name:ann": "Ann"}, "2020", journal.find)

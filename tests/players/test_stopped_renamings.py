@@ -23,8 +23,9 @@ from ledger.imports.reading import frames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import renaming
-from ledger.players.people import PendingNames, People
-from ledger.players.sealed_names import accept_lost_names, is_sealed, latest_commitments, lost_names
+from ledger.players.lost_files import accept_lost_names, lost_names
+from ledger.players.sealed_names import is_sealed, latest_commitments
+from ledger.players.sqlite_people import SqlitePendingNames, SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import copied
@@ -44,7 +45,7 @@ class _StoppedError(BaseException):
 @pytest.fixture(name="stopped_renaming")
 def _stopped_renaming(pair_club: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The process ended when the journal had sealed the name: it did not reach its player."""
-    stop(pair_club, monkeypatch, PendingNames, "give")
+    stop(pair_club, monkeypatch, SqlitePendingNames, "give")
     assert [person.name for person in everybody(beside(pair_club, "people"))] == [OLD_NAME, "Bob"]
     return pair_club
 
@@ -177,7 +178,7 @@ def test_whoever_writes_next_completes_it(way: str, stopped_renaming: Path) -> N
 def test_one_that_was_stopped_before_the_old_name_was_cleaned_away_is_cleaned_next(
     pair_club: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop(pair_club, monkeypatch, People, "clean_soon")
+    stop(pair_club, monkeypatch, SqlitePeople, "clean_soon")
     assert waiting(pair_club) == [(1, 1, NEW_NAME)]
     assert everybody(beside(pair_club, "people"))[0].name == NEW_NAME
     assert audit(pair_club).falsehoods == ()
@@ -186,8 +187,8 @@ def test_one_that_was_stopped_before_the_old_name_was_cleaned_away_is_cleaned_ne
 
 
 def test_erasing_forgets_the_name_that_was_to_be_given(pair_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop(pair_club, monkeypatch, PendingNames, "give")
-    with closing(People(beside(pair_club, "people"))) as people:
+    stop(pair_club, monkeypatch, SqlitePendingNames, "give")
+    with closing(SqlitePeople(beside(pair_club, "people"))) as people:
         assert people.erasures.begin([1], "ledger")
         people.clean_whole()
     assert waiting(pair_club) == []

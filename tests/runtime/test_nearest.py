@@ -8,7 +8,7 @@ import pytest
 
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
-from ledger.players.people import People
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.nearest import choice_of, did_you_mean, nearest
 
 POOLS = ("standard", "rapid", "blitz", "bullet")
@@ -65,7 +65,7 @@ def test_who_was_erased_is_suggested_to_nobody(club_of_names: Ledger) -> None:
 
 
 def test_of_many_people_those_are_compared_that_begin_alike(tmp_path: Path) -> None:
-    people = People.create(tmp_path / "people.db")
+    people = SqlitePeople.create(tmp_path / "people.db")
     people.number({f"id:{i}": f"Player {i}" for i in range(6_000)} | {"id:x": "Zorro Ann"}, "2020")
     assert people.like("Zoro Ann") == ["Zorro Ann"]
     assert people.like("Ann") == ["Zorro Ann"]

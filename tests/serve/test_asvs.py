@@ -15,7 +15,7 @@ import pytest
 
 from ledger.facts.events import Role
 from ledger.journal import checkpoints, tokens, tokens_file
-from ledger.players import people_layouts
+from ledger.players import people, reasons
 from tests.kit.code import sources, tree_of
 from tests.kit.places import ROOT
 from tests.kit.served import Get
@@ -116,7 +116,7 @@ def test_cryptography_is_that_of_known_libraries() -> None:
 
 def test_what_must_not_be_guessed_is_drawn_by_the_system() -> None:
     sizes = (tokens.SECRET_BYTES, tokens.SALT_BYTES, tokens_file.KEY_BYTES, checkpoints.SEED_BYTES,
-             people_layouts.SALT_BYTES, people_layouts.SECRET_BYTES)  # fmt: skip
+             reasons.SALT_BYTES, people.SECRET_BYTES)  # fmt: skip
     assert min(sizes) * 8 >= 128
     for module, path in sources("ledger", "tools").items():
         if module.startswith(("ledger.journal", "ledger.players", "ledger.policies", "tools.serve", "tools.commands")):

@@ -9,8 +9,8 @@ from pathlib import Path
 from ledger.answers.rankings import RankingChoice, ranking_in_full
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.ledger import Ledger
-from ledger.players.people import People
-from ledger.players.people_layouts import in_words
+from ledger.players.name_indexes import in_words
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import queries
 
 from .datasets import GameSet
@@ -50,7 +50,7 @@ def _last_rows(ledger: Ledger, at: str) -> int:
 
 def search_lines(folder: Path, rounds: int, players: int) -> Iterator[Line]:
     """Parts of made-up names among so many, by the index."""
-    people = People.create(folder / "club.people.db")
+    people = SqlitePeople.create(folder / "club.people.db")
     for first in range(0, players, 100_000):
         block = range(first, min(first + 100_000, players))
         people.number({f"id:{i}": f"Family{i % 70_000}, Given{i % 9_000}" for i in block}, "2024")
@@ -60,12 +60,12 @@ def search_lines(folder: Path, rounds: int, players: int) -> Iterator[Line]:
     people.close()
 
 
-def _searches(people: People) -> None:
+def _searches(people: SqlitePeople) -> None:
     for part in PARTS * TIMES:
         people.search.find(part)
 
 
-def _bare_searches(people: People) -> None:
+def _bare_searches(people: SqlitePeople) -> None:
     for part in PARTS * TIMES:
         asked = " AND ".join(f'"{word}"' for word in in_words(part).split())
         people._connection.execute(_BARE_SEARCH, (asked,)).fetchall()

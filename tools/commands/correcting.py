@@ -17,7 +17,6 @@ from ledger.errors import BatchError
 from ledger.facts.events import Decision
 from ledger.imports.files import open_source
 from ledger.ledger import Ledger
-from ledger.runtime.ledger_files import beside
 
 from .. import limits, output
 from ..groups import Suggesting
@@ -214,8 +213,10 @@ def erase_reason(db_path: str, number: int, by: str | None, token_file: str | No
     with Ledger.open(db_path) as ledger:
         confirmed(f"Erase the reasons of proposal {number} for good?", yes=yes)
         erased = ledger.corrections.erase_reasons(number, by=by, token=token_given(ledger, token_file))
+        names = ledger.names.file
+        where, copies = names.path, names.copies()
     outcome = counted(erased, "reason") + " erased" if erased else "no reason was known any more"
-    output.remark(f"{beside(db_path, 'people')}: proposal {number}: {outcome}; copies of this file may still tell")
+    output.remark(f"{where}: proposal {number}: {outcome}; {copies}")
 
 
 def _decision(name: str, decision: Decision, words: str) -> click.Command:

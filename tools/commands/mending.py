@@ -12,7 +12,7 @@ from ledger.journal.checkpoints import refuse_another_history
 from ledger.journal.rules import check_acceptance, recorded_text
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players.sealed_names import accept_lost_names, lost_names
+from ledger.players.lost_files import accept_lost_names, lost_names
 from ledger.runtime.ledger_files import beside
 
 from .. import output

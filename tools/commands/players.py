@@ -19,7 +19,6 @@ from ledger.imports.players.fide import KINDS
 from ledger.imports.players.formats import FORMATS
 from ledger.journal import rules
 from ledger.ledger import Ledger
-from ledger.runtime.ledger_files import beside
 
 from .. import output
 from ..progress import Bars, ReadingBar
@@ -213,8 +212,7 @@ def rename(db_path: str, player: str, name: str, actor: str) -> None:
         output.remark(f"player {person.player} ({person.identity}) is {person.name} {word}; head {ledger.head()}")
         if not renamed.is_forgotten:
             output.remark(
-                f"{beside(db_path, 'people')}: another process is reading it, so its log still holds the old name: "
-                "the next command takes it away"
+                f"{ledger.names.file.path}: {ledger.names.file.STILL_READ} the old name: the next command takes it away"
             )
 
 

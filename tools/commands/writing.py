@@ -87,11 +87,13 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
             confirmed(f"Erase {' merged with '.join(known)} for good?", yes=yes)
         erased = ledger.erase(person.player, **recorded_by(ledger, actor))
         remaining = _keys_to_try(ledger, person.player)
+        names = ledger.names.file
+        where, copies = names.path, names.copies()
     called = f"players {', '.join(map(str, numbers))} were" if numbers[1:] else f"player {person.player} was"
     outcome = f"who {called} {'is forgotten' if erased else 'was forgotten before'}"
     output.remark(
-        f"{beside(db_path, 'people')}: {outcome}; copies of this file may still tell, and an import of a file that "
-        "names the person and tells of other games brings the name back, under a new number"
+        f"{where}: {outcome}; {copies}, and an import of a file that names the person and tells of other games brings "
+        "the name back, under a new number"
     )
     if remaining:
         output.remark(remaining)

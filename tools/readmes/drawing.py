@@ -16,7 +16,7 @@ from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.players.people_layouts import SECRET_BYTES
+from ledger.players.people import SECRET_BYTES
 
 from .. import output
 from ..sample.__main__ import FILE

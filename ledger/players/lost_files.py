@@ -1,0 +1,57 @@
+"""A people file that lost names, or is lost itself: how many are gone, and how a ledger goes on without them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from ledger.errors import StorageError
+from ledger.journal import Journal
+from ledger.players.sealed_names import go_on_without, lost_players, refuse_strangers, registrations
+from ledger.players.sqlite_people import SqlitePeople
+from ledger.runtime import sqlite
+
+
+def lost_names(journal: Journal, path: str | Path) -> int:
+    """How many registered players have no row in the people file at *path*, which may be missing itself.
+
+    Raises:
+        StorageError: people in it are not whom the journal registered, or only its log is left.
+    """
+    if not Path(path).exists():
+        _refuse_log_alone(path)
+        return len(registrations(journal))
+    with closing(SqlitePeople(path, read_only=True)) as people:
+        refuse_strangers(journal, people)
+        return len(lost_players(journal, people))
+
+
+def accept_lost_names(journal: Journal, path: str | Path) -> int:
+    """Go on without the names that are lost: their players count as erased; games and ratings stay.
+
+    A people file that is missing is made anew. Returns the number of players whose names were lost.
+
+    Raises:
+        StorageError: as ``lost_names``; nothing was written.
+    """
+    with journal.writing():  # nobody registers a player meanwhile
+        if Path(path).exists():
+            with closing(SqlitePeople(path)) as people:
+                return go_on_without(journal, people)
+        _refuse_log_alone(path)
+        # with some of the rows it would be taken for the true file
+        with sqlite.whole(path) as making, closing(SqlitePeople.create(making)) as people:
+            return go_on_without(journal, people)
+
+
+def _refuse_log_alone(path: str | Path) -> None:
+    """A new file would take the log of the missing one for its own."""
+    # SQLite folds in whatever log bears the name of the file
+    for ending in ("-wal", "-journal"):
+        log = Path(f"{path}{ending}")
+        if log.exists() and log.stat().st_size:
+            raise StorageError(
+                str(log),
+                "is the log of the people file that is missing and may hold names: put the file back beside "
+                "it, or move the log aside, too; nothing was written",
+            )

@@ -1,0 +1,196 @@
+"""Two indexes of the names that stand beside the people: whole names, whatever the case of letters, and parts of names.
+
+An index follows from the names: the first who asks in a store of many people makes it, each later one adds who came
+since, so that recording players costs nothing more. Renaming and erasing take the old name out of it in their own
+transaction. Where it cannot be written, or lacks players, the names themselves are read. A store without it is whole.
+What is the same in every store is told here, that is who is found, and in which order.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, suppress
+from typing import NamedTuple
+
+from ledger.errors import LedgerError, MalformedError
+from ledger.facts.person_names import folded
+
+SHORTEST = 3  # letters of a part that is searched by the index
+_PATIENCE = 1.0  # seconds to wait for another writer
+_CHUNK = 100_000  # names that enter the index in one transaction
+_FEW = 2_000  # names that are read each time rather than brought into the index
+
+
+def fold(name: str) -> str:
+    """A name as it is compared: in small letters, with single blanks."""
+    return " ".join(name.lower().split())
+
+
+def in_words(name: str) -> str:
+    """A name as the index of parts has it: its words without case and accents, divided by blanks."""
+    return " ".join(folded(name).words)
+
+
+class Match(NamedTuple):
+    """A player whose name was found."""
+
+    player: int
+    identity: str
+    name: str
+
+
+class NameIndex(ABC):
+    """One index of the names of one store."""
+
+    @staticmethod
+    @abstractmethod
+    def form(name: str) -> str:
+        """What the index holds of a name."""
+
+    @abstractmethod
+    def reached(self) -> int:
+        """The highest number in the index; 0 where there is none, or the store is too old to have one."""
+
+    @abstractmethod
+    def _writing(self, patience: float) -> AbstractContextManager[None]:
+        """A write transaction on the store that waits so many seconds for others."""
+
+    @abstractmethod
+    def _later(self, player: int, most: int) -> list[tuple[int, str]]:
+        """Number and name of those who are stored after a number, in order of the numbers, whoever is shown."""
+
+    @abstractmethod
+    def _stored(self, players: Sequence[int]) -> list[tuple[int, str]]:
+        """The same of some players."""
+
+    @abstractmethod
+    def _enter(self, forms: Iterable[tuple[int, str]]) -> None:
+        """Take forms of names into the index, by number, within the write transaction; a missing one is made."""
+
+    @abstractmethod
+    def _leave(self, players: Sequence[int]) -> None:
+        """Take players out of the index, within the write transaction."""
+
+    def take_out(self, players: Sequence[int]) -> None:
+        """Take names out of the index, within the caller's transaction; who is named still enters anew.
+
+        Args:
+            players: numbers of those whose rows are changed already.
+        """
+        reached = self.reached()
+        if reached:
+            self._leave(players)
+            # Whoever is beyond what the index reached enters with the others: taken in now, those between would be
+            # passed over.
+            rows = self._stored([player for player in players if player <= reached])
+            self._enter((player, self.form(name)) for player, name in rows)
+
+    def lacks_many(self) -> bool:
+        """Whether so many names are not in the index that whoever asks it reads many."""
+        return len(self._later(self.reached(), _FEW + 1)) > _FEW
+
+    def bring_up(self) -> None:
+        """Take who came since into the index, if they are many; where the store cannot be written they are read."""
+        with suppress(LedgerError):
+            while self.lacks_many():
+                with self._writing(_PATIENCE):
+                    rows = self._later(self.reached(), _CHUNK)
+                    self._enter((player, self.form(name)) for player, name in rows)
+
+
+class NameFolds(NameIndex):
+    """Who bears which whole name in one store."""
+
+    @staticmethod
+    def form(name: str) -> str:
+        """The folded name."""
+        return fold(name)
+
+    @abstractmethod
+    def _names(self, player: int) -> list[tuple[int, str]]:
+        """Number and name of everybody after a number, as they are shown, in order of the numbers."""
+
+    @abstractmethod
+    def _indexed(self, forms: Sequence[str]) -> Iterable[int]:
+        """The numbers of all who bear one of these folded names, as the index has it."""
+
+    @abstractmethod
+    def _names_of(self, players: Sequence[int]) -> list[tuple[int, str]]:
+        """Number and name of some players, as they are shown."""
+
+    @abstractmethod
+    def _pending(self) -> Iterable[int]:
+        """The players for whom names wait, which may be shown as theirs already."""
+
+    def everybody(self) -> dict[str, list[int]]:
+        """By folded name, the numbers of all who bear it, ascending; all names are read."""
+        return _by_name(self._names(0))
+
+    def bearers(self, names: Iterable[str]) -> dict[str, list[int]]:
+        """The same of some names, folded; names that nobody bears are left out."""
+        forms = list(names)
+        reached = self.reached()
+        rows = self._names(reached)
+        if reached:
+            numbers = {*self._indexed(forms), *self._pending()}
+            rows += self._names_of([player for player in numbers if player <= reached])
+        bearers = _by_name(sorted(rows))
+        return {name: bearers[name] for name in forms if name in bearers}
+
+
+def _by_name(rows: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
+    bearers: dict[str, list[int]] = {}
+    for player, name in rows:
+        bearers.setdefault(fold(name), []).append(player)
+    return bearers
+
+
+class NameSearch(NameIndex):
+    """The search by a part of a name in one store: an index of three letters on end."""
+
+    @staticmethod
+    def form(name: str) -> str:
+        """The words of the name."""
+        # They are folded before they enter the index, so that it need not fold them by rules of its own.
+        return in_words(name)
+
+    @abstractmethod
+    def _after(self, player: int) -> list[Match]:
+        """Everybody after a number, as they are shown."""
+
+    @abstractmethod
+    def _holding(self, words: Sequence[str]) -> list[Match]:
+        """Whose words the index says hold all of these, each of three letters or more; as they are shown."""
+
+    def find(self, part: str) -> list[Match]:
+        """Who has a name with all words of *part* in it, or parts of words; case and accents do not count.
+
+        Names that begin with *part* come first, each in the order of the names.
+
+        Args:
+            part: of a name; one of its words has three letters or more.
+
+        Raises:
+            MalformedError: no word of it is long enough.
+        """
+        words = folded(part[:1_000]).words
+        if not any(len(word) >= SHORTEST for word in words):
+            message = f"search {part[:60]!r}: give {SHORTEST} letters on end or more; a whole name is found by 'show'"
+            raise MalformedError([message])
+        self.bring_up()
+        begins = part.strip().casefold()
+        return sorted(
+            self._matches(words),
+            key=lambda match: (not match.name.casefold().startswith(begins), match.name, match.player),
+        )
+
+    def _matches(self, words: Sequence[str]) -> list[Match]:
+        reached = self.reached()
+        matches, rest = list[Match](), self._after(reached)
+        if reached:
+            matches = self._holding([word for word in words if len(word) >= SHORTEST])
+            # three letters on end know nothing of a word of two letters
+            if min(map(len, words)) < SHORTEST:
+                matches, rest = [], [*matches, *rest]
+        return matches + [match for match in rest if all(word in in_words(match.name) for word in words)]

@@ -1,0 +1,697 @@
+"""The names of a ledger on a server of PostgreSQL, in a schema of their own beside the journal's.
+
+A write transaction takes a lock by a number (that of the table of people) until it commits. Where the connection is
+that of a journal, and a write transaction is open there, what is written to the names belongs to that one: newcomers
+get their numbers, reasons are kept and people are forgotten in the transaction of the entries that say so. The tables
+and roles are told in ``postgres_layout``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from struct import pack
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ledger.errors import StorageError
+from ledger.journal.postgres_tables import Roles
+from ledger.players import people
+from ledger.players.name_indexes import Match, NameFolds, NameIndex, NameSearch
+from ledger.players.people import Pending, PendingErasures, PendingNames, People, Person
+from ledger.players.postgres_layout import WITH_NAMES, check, foreign_objects, schema_of, statements
+from ledger.players.reasons import KeptReason, Reasons
+from ledger.runtime import postgres
+from ledger.runtime.lazy import psycopg
+from ledger.runtime.postgres import quoted
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+WRITER_SECONDS = 60.0  # how long a writer waits for another before it says so
+READER_SECONDS = 10.0  # how long an erasure waits for transactions that began before it
+_PAUSE = 0.2  # seconds between two looks whether they are over
+_KEPT_CHANGES = 1_000  # of others, that a session may have missed without counting as another one's file
+_COLUMNS = "player, identity, name, salt, joined_at"
+# How the server tells that a table written anew holds rows of before, which somebody may still read.
+_KEPT_ROWS = re.compile(r"(\d+)")
+
+
+Begin = Callable[[float | None], AbstractContextManager[None]]
+
+
+class NamesDatabase:
+    """How one store reaches its database, and how it reads the people there.
+
+    Attributes:
+        place: database and schema as messages name them, without a password.
+        schema: of the names, quoted.
+        sealed: salts of the names that wait and that the journal sealed.
+        hidden: numbers of those who were erased.
+    """
+
+    def __init__(self, connect: Callable[[], Connection[Any]], place: str, schema: str) -> None:
+        """Take what gives the connection, which begins no transaction by itself; the same one until it is lost."""
+        self.connect, self.place, self.schema = connect, place, schema
+        self.sealed: set[bytes] = set()
+        self.hidden: set[int] = set()
+
+    def rows(self, query: str, **values: object) -> list[Any]:
+        """The rows of a query, in which ``{s}`` is the schema and ``{people}`` the people as they are to be read."""
+        values |= {"sealed": list(self.sealed), "hidden": list(self.hidden)}
+        with postgres.storage_errors(self.place):
+            return self.connect().execute(self._sql(query), values, binary=True).fetchall()
+
+    def run(self, statement: str, **values: object) -> int:
+        """How many rows a statement touched, within a write transaction."""
+        return self.connect().execute(self._sql(statement), values).rowcount
+
+    def _sql(self, query: str) -> Any:
+        shown = _AS_SHOWN if self.sealed or self.hidden else "{s}.people AS people"
+        return query.replace("{people}", shown).replace("{s}", self.schema)
+
+    def copy(self, table: str, columns: str, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+        """Add rows by a binary COPY, within a write transaction; how many the table took."""
+        statement: Any = f"COPY {self.schema}.{table}({columns}) FROM STDIN (FORMAT BINARY)"
+        with self.connect().cursor() as cursor:
+            with cursor.copy(statement) as copy:
+                copy.set_types(types)
+                for row in rows:
+                    copy.write_row(row)
+            return cursor.rowcount
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a transaction is open."""
+        return bool(self.connect().info.transaction_status != psycopg.pq.TransactionStatus.IDLE)
+
+
+# A row that somebody else brings to its end meanwhile is gone from the table, and the player's own row says the same.
+_AS_SHOWN = """
+(SELECT p.player, CASE WHEN h.is_shown THEN p.identity END AS identity,
+  CASE WHEN h.is_shown THEN coalesce(r.name, p.name) END AS name,
+  CASE WHEN h.is_shown THEN coalesce(r.salt, p.salt) END AS salt, p.joined_at
+FROM {s}.people p CROSS JOIN LATERAL (SELECT p.player <> ALL(%(hidden)s::bigint[]) AS is_shown) h
+LEFT JOIN {s}.renaming r ON r.player = p.player AND p.salt IS NOT NULL AND r.salt = ANY(%(sealed)s::bytea[])) AS people
+"""
+
+
+class PostgresPeople(People):
+    """The names of one ledger on a server."""
+
+    STILL_READ = (
+        "a transaction that began before is still open on the server, or on a standby that reports to it: have it "
+        "ended (pg_stat_activity, pg_prepared_xacts); until then the tables hold"
+    )
+
+    def __init__(self, address: str, schema: str, *, connect: Callable[[], Connection[Any]] | None = None) -> None:
+        """Open the names.
+
+        Args:
+            address: of the database, as libpq has it.
+            schema: of the journal.
+            connect: what gives the connection of the journal, whose write transactions the names share then. In such
+                a transaction it must have sent by then what the journal's writer holds back, so that it is not undone
+                with a part that fails, and refuse where the connection was lost. By default the names have their own.
+
+        Raises:
+            StorageError: they cannot be reached, are not there, or not ours.
+        """
+        self.path = f"{postgres.shown(address)}, schema {schema_of(schema)}"
+        self._own = None if connect else postgres.connect(address)
+        self._database = NamesDatabase(connect or self._own_connection, self.path, quoted(schema_of(schema)))
+        self._schema = schema
+        self._writer = secrets.randbits(62)
+        self._version = 0
+        part = (self._database, self._writing)
+        self.search = PostgresNameSearch(*part)
+        self.folds = PostgresNameFolds(*part)
+        self.pending = PostgresPendingNames(*part, self._out_of_indexes)
+        self.erasures = PostgresPendingErasures(*part, self._out_of_indexes)
+        self.reasons = PostgresReasons(*part, self.clean_whole)
+        try:
+            check(self._database.connect(), self.path, schema)
+            # the last change that was seen
+            ((self._seen,),) = self._database.rows("SELECT coalesce(max(number), 0) FROM {s}.changes")
+        except BaseException:
+            self.close()
+            raise
+
+    def _own_connection(self) -> Connection[Any]:
+        assert self._own is not None
+        return self._own
+
+    @classmethod
+    def create(
+        cls,
+        address: str,
+        schema: str,
+        secret: bytes | None = None,
+        *,
+        roles: Roles | None = None,
+        connect: Callable[[], Connection[Any]] | None = None,
+    ) -> PostgresPeople:
+        """Make an empty schema of names with a secret, a new one where none is given, and open it.
+
+        The address is of somebody who may make roles and schemas; what is made ``postgres_layout`` tells.
+
+        Raises:
+            StorageError: there is such a schema, or this role may not make one.
+        """
+        names, place = schema_of(schema), f"{postgres.shown(address)}, schema {schema_of(schema)}"
+        connection = connect() if connect else postgres.connect(address)
+        try:
+            with postgres.storage_errors(place), connection.transaction():
+                row = connection.execute("SELECT to_regnamespace(%s) IS NULL", [quoted(names)]).fetchone()
+                if row != (True,):
+                    raise StorageError(place, "exists already; names are never overwritten: give another schema")
+                secret_kept = f"INSERT INTO {quoted(names)}.secret VALUES (1, %s)"
+                for statement in statements(schema, roles or Roles.of(names)):
+                    connection.execute(statement.encode())
+                connection.execute(secret_kept.encode(), [secret or people.new_secret()])
+        finally:
+            if connect is None:
+                connection.close()
+        return cls(address, schema, connect=connect)
+
+    def close(self) -> None:
+        """Release the connection, if it is the names' own."""
+        if self._own is not None:
+            self._own.close()
+
+    # -- transactions ----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _writing(self, patience: float | None = None) -> Iterator[None]:
+        """As of ``People``: a part of the journal's transaction where one is open, undone by itself if it fails."""
+        if self.refusal is not None:
+            raise StorageError(self.path, self.refusal)
+        with postgres.storage_errors(self.path):
+            connection = self._database.connect()
+            is_part = self._database.is_open
+            with connection.transaction():
+                if not is_part:
+                    _wait(connection, WRITER_SECONDS if patience is None else patience)
+                self._database.run("SELECT pg_advisory_xact_lock('{s}.people'::regclass::oid::bigint)")
+                self._database.run(
+                    "INSERT INTO {s}.changes SELECT coalesce(max(number), 0) + 1, %(writer)s FROM {s}.changes",
+                    writer=self._writer,
+                )
+                yield
+
+    def version(self) -> int:
+        """A number that changes when somebody else has written since it was last asked for."""
+        rows = self._database.rows(
+            "SELECT number, writer FROM {s}.changes WHERE number > %(seen)s ORDER BY number", seen=self._seen
+        )
+        by_others = sum(writer != self._writer for _, writer in rows) + bool(rows and rows[0][0] > self._seen + 1)
+        # what stands in an open transaction may be undone, and its numbers be given out again
+        if rows and not self._database.is_open:
+            self._seen = rows[-1][0]
+            self._version += by_others
+            by_others = 0
+        return int(self._version + by_others)
+
+    # -- the secret ------------------------------------------------------------------------------------------------
+
+    def secret(self) -> bytes:
+        """The secret under which the ledger makes keys of facts, 32 bytes.
+
+        Raises:
+            StorageError: it is gone.
+        """
+        rows = self._database.rows("SELECT secret FROM {s}.secret")
+        if not rows:
+            raise StorageError(self.path, "its secret is gone: have the names restored from a copy")
+        return bytes(rows[0][0])
+
+    def secret_to_try(self) -> bytes:
+        """The secret; a server's names have one from the beginning."""
+        return self.secret()
+
+    def take_secret(self, secret: bytes) -> None:
+        """Have the secret of another ledger, before any key was made."""
+        with self._writing():
+            self._database.run(
+                "INSERT INTO {s}.secret VALUES (1, %(secret)s) ON CONFLICT (number) DO UPDATE SET secret = %(secret)s",
+                secret=secret,
+            )
+
+    # -- numbers ---------------------------------------------------------------------------------------------------
+
+    def _take_in(self, persons: Sequence[Person]) -> int:
+        return self._database.copy("people", _COLUMNS, ("int8", "text", "text", "bytea", "text"), persons)
+
+    def _highest(self) -> int:
+        return int(self._database.rows("SELECT coalesce(max(player), 0) FROM {s}.people")[0][0])
+
+    def counts(self) -> tuple[int, int]:
+        """Number of rows and highest number. Rows and indexes are the server's: nobody can put them together."""
+        ((rows, highest),) = self._database.rows("SELECT count(*), coalesce(max(player), 0) FROM {s}.people")
+        return int(rows), int(highest)
+
+    def numbers(self) -> set[int]:
+        """Every number that has a row, erased or not."""
+        return {player for (player,) in self._database.rows("SELECT player FROM {s}.people")}
+
+    def has_nameless(self) -> bool:
+        """Whether somebody was erased, or a name lost."""
+        query = "SELECT EXISTS (SELECT FROM {people} WHERE identity IS NULL)"
+        return bool(self._database.rows(query)[0][0])
+
+    def nameless(self) -> list[int]:
+        """The numbers of all who were erased, or whose names were lost."""
+        query = "SELECT player FROM {people} WHERE identity IS NULL ORDER BY player"
+        return [player for (player,) in self._database.rows(query)]
+
+    # -- names -----------------------------------------------------------------------------------------------------
+
+    def _persons(self, condition: str, **values: object) -> list[Person]:
+        query = f"SELECT {_COLUMNS} FROM {{people}} WHERE {condition}"
+        return [Person(*row) for row in self._database.rows(query, **values)]
+
+    def names(self) -> list[tuple[int, str]]:
+        """Number and name of everybody who was not erased, in order of the numbers."""
+        return self._database.rows("SELECT player, name FROM {people} WHERE name IS NOT NULL ORDER BY player")
+
+    def called(self) -> list[tuple[int, str, str]]:
+        """Number, identity and name of everybody who was not erased, in order of the numbers."""
+        named = "identity IS NOT NULL AND name IS NOT NULL"
+        return self._database.rows(f"SELECT player, identity, name FROM {{people}} WHERE {named} ORDER BY player")
+
+    def identities(self) -> list[tuple[int, str]]:
+        """Number and identity of everybody who was not erased, in order of the numbers."""
+        return self._database.rows("SELECT player, identity FROM {people} WHERE identity IS NOT NULL ORDER BY player")
+
+    def _beyond(self, player: int, most: int, *, highest_first: bool) -> list[Person]:
+        condition = "player < %(player)s" if highest_first else "player > %(player)s"
+        order = "ORDER BY player DESC" if highest_first else "ORDER BY player"
+        return self._persons(f"{condition} AND salt IS NOT NULL {order} LIMIT %(most)s", player=player, most=most)
+
+    def _spelt_so(self, identities: set[str]) -> dict[str, Person]:
+        # each by itself: the server has no statistics by which to choose a way for all of them
+        query = (
+            f"SELECT {_COLUMNS} FROM json_array_elements_text(%(asked)s::json) AS asked(word) CROSS JOIN LATERAL "
+            f'(SELECT * FROM {{people}} WHERE identity = asked.word COLLATE "C" OFFSET 0) AS people'
+        )
+        return {row[1]: Person(*row) for row in self._database.rows(query, asked=json.dumps(_storable(identities)))}
+
+    def _otherwise_spelt(self) -> list[str]:
+        query = (
+            "SELECT identity FROM {people} WHERE identity <> lower(identity) "
+            "OR strpos(identity, '  ') > 0 OR identity ~ '[^ -~]' ORDER BY player"
+        )
+        return [identity for (identity,) in self._database.rows(query)]
+
+    def by_number(self, players: Iterable[int]) -> dict[int, Person]:
+        """Those of these players that are known, in order of the numbers."""
+        persons = self._persons("player = ANY(%(players)s) ORDER BY player", players=list(players))
+        return {person.player: person for person in persons}
+
+    def _bearing(self, word: str, bearers: Sequence[int] | None, *, any_case: bool = False) -> list[Person]:
+        if not _storable([word]):
+            return []
+        asked, like = '%(word)s::text COLLATE "C"', "{} = {}"
+        if any_case:  # in this collation, as in SQLite, English letters alone have a case
+            like = "lower({}) = lower({})"
+        among = "" if bearers is None else "player = ANY(%(bearers)s) AND "
+        condition = f"({like.format('identity', asked)} OR {among}{like.format('name', asked)})"
+        return self._persons(f"{condition} ORDER BY player", word=word, bearers=list(bearers or ()))
+
+    def _some_names(self, most: int) -> list[tuple[str, str]]:
+        query = "SELECT identity, name FROM {people} WHERE salt IS NOT NULL ORDER BY player LIMIT %(most)s"
+        return self._database.rows(query, most=most)
+
+    def _names_like(self, word: str, most: int) -> list[tuple[str, str]]:
+        # a pattern as SQLite has it: no sign takes away the meaning of another
+        begins = "ILIKE (%(begin)s::text || '%%') COLLATE \"C\" ESCAPE ''"
+        query = (
+            f"SELECT identity, name FROM {{people}} WHERE salt IS NOT NULL AND (name {begins} "
+            f"OR identity {begins} OR strpos(name, %(word)s::text) > 0) ORDER BY player LIMIT %(most)s"
+        )
+        begin, held = word[:1], word
+        return self._database.rows(
+            query,
+            begin=begin if _storable([begin]) else None,
+            word=held if _storable([held]) else None,
+            most=most,
+        )
+
+    # -- forgetting ------------------------------------------------------------------------------------------------
+
+    def hide(self, players: Iterable[int]) -> None:
+        """Read these players as erased from now on."""
+        self._database.hidden.update(players)
+
+    def clean(self) -> bool:
+        """Write each table anew, which leaves out what no open transaction may read any more; and all statistics.
+
+        Returns:
+            False where a transaction that began before is open, so that old rows were kept.
+
+        Raises:
+            StorageError: the server refuses, has objects of another program there, or had made statistics of names.
+        """
+        return self._cleaned(READER_SECONDS)
+
+    def clean_soon(self, patience: float) -> bool:
+        """As ``clean``, but wait no longer than so many seconds for those who read or write."""
+        try:
+            return self._cleaned(patience)
+        except StorageError as error:
+            if isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+                return False
+            raise
+
+    def _cleaned(self, patience: float) -> bool:
+        connection, deadline = self._database.connect(), time.monotonic() + patience
+        with postgres.storage_errors(self.path):
+            for fault in foreign_objects(connection, self._schema):
+                raise StorageError(self.path, fault)
+            with connection.transaction():
+                _wait(connection, patience)
+                ((emptied,),) = self._database.rows("SELECT {s}.without_statistics()")
+                self._database.run(
+                    "DELETE FROM {s}.changes WHERE number <= (SELECT max(number) FROM {s}.changes) - %(kept)s",
+                    kept=_KEPT_CHANGES,
+                )
+            left = list(WITH_NAMES)
+            while left := [table for table in left if self._kept_rows(connection, table, patience)]:
+                if time.monotonic() >= deadline:
+                    return False
+                time.sleep(_PAUSE)
+        if emptied:
+            raise StorageError(
+                self.path,
+                f"the server had made statistics of {', '.join(emptied)}, which tell names; they are taken away, and "
+                "are made no more, but their old bytes may still be in its catalogue: have a superuser run 'VACUUM "
+                "FULL pg_catalog.pg_statistic'",
+            )
+        return True
+
+    def _kept_rows(self, connection: Connection[Any], table: str, patience: float) -> int:
+        """How many rows of before a table still holds after it was written anew."""
+        kept = 0
+
+        def count(notice: Any) -> None:
+            nonlocal kept
+            rows = _KEPT_ROWS.match((notice.message_detail or "").strip())
+            kept += int(rows[1]) if rows else 0
+
+        connection.add_notice_handler(count)
+        try:
+            with connection.transaction():
+                _wait(connection, patience)
+                self._database.run("SELECT {s}.written_anew(%(table)s)", table=table)
+        finally:
+            connection.remove_notice_handler(count)
+        return kept
+
+    def copies(self) -> str:
+        """The server's log, and what was made of it; standbys and replicas follow the leader in all else."""
+        ((archives, standbys),) = self._database.rows(
+            "SELECT current_setting('archive_mode') <> 'off', (SELECT count(*) FROM pg_replication_slots) "
+            "+ (SELECT count(*) FROM pg_stat_replication)"
+        )
+        return (
+            "the server's write-ahead log may still tell until its files are written over"
+            + (", that of its standbys too" if standbys else "")
+            + (", the archive of that log until it expires" if archives else "")
+            + ", base backups and dumps until they expire, and so may a log of statements"
+        )
+
+
+def _wait(connection: Connection[Any], seconds: float) -> None:
+    """Wait no longer than that for others, within this transaction."""
+    connection.execute("SELECT set_config('lock_timeout', %s, true)", [f"{max(1, int(1000 * seconds))}ms"])
+
+
+def _storable(words: Iterable[str]) -> list[str]:
+    """Those of these words that a text on the server may hold: nobody is called otherwise."""
+    return [word for word in words if "\x00" not in word and (word.isascii() or not _SURROGATE.search(word))]
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class _Part:
+    """What has one subject in a store on a server.
+
+    Attributes:
+        path: the store as messages name it.
+    """
+
+    def __init__(self, database: NamesDatabase, begin: Begin) -> None:
+        """Take the database, and what begins a write transaction that waits so many seconds for others."""
+        self.path = database.place
+        self._database = database
+        self._begin = begin
+
+    def _writing(self, patience: float | None = None) -> AbstractContextManager[None]:
+        return self._begin(patience)
+
+
+class _Changes(_Part):
+    """What waits on a server."""
+
+    def __init__(
+        self,
+        database: NamesDatabase,
+        begin: Begin,
+        out_of_indexes: Callable[[Sequence[int]], None],
+    ) -> None:
+        """Take the database, and what takes former names out of its indexes."""
+        super().__init__(database, begin)
+        self._out_of_indexes = out_of_indexes
+
+
+class PostgresPendingNames(_Changes, PendingNames):
+    """The names on a server that are about to be given."""
+
+    def rows(self) -> list[Pending]:
+        """All of them, in order of the players."""
+        rows = self._database.rows("SELECT player, number, name, salt FROM {s}.renaming ORDER BY player")
+        return [Pending(*row) for row in rows]
+
+    def _keep(self, pending: Pending) -> None:
+        with self._writing():
+            self._database.run(
+                "INSERT INTO {s}.renaming VALUES (%(player)s, %(number)s, %(name)s, %(salt)s) "
+                "ON CONFLICT (player) DO UPDATE SET number = %(number)s, name = %(name)s, salt = %(salt)s",
+                **pending._asdict(),
+            )
+
+    def give(self, pending: Pending) -> None:
+        """Give the name to its player, unless somebody did so already or the player was erased; the row stays."""
+        with self._writing():
+            self._database.run(
+                "UPDATE {s}.people SET name = %(name)s, salt = %(salt)s WHERE player = %(player)s AND salt IS NOT NULL "
+                "AND EXISTS (SELECT FROM {s}.renaming r WHERE r.player = %(player)s AND r.number = %(number)s "
+                "AND r.salt = %(salt)s)",
+                **pending._asdict(),
+            )
+            self._out_of_indexes([pending.player])
+
+    def drop(self, pending: Pending) -> None:
+        """Take the row away, unless another one stands there by now."""
+        with self._writing():
+            self._database.run(
+                "DELETE FROM {s}.renaming WHERE player = %(player)s AND salt = %(salt)s",
+                player=pending.player,
+                salt=pending.salt,
+            )
+
+    def show(self, sealed: Sequence[Pending]) -> None:
+        """Read the people by these names from now on: the journal sealed them."""
+        self._database.sealed.update(pending.salt for pending in sealed)
+
+
+_KNOWN = "(identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
+
+
+class PostgresPendingErasures(_Changes, PendingErasures):
+    """The erasures on a server that are not brought to their end yet."""
+
+    def rows(self) -> dict[int, str]:
+        """By player, who had the player forgotten."""
+        return dict(self._database.rows("SELECT player, actor FROM {s}.erasing ORDER BY player"))
+
+    def standing(self, players: Iterable[int]) -> list[int]:
+        """Those of these players of whom more is stored than the number, in their order, whoever is shown."""
+        query = f"SELECT player FROM {{s}}.people WHERE player = ANY(%(players)s) AND {_KNOWN} ORDER BY player"
+        return [player for (player,) in self._database.rows(query, players=list(players))]
+
+    def begin(self, players: Iterable[int], actor: str) -> int:
+        """Forget identity, name and salt of players, and a name that was to be given; their old bytes may stay."""
+        numbers = list(players)
+        with self._writing():
+            blanked = self._database.run(
+                "UPDATE {s}.people SET identity = NULL, name = NULL, salt = NULL "
+                f"WHERE player = ANY(%(players)s) AND {_KNOWN}",
+                players=numbers,
+            )
+            self._database.run("DELETE FROM {s}.renaming WHERE player = ANY(%(players)s)", players=numbers)
+            self._out_of_indexes(numbers)
+            self._database.run(
+                "INSERT INTO {s}.erasing SELECT DISTINCT unnest(%(players)s::bigint[]), %(actor)s "
+                "ON CONFLICT DO NOTHING",
+                players=numbers,
+                actor=actor,
+            )
+        return blanked
+
+    def drop(self, players: Iterable[int]) -> None:
+        """Nothing is left to be done for these players."""
+        with self._writing():
+            self._database.run("DELETE FROM {s}.erasing WHERE player = ANY(%(players)s)", players=list(players))
+
+
+class PostgresReasons(_Part, Reasons):
+    """The reasons of corrections on a server."""
+
+    def __init__(self, database: NamesDatabase, begin: Begin, clean_whole: Callable[[], None]) -> None:
+        """Take the database, and what writes it anew."""
+        super().__init__(database, begin)
+        self._clean_whole = clean_whole
+
+    def _clean(self) -> None:
+        self._clean_whole()
+
+    def _add(self, rows: Sequence[KeptReason]) -> None:
+        for row in rows:
+            self._database.run(
+                "INSERT INTO {s}.reasons SELECT coalesce(max(number), 0) + 1, %(commitment)s, %(entry)s, %(salt)s, "
+                "%(text)s FROM {s}.reasons",
+                **row._asdict(),
+            )
+
+    def _newest_first(self) -> Iterator[tuple[int, str, str]]:
+        number, most = 2**62, 1
+        while rows := self._database.rows(
+            "SELECT number, commitment, entry FROM {s}.reasons WHERE number < %(number)s "
+            "ORDER BY number DESC LIMIT %(most)s",
+            number=number,
+            most=most,
+        ):
+            yield from rows
+            number, most = rows[-1][0], 1_000
+
+    def _drop(self, numbers: Sequence[int]) -> None:
+        if numbers:
+            self._database.run("DELETE FROM {s}.reasons WHERE number = ANY(%(numbers)s)", numbers=list(numbers))
+
+    def _kept(self, commitments: Sequence[str]) -> list[KeptReason]:
+        rows = self._database.rows(
+            "SELECT commitment, entry, salt, text FROM {s}.reasons WHERE commitment = ANY(%(asked)s) ORDER BY number",
+            asked=_storable(commitments),
+        )
+        return list(map(KeptReason._make, rows))
+
+    def _blank(self, commitments: Sequence[str]) -> int:
+        return self._database.run(
+            "UPDATE {s}.reasons SET salt = NULL, text = NULL WHERE commitment = ANY(%(asked)s) "
+            "AND (salt IS NOT NULL OR text IS NOT NULL)",
+            asked=_storable(commitments),
+        )
+
+
+class _Index(_Part, NameIndex):
+    """One index of names in tables of its own; a class says which table."""
+
+    TABLE: ClassVar[str]
+
+    def reached(self) -> int:
+        """The highest number in the index; 0 where nobody is in it."""
+        return int(self._database.rows(f"SELECT coalesce(max(player), 0) FROM {{s}}.{self.TABLE}")[0][0])
+
+    def _later(self, player: int, most: int) -> list[tuple[int, str]]:
+        query = (
+            "SELECT player, name FROM {s}.people WHERE player > %(player)s AND name IS NOT NULL "
+            "ORDER BY player LIMIT %(most)s"
+        )
+        return self._database.rows(query, player=player, most=most)
+
+    def _stored(self, players: Sequence[int]) -> list[tuple[int, str]]:
+        query = "SELECT player, name FROM {s}.people WHERE player = ANY(%(players)s) AND name IS NOT NULL"
+        return self._database.rows(query, players=list(players))
+
+    def _leave(self, players: Sequence[int]) -> None:
+        self._database.run(f"DELETE FROM {{s}}.{self.TABLE} WHERE player = ANY(%(players)s)", players=list(players))
+
+
+class PostgresNameFolds(_Index, NameFolds):
+    """Who bears which whole name on a server."""
+
+    TABLE = "people_folds"
+
+    def _enter(self, forms: Iterable[tuple[int, str]]) -> None:
+        self._database.copy(self.TABLE, "player, name", ("int8", "text"), forms)
+
+    def _pending(self) -> list[int]:
+        return [player for (player,) in self._database.rows("SELECT player FROM {s}.renaming")]
+
+    def _names(self, player: int) -> list[tuple[int, str]]:
+        query = "SELECT player, name FROM {people} WHERE name IS NOT NULL AND player > %(player)s ORDER BY player"
+        return self._database.rows(query, player=player)
+
+    def _indexed(self, forms: Sequence[str]) -> list[int]:
+        # each by itself, as in ``_spelt_so`` of the people
+        query = (
+            "SELECT player FROM json_array_elements_text(%(forms)s::json) AS asked(word) CROSS JOIN LATERAL "
+            '(SELECT player FROM {s}.people_folds f WHERE f.name = asked.word COLLATE "C" OFFSET 0) AS bearers'
+        )
+        return [player for (player,) in self._database.rows(query, forms=json.dumps(_storable(forms)))]
+
+    def _names_of(self, players: Sequence[int]) -> list[tuple[int, str]]:
+        query = "SELECT player, name FROM {people} WHERE name IS NOT NULL AND player = ANY(%(players)s)"
+        return self._database.rows(query, players=list(players))
+
+
+def trigrams(words: Iterable[str]) -> set[int]:
+    """Each three letters on end within words, as a number of 63 bits: a code point has 21."""
+    numbers: set[int] = set()
+    for word in words:
+        letters = list(map(ord, word))
+        numbers.update([a << 42 | b << 21 | c for a, b, c in zip(letters, letters[1:], letters[2:], strict=False)])
+    return numbers
+
+
+def _array(numbers: Collection[int]) -> bytes:
+    """An array of ``bigint`` in the binary protocol: dimensions, NULLs, type, size and first place; then the items."""
+    if not numbers:
+        return pack("!iii", 0, 0, _BIGINT)
+    items = [8] * (2 * len(numbers))  # each behind its length in bytes
+    items[1::2] = numbers
+    return pack(f"!iiiii{'iq' * len(numbers)}", 1, 0, _BIGINT, len(numbers), 1, *items)
+
+
+_BIGINT = 20  # number of the type, the same on every server
+
+
+class PostgresNameSearch(_Index, NameSearch):
+    """The search by a part of a name on a server: an inverted index (GIN) of three letters on end."""
+
+    TABLE = "people_search"
+
+    def _enter(self, forms: Iterable[tuple[int, str]]) -> None:
+        # bytes go as they are, whatever the column's type: an array of numbers is put together here, five times as fast
+        rows = ((player, words, _array(trigrams(words.split()))) for player, words in forms)
+        self._database.copy(self.TABLE, "player, words, trigrams", ("int8", "text", "bytea"), rows)
+
+    def _after(self, player: int) -> list[Match]:
+        condition = "player > %(player)s AND name IS NOT NULL"
+        query = f"SELECT player, identity, name FROM {{people}} WHERE {condition}"
+        return list(map(Match._make, self._database.rows(query, player=player)))
+
+    def _holding(self, words: Sequence[str]) -> list[Match]:
+        # who has all trigrams of a word may have them apart: the words themselves are looked through
+        query = (
+            "SELECT people.player, identity, name FROM {people} JOIN {s}.people_search s USING (player) "
+            "WHERE s.trigrams @> %(trigrams)s::bigint[] AND name IS NOT NULL "
+            "AND NOT EXISTS (SELECT FROM unnest(%(words)s::text[]) AS asked(word) WHERE strpos(s.words, word) = 0)"
+        )
+        rows = self._database.rows(query, trigrams=list(trigrams(words)), words=list(words))
+        return list(map(Match._make, rows))

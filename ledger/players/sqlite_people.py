@@ -1,0 +1,470 @@
+"""The names of a ledger in a file of SQLite, beside the journal's: so that its backups can expire.
+
+Whatever is written leaves no copy of a name behind: what moves within the file is overwritten where it was, and after
+an erasure the file is written anew. What the file looks like, and its indexes of names, is told in ``people_layouts``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ledger.errors import CorruptError, StorageError
+from ledger.players import people, people_layouts
+from ledger.players.people import Pending, PendingErasures, PendingNames, People, Person
+from ledger.players.people_layouts import (
+    ERASURES_SINCE,
+    LAYOUT,
+    OLDEST_LAYOUT,
+    REASONS_SINCE,
+    RENAMINGS_SINCE,
+    SCHEMA,
+    Begin,
+    FilePart,
+    SqliteNameFolds,
+    SqliteNameSearch,
+    bring_up,
+    keep_secret,
+    layout,
+    secret_of,
+)
+from ledger.players.reasons import KeptReason, Reasons
+from ledger.runtime import sqlite
+from ledger.runtime.sqlite import Guard, statements
+
+if TYPE_CHECKING:
+    import sqlite3
+
+APPLICATION_ID = sqlite.PEOPLE_ID
+MISSING = (
+    "the people file is missing; restore it from a copy or, where there is none, go on without names: "
+    "'rating-ledger accept-lost-names DB'"
+)
+_COLUMNS = "player, identity, name, salt, joined_at"
+_INSERT = f"INSERT INTO main.people({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"
+# The same sums over the rows and over the index on identities: they differ where one is older than the other. One
+# statement, as of one moment.
+_SUMS = "count(identity), total(player) FILTER (WHERE identity IS NOT NULL), total(length(identity))"
+_COUNTS = (
+    f"SELECT * FROM (SELECT count(*), coalesce(max(player), 0), {_SUMS} FROM main.people NOT INDEXED), "
+    f"(SELECT {_SUMS} FROM main.people INDEXED BY sqlite_autoindex_people_1 WHERE identity IS NOT NULL)"
+)
+# People whose name can be compared with the journal, from one end of the numbers or from the other.
+_LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
+_HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
+# The second parameter is named in any case, for the driver refuses an argument that no parameter takes.
+_MEANT = f"SELECT {_COLUMNS} FROM people WHERE ?2 IS NOT NULL AND"
+_NAMES = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL"
+_CALLED = "SELECT player, identity, name FROM people NOT INDEXED WHERE identity IS NOT NULL AND name IS NOT NULL"
+_IDENTITIES = "SELECT player, identity FROM people NOT INDEXED WHERE identity IS NOT NULL"
+_NAMELESS = "SELECT player FROM people WHERE identity IS NULL"
+_EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
+# What may be spelt otherwise than the rule says: capitals, two blanks, characters beyond ASCII.
+_OTHERWISE_SPELT = (
+    "SELECT identity FROM people NOT INDEXED "
+    "WHERE identity <> lower(identity) OR instr(identity, '  ') OR identity GLOB '*[^ -~]*' ORDER BY player"
+)
+# Names and identities that may be meant by a word that nobody bears.
+_SOME_NAMES = "SELECT identity, name FROM people WHERE salt IS NOT NULL ORDER BY player LIMIT ?"
+_NAMES_LIKE = (
+    "SELECT identity, name FROM people WHERE salt IS NOT NULL AND (name LIKE ?1 || '%' OR identity LIKE ?1 || '%' "
+    "OR instr(name, ?2)) ORDER BY player LIMIT ?3"
+)
+
+
+class SqlitePeople(People):
+    """The people file of one ledger."""
+
+    STILL_READ = "another process is reading it, so its log still holds"
+
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+        """Open the file.
+
+        Raises:
+            StorageError: missing or not ours.
+        """
+        self.path = str(path)
+        if not Path(path).exists():
+            raise StorageError(self.path, MISSING)
+        self._connection = _connect(path, read_only=read_only)
+        sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT, OLDEST_LAYOUT)
+        self._take_parts()
+        self._guard = Guard(path, SCHEMA)
+        with sqlite.storage_errors(path):
+            self._connection.execute("PRAGMA synchronous=FULL")
+            # newcomers of an import go anywhere in the index
+            self._connection.execute("PRAGMA cache_size=-65536")
+
+    # by itself: the audit makes the same of a connection that it holds already
+    def _take_parts(self) -> None:
+        part = (self.path, self._connection, self._writing)
+        self.pending = SqlitePendingNames(*part, self._out_of_indexes)
+        self.erasures = SqlitePendingErasures(*part, self._out_of_indexes)
+        self.reasons = SqliteReasons(*part, self.clean_whole)
+        self.search = SqliteNameSearch(*part)
+        self.folds = SqliteNameFolds(*part, lambda: [row.player for row in self.pending.rows()])
+
+    @classmethod
+    def create(cls, path: str | Path, secret: bytes | None = None) -> SqlitePeople:
+        """Make an empty people file with a secret; a new one where none is given.
+
+        Raises:
+            StorageError: it exists or cannot be made.
+        """
+        if Path(path).exists():
+            raise StorageError(str(path), "exists already")
+        connection = _connect(path)
+        with sqlite.storage_errors(path):
+            connection.execute("PRAGMA journal_mode=WAL")
+            with sqlite.immediate(connection, path):
+                for statement in statements(SCHEMA):
+                    connection.execute(statement)
+                keep_secret(connection, secret or people.new_secret())
+                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version={LAYOUT}")
+        connection.close()
+        return cls(path)
+
+    @classmethod
+    def is_empty(cls, path: str | Path) -> bool:
+        """True for a people file in which nobody stands.
+
+        Raises:
+            StorageError: not ours.
+        """
+        with closing(cls(path)) as opened:
+            return not opened._rows(f"SELECT {_COLUMNS} FROM people LIMIT 1", ())
+
+    def close(self) -> None:
+        """Release the file."""
+        self._connection.close()
+
+    def secret(self) -> bytes:
+        """The secret under which the ledger makes keys of facts; a file of an earlier layout is given one.
+
+        Raises:
+            StorageError: it has none and cannot be written, or lost its own.
+        """
+        with sqlite.storage_errors(self.path):
+            secret = secret_of(self._connection)
+        if secret is None:
+            with self._writing():  # brings the layout up, and with it a secret
+                secret = secret_of(self._connection)
+        if secret is None:
+            raise StorageError(self.path, "its secret is gone: put a copy of the file back, with its -wal file")
+        return secret
+
+    def secret_to_try(self) -> bytes:
+        """The secret, or in a file without one some other: for what is tried and not kept."""
+        with sqlite.storage_errors(self.path):
+            return secret_of(self._connection) or people.new_secret()
+
+    def take_secret(self, secret: bytes) -> None:
+        """Have the secret of another ledger, before any key was made.
+
+        Raises:
+            StorageError: the file refuses.
+        """
+        with self._writing():
+            keep_secret(self._connection, secret)
+
+    def has_nameless(self) -> bool:
+        """Whether somebody was erased, or a name lost: one look-up."""
+        with sqlite.storage_errors(self.path):
+            return self._connection.execute(f"{_NAMELESS} LIMIT 1").fetchone() is not None
+
+    def nameless(self) -> list[int]:
+        """The numbers of all who were erased, or whose names were lost."""
+        with sqlite.storage_errors(self.path):
+            return [player for (player,) in self._connection.execute(_NAMELESS)]
+
+    def hide(self, players: Iterable[int]) -> None:
+        """Read these players as erased from now on."""
+        with sqlite.storage_errors(self.path):
+            people_layouts.show(self._connection, hidden=players)
+
+    def clean(self) -> bool:
+        """Leave nothing in the file and its log but the rows as they are, whoever wrote it: it is written anew.
+
+        Returns:
+            False where another process is reading the file, so that the log keeps old bytes.
+
+        Raises:
+            StorageError: the file refuses.
+        """
+        with sqlite.storage_errors(self.path):
+            # secure_delete overwrites what goes within the file; the log keeps whole pages of before, and free pages
+            # may hold names from before that pragma: the file is written anew, and the log emptied on both sides of it.
+            # first: in vain it would make the log longer
+            for statement in (_EMPTY_LOG, "VACUUM", _EMPTY_LOG):
+                busy = self._connection.execute(statement).fetchone() or (0,)
+                if busy[0]:
+                    return False
+        return True
+
+    def clean_soon(self, patience: float) -> bool:
+        """As ``clean``, but wait no longer than so many seconds for those who read or write the file."""
+        with sqlite.storage_errors(self.path), sqlite.waiting(self._connection, patience):
+            try:
+                return self.clean()
+            except StorageError as error:
+                if "locked" in str(error):
+                    return False
+                raise
+
+    @contextmanager
+    def _writing(self, patience: float | None = None) -> Iterator[None]:
+        """One write transaction on a file that is as this program left it; it brings an old layout up."""
+        if self.refusal is not None:
+            raise StorageError(self.path, self.refusal)
+        with sqlite.immediate(self._connection, self.path, patience=patience):
+            bring_up(self._connection)
+            self._guard.check(self._connection)
+            yield
+
+    def _take_in(self, persons: Sequence[Person]) -> int:
+        return self._connection.executemany(_INSERT, persons).rowcount
+
+    def _highest(self) -> int:
+        return int(self._connection.execute("SELECT coalesce(max(player), 0) FROM main.people").fetchone()[0])
+
+    def version(self) -> int:
+        """A number that changes when another process has written the file since it was last asked for."""
+        with sqlite.storage_errors(self.path):
+            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def counts(self) -> tuple[int, int]:
+        """Number of rows and highest number. The whole file is read.
+
+        Raises:
+            CorruptError: rows and the index on identities do not belong together.
+        """
+        with sqlite.storage_errors(self.path):
+            rows, highest, *sums = self._connection.execute(_COUNTS).fetchone()
+        if sums[:3] != sums[3:]:
+            raise CorruptError(
+                self.path,
+                0,
+                "its index on identities is not that of its rows: the file and its log are put together from two "
+                f"copies, or damaged; {sqlite.RESTORE}",
+            )
+        return int(rows), int(highest)
+
+    def numbers(self) -> set[int]:
+        """Every number that has a row, erased or not."""
+        with sqlite.storage_errors(self.path):
+            return {player for (player,) in self._connection.execute("SELECT player FROM people")}
+
+    def names(self) -> list[tuple[int, str]]:
+        """Number and name of everybody who was not erased."""
+        with sqlite.storage_errors(self.path):
+            return self._connection.execute(_NAMES).fetchall()
+
+    def called(self) -> list[tuple[int, str, str]]:
+        """Number, identity and name of everybody who was not erased."""
+        with sqlite.storage_errors(self.path):
+            return self._connection.execute(_CALLED).fetchall()
+
+    def identities(self) -> list[tuple[int, str]]:
+        """Number and identity of everybody who was not erased."""
+        with sqlite.storage_errors(self.path):
+            return self._connection.execute(_IDENTITIES).fetchall()
+
+    def _beyond(self, player: int, most: int, *, highest_first: bool) -> list[Person]:
+        return self._rows(_HIGHEST if highest_first else _LOWEST, (player, most))
+
+    def _spelt_so(self, identities: set[str]) -> dict[str, Person]:
+        query = f"SELECT {_COLUMNS} FROM people WHERE identity IN (SELECT value FROM json_each(?))"
+        return {person.identity or "": person for person in self._rows(query, (json.dumps(list(identities)),))}
+
+    def _otherwise_spelt(self) -> Iterator[str]:
+        with sqlite.storage_errors(self.path):
+            for (identity,) in self._connection.execute(_OTHERWISE_SPELT):
+                yield identity
+
+    def by_number(self, players: Iterable[int]) -> dict[int, Person]:
+        """Those of these players that are known."""
+        query = f"SELECT {_COLUMNS} FROM people WHERE player IN (SELECT value FROM json_each(?))"
+        return {person.player: person for person in self._rows(query, (json.dumps(list(players)),))}
+
+    def _bearing(self, word: str, bearers: Sequence[int] | None, *, any_case: bool = False) -> list[Person]:
+        among, case = "" if bearers is None else "player IN (SELECT value FROM json_each(?2)) AND ", ""
+        if any_case:
+            case = " COLLATE NOCASE"
+        query = f"{_MEANT} (identity = ?1{case} OR {among}name = ?1{case}) ORDER BY player"
+        return self._rows(query, (word, json.dumps(bearers or [])))
+
+    def _some_names(self, most: int) -> list[tuple[str, str]]:
+        with sqlite.storage_errors(self.path):
+            return self._connection.execute(_SOME_NAMES, (most,)).fetchall()
+
+    def _names_like(self, word: str, most: int) -> list[tuple[str, str]]:
+        with sqlite.storage_errors(self.path):
+            return self._connection.execute(_NAMES_LIKE, (word[:1], word, most)).fetchall()
+
+    def copies(self) -> str:
+        """Copies of the file, as backups are."""
+        return "copies of this file may still tell"
+
+    def _rows(self, query: str, arguments: tuple[object, ...]) -> list[Person]:
+        with sqlite.storage_errors(self.path):
+            return [Person(*row) for row in self._connection.execute(query, arguments)]
+
+
+def _connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open the file so that whatever is written leaves no copy of a name behind."""
+    connection = sqlite.connect(path, read_only=read_only)
+    with sqlite.storage_errors(path):
+        # what moves within the file is overwritten where it was
+        connection.execute("PRAGMA secure_delete=ON")
+        connection.execute("PRAGMA temp_store=MEMORY")  # names belong in no other file
+    return connection
+
+
+_NAMES_PENDING = "SELECT player, number, name, salt FROM renaming ORDER BY player"
+_BEGIN_NAME = "INSERT OR REPLACE INTO renaming(player, number, name, salt) VALUES (?, ?, ?, ?)"
+_GIVE = (
+    "UPDATE main.people SET name = ?3, salt = ?4 WHERE player = ?1 AND salt IS NOT NULL "
+    "AND EXISTS (SELECT 1 FROM renaming WHERE player = ?1 AND number = ?2 AND salt = ?4)"
+)
+_DROP_NAME = "DELETE FROM renaming WHERE player = ? AND salt = ?"
+
+
+class _Changes(FilePart):
+    """What waits in one people file."""
+
+    def __init__(
+        self,
+        path: str,
+        connection: sqlite3.Connection,
+        begin: Begin,
+        out_of_indexes: Callable[[Sequence[int]], None],
+    ) -> None:
+        """Take the people file, and what takes former names out of its indexes."""
+        super().__init__(path, connection, begin)
+        self._out_of_indexes = out_of_indexes
+
+
+class SqlitePendingNames(_Changes, PendingNames):
+    """The names of one people file that are about to be given."""
+
+    def rows(self) -> list[Pending]:
+        """All of them; none in a file of the first layout."""
+        with sqlite.storage_errors(self.path):
+            if layout(self._connection) < RENAMINGS_SINCE:
+                return []
+            return [Pending(*row) for row in self._connection.execute(_NAMES_PENDING)]
+
+    def _keep(self, pending: Pending) -> None:
+        with self._writing():
+            self._connection.execute(_BEGIN_NAME, pending)
+
+    def give(self, pending: Pending) -> None:
+        """Give the name to its player, unless somebody did so already or the player was erased; the row stays."""
+        with self._writing():
+            self._connection.execute(_GIVE, pending)
+            self._out_of_indexes([pending.player])
+
+    def drop(self, pending: Pending) -> None:
+        """Take the row away, unless another one stands there by now."""
+        with self._writing():
+            self._connection.execute(_DROP_NAME, (pending.player, pending.salt))
+
+    def show(self, sealed: Sequence[Pending]) -> None:
+        """Read the people by these names from now on: the journal sealed them."""
+        with sqlite.storage_errors(self.path):
+            people_layouts.show(self._connection, sealed=[pending.salt for pending in sealed])
+
+
+_KNOWN = "(identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
+_ERASE = f"UPDATE main.people SET identity = NULL, name = NULL, salt = NULL WHERE player = ? AND {_KNOWN}"
+_NOT_RENAMED = "DELETE FROM main.renaming WHERE player = ?"
+_BEGIN_ERASURE = "INSERT OR IGNORE INTO main.erasing(player, actor) VALUES (?, ?)"
+_ERASURES_PENDING = "SELECT player, actor FROM main.erasing ORDER BY player"
+_DROP_ERASURE = "DELETE FROM main.erasing WHERE player = ?"
+_STANDING = f"SELECT player FROM main.people WHERE player IN (SELECT value FROM json_each(?)) AND {_KNOWN}"
+
+
+class SqlitePendingErasures(_Changes, PendingErasures):
+    """The erasures of one people file that are not brought to their end yet."""
+
+    def rows(self) -> dict[int, str]:
+        """By player, who had the player forgotten; nobody in a file of an earlier layout."""
+        with sqlite.storage_errors(self.path):
+            if layout(self._connection) < ERASURES_SINCE:
+                return {}
+            return dict(self._connection.execute(_ERASURES_PENDING).fetchall())
+
+    def standing(self, players: Iterable[int]) -> list[int]:
+        """Those of these players of whom the file knows more than the number."""
+        with sqlite.storage_errors(self.path):
+            rows = self._connection.execute(_STANDING, (json.dumps(list(players)),))
+            return [player for (player,) in rows]
+
+    def begin(self, players: Iterable[int], actor: str) -> int:
+        """Forget identity, name and salt of players, and a name that was to be given; their old bytes may stay.
+
+        Args:
+            players: their numbers; the rows stay.
+            actor: who has them forgotten.
+
+        Returns:
+            Of how many anything was known.
+        """
+        numbers = [(player,) for player in players]
+        with sqlite.storage_errors(self.path), self._writing():
+            blanked = self._connection.executemany(_ERASE, numbers).rowcount
+            self._connection.executemany(_NOT_RENAMED, numbers)
+            self._out_of_indexes([player for (player,) in numbers])
+            self._connection.executemany(_BEGIN_ERASURE, [(player, actor) for (player,) in numbers])
+        return blanked
+
+    def drop(self, players: Iterable[int]) -> None:
+        """Nothing is left to be done for these players."""
+        with self._writing():
+            self._connection.executemany(_DROP_ERASURE, [(player,) for player in players])
+
+
+_REASONS = "SELECT commitment, entry, salt, text FROM main.reasons WHERE commitment IN (SELECT value FROM json_each(?))"
+_KEEP_REASON = "INSERT INTO main.reasons(commitment, entry, salt, text) VALUES (?, ?, ?, ?)"
+_NEWEST_FIRST = "SELECT number, commitment, entry FROM main.reasons ORDER BY number DESC"
+_DROP_REASON = "DELETE FROM main.reasons WHERE number = ?"
+_ERASE_REASONS = (
+    "UPDATE main.reasons SET salt = NULL, text = NULL WHERE commitment IN (SELECT value FROM json_each(?)) "
+    "AND (salt IS NOT NULL OR text IS NOT NULL)"
+)
+
+
+class SqliteReasons(FilePart, Reasons):
+    """The reasons in one people file."""
+
+    def __init__(
+        self, path: str, connection: sqlite3.Connection, begin: Begin, clean_whole: Callable[[], None]
+    ) -> None:
+        """Take the people file, and what leaves nothing in it and its log but the rows as they are."""
+        super().__init__(path, connection, begin)
+        self._clean_whole = clean_whole
+
+    def _clean(self) -> None:
+        self._clean_whole()
+
+    def _add(self, rows: Sequence[KeptReason]) -> None:
+        self._connection.executemany(_KEEP_REASON, rows)
+
+    def _newest_first(self) -> Iterator[tuple[int, str, str]]:
+        return iter(self._connection.execute(_NEWEST_FIRST))
+
+    def _drop(self, numbers: Sequence[int]) -> None:
+        self._connection.executemany(_DROP_REASON, [(number,) for number in numbers])
+
+    def _kept(self, commitments: Sequence[str]) -> list[KeptReason]:
+        with sqlite.storage_errors(self.path):
+            if layout(self._connection) < REASONS_SINCE:
+                return []
+            return list(map(KeptReason._make, self._connection.execute(_REASONS, (json.dumps(commitments),))))
+
+    def _blank(self, commitments: Sequence[str]) -> int:
+        return int(self._connection.execute(_ERASE_REASONS, (json.dumps(commitments),)).rowcount)
