@@ -280,8 +280,8 @@ def test_a_scheme_that_breaks_its_contract_is_found(broken: Scheme, test: str) -
 def test_a_journal_that_keeps_half_a_transaction_is_found() -> None:
     class Careless(MemoryJournal):
         @contextmanager
-        def writing(self) -> Iterator[MemoryWriter]:
-            with super().writing() as writer, suppress(Exception):
+        def writing(self, *, keys: Sequence[str] = ()) -> Iterator[MemoryWriter]:
+            with super().writing(keys=keys) as writer, suppress(Exception):
                 yield writer
 
     class Broken(JournalContract):

@@ -66,8 +66,12 @@ class Writer(Protocol):
 class Journal(Protocol):
     """A store of entries."""
 
-    def writing(self) -> AbstractContextManager[Writer]:
-        """Begin a write transaction, committed when the block ends without an error."""
+    def writing(self, *, keys: Sequence[str] = ()) -> AbstractContextManager[Writer]:
+        """Begin a write transaction, committed when the block ends without an error.
+
+        Args:
+            keys: that will be asked about first: a store on another machine asks for them together with the lock.
+        """
 
     def size(self) -> int:
         """Number of committed entries."""

@@ -9,7 +9,7 @@ stays open between two questions.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from itertools import count
 from struct import pack
@@ -42,6 +42,7 @@ from ledger.runtime.postgres_session import (
 
 BLOCK = 50_000  # positions that a query of a read covers
 KEYS_A_QUERY = 5_000
+FEW = 100  # keys whose entries are remembered through a transaction
 GRACE = 5.0  # seconds more than the server waits for the lock, so that it can say so
 READS, WRITES = "the ledger's role for those who read", "the ledger's role for those who record"
 
@@ -54,7 +55,8 @@ _LOCK_TIMEOUT = "SELECT set_config('lock_timeout', $1, $2::text::boolean)"
 _TAKEN = "23505"  # unique_violation
 _COPY_HEADER, _COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 
-# What changes when somebody changes the table or its triggers; cheap enough to be asked in each transaction.
+# What changes when somebody changes the table or its triggers. It costs as much as a row: it is asked before many are
+# copied; a single one that a trigger changes is refused by its own statement.
 _SEAL = """
 SELECT concat(c.xmin, (SELECT string_agg(concat(t.oid, '.', t.xmin), ',') FROM pg_trigger t WHERE t.tgrelid = c.oid))
 FROM pg_class c WHERE c.oid = $1::bigint::oid
@@ -106,6 +108,8 @@ def _statements(schema: str) -> _Statements:
     s = quoted(schema)
     stretch = "position > $1::bigint AND position <= $2::bigint ORDER BY position"
     insert = f"INSERT INTO {s}.journal(position, kind, key, body, leaf) VALUES ($1, $2, $3, $4, $5)"
+    # division by zero, where a trigger of somebody else changed the row
+    unchanged = "RETURNING 1 / (position = $1 AND kind = $2 AND key = $3 AND body = $4 AND leaf = $5)::integer"
     return _Statements(
         about=f"SELECT name, value FROM {s}.about",
         size=f"SELECT coalesce(max(position), 0) FROM {s}.journal",
@@ -115,13 +119,13 @@ def _statements(schema: str) -> _Statements:
         nodes=f"SELECT hash FROM {s}.nodes WHERE level = $1::bigint AND number >= $2::bigint AND number < $3::bigint "
         "ORDER BY number",
         read=f"SELECT body FROM {s}.journal WHERE {stretch}",
-        find_one=f"SELECT position, body, leaf FROM {s}.journal WHERE key = $1::text",
+        find_one=f"SELECT key, position, body, leaf FROM {s}.journal WHERE key = $1::text",
         find=f"SELECT key, position, body, leaf FROM {s}.journal WHERE key = ANY($1::text[]) ORDER BY position",
         keys_from=f"SELECT key FROM {s}.journal WHERE key >= $1::text AND key < $2::text ORDER BY key LIMIT $3::bigint",
         keys_after=f"SELECT key FROM {s}.journal WHERE key > $1::text AND key < $2::text ORDER BY key LIMIT $3::bigint",
         text=f"SELECT zstd FROM {s}.texts WHERE sha256 = $1::bytea",
-        insert=insert,
-        insert_if_new=f"{insert} ON CONFLICT (key) DO NOTHING",
+        insert=f"{insert} {unchanged}",
+        insert_if_new=f"{insert} ON CONFLICT (key) DO NOTHING {unchanged}",
         copy=f"SAVEPOINT append; COPY {s}.journal(position, kind, key, body, leaf) FROM STDIN (FORMAT binary)",
         add_nodes=f"INSERT INTO {s}.nodes(level, number, hash) "
         "SELECT * FROM unnest($1::integer[], $2::bigint[], $3::bytea[])",
@@ -302,18 +306,16 @@ class PostgresJournal(StoredTree):
 
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
         """The committed entries that bear these keys."""
-        entries: dict[str, Stored] = {}
+        questions = self._finding(keys)
+        return _found(self._ask(*questions)) if questions else {}
+
+    def _finding(self, keys: Sequence[str]) -> list[Question]:
         # no text of PostgreSQL has a NUL, so no entry bears such a key
         keys = [key for key in keys if "\0" not in key]
         if len(keys) == 1:  # a live game asks for one
-            (answer,) = self._ask(Question(self._statements.find_one, keys))
-            return {key: _stored(*row) for key, row in zip(keys, answer.rows(), strict=False)}
-        for start in range(0, len(keys), KEYS_A_QUERY):
-            block = array(TEXT, (key.encode() for key in keys[start : start + KEYS_A_QUERY]))
-            (answer,) = self._ask(Question(self._statements.find, [block]))
-            for key, position, body, leaf in answer.rows():
-                entries[(key or b"").decode()] = _stored(position, body, leaf)
-        return entries
+            return [Question(self._statements.find_one, keys)]
+        blocks = [keys[start : start + KEYS_A_QUERY] for start in range(0, len(keys), KEYS_A_QUERY)]
+        return [Question(self._statements.find, [array(TEXT, (key.encode() for key in block))]) for block in blocks]
 
     def keys(self, first: str, last: str) -> Iterator[str]:
         """The committed keys from *first* on and before *last*, in order of their bytes; read from the index alone."""
@@ -332,26 +334,25 @@ class PostgresJournal(StoredTree):
         return next(iter(answer.column()), None)
 
     @contextmanager
-    def writing(self, patience: float | None = None) -> Iterator[PostgresWriter]:
+    def writing(self, patience: float | None = None, *, keys: Sequence[str] = ()) -> Iterator[PostgresWriter]:
         """Begin a write transaction, committed durably when the block ends without an error.
 
         Args:
             patience: seconds to wait for another writer; if not given as long as ever.
+            keys: that will be asked about, answered together with the lock.
 
         Raises:
             StorageError: another one writes, the server does not answer or refuses, or somebody changed the tables.
             CorruptError: what this process recorded, now or before, does not stand there.
         """
         try:
-            last, seal = self._begin(patience)
-            if seal.column() != [self._seal]:
-                self._check(self._session)
-                if self.refusal is not None:
-                    raise StorageError(self.path, self.refusal)
+            few = keys if len(keys) <= FEW else ()
+            last, *stand = self._begin(patience, self._finding(few))
             self._catch_up(self._find_last(*_position_and_leaf(last)))
             for _, _, ending in last.rows():
                 self._edge.recorded_at = recorded_at_of(ending or b"")
             self._writer = writer = PostgresWriter(self, self._session, self._edge.copy())
+            writer.learn(few, _found(stand))
             yield writer
             writer.commit()
         finally:
@@ -362,8 +363,23 @@ class PostgresJournal(StoredTree):
         if writer.added > 1:
             self._find_last(*self._last())
 
-    def _begin(self, patience: float | None) -> tuple[Answer, Answer]:
-        """Begin a transaction and take the lock; the last entry, and what tells whether somebody changed the table."""
+    def check_seal(self) -> None:
+        """Make sure that nobody changed the table of entries or its triggers since it was looked at.
+
+        Raises:
+            StorageError: there is a trigger or a rule that this program did not make, or one of its own is gone.
+        """
+        (seal,) = self._ask(Question(_SEAL, [self._oid]))
+        if seal.column() != [self._seal]:
+            self._check(self._session)
+            if self.refusal is not None:
+                raise StorageError(self.path, self.refusal)
+
+    def _begin(self, patience: float | None, questions: Sequence[Question]) -> list[Answer]:
+        """Begin a transaction and take the lock.
+
+        The answers: the last entry, and those to the questions.
+        """
         wait = []
         if patience is not None:  # the least that the server can wait is a thousandth
             wait.append(Question(_LOCK_TIMEOUT, [f"{max(1, int(1_000 * patience))}ms", "true"]))
@@ -373,16 +389,16 @@ class PostgresJournal(StoredTree):
             if self.refusal is not None:
                 raise StorageError(self.path, self.refusal)
             oid = self._oid
-            *_, last, seal = self._session.ask(
+            answers = self._session.ask(
                 _BEGIN,
                 *wait,
                 Question(_LOCK, [oid]),
                 Question(self._statements.last),
-                Question(_SEAL, [oid]),
+                *questions,
                 patience=None if patience is None else patience + GRACE,
             )
             if self._oid == oid:
-                return last, seal
+                return answers[len(wait) + 2 :]
             # The connection was lost and is another one now, to tables that were made anew by a restore.
             self._roll_back()
 
@@ -391,8 +407,12 @@ def _position_and_leaf(last: Answer) -> tuple[int, bytes | None]:
     return next(((number(position), leaf) for position, leaf, *_ in last.rows()), (0, None))
 
 
-def _stored(position: bytes | None, body: bytes | None, leaf: bytes | None) -> Stored:
-    return Stored(number(position), body or b"", leaf or b"")
+def _found(answers: Iterable[Answer]) -> dict[str, Stored]:
+    return {
+        (key or b"").decode(): Stored(number(position), body or b"", leaf or b"")
+        for answer in answers
+        for key, position, body, leaf in answer.rows()
+    }
 
 
 def _faults(strangers: Answer) -> list[str]:
@@ -422,7 +442,8 @@ class PostgresWriter(StoredWriter):
         self._journal = journal
         self._session = session
         self._statements = journal._statements
-        self._free: set[str] = set()  # keys that nobody bears, and nobody else can take while the lock is ours
+        self._stand: dict[str, Stored | None] = {}  # by key, what was found of it; nobody else can take it by now
+        self._is_sealed = False  # nobody can change the table any more once a row of this transaction stands in it
         self._waiting: list[tuple[Question, int | None, str]] = []  # with the rows that each must add, and its table
 
     def ask(self, *questions: Question) -> list[Answer]:
@@ -452,11 +473,17 @@ class PostgresWriter(StoredWriter):
                 "then found to be known",
             )
 
+    def learn(self, keys: Iterable[str], entries: Mapping[str, Stored]) -> None:
+        """Take note of which of these few keys are borne by which entries, found under the lock."""
+        self._stand |= {key: entries.get(key) for key in keys}
+
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
         """The entries that bear these keys, those of this transaction included."""
-        entries = self._journal.find(keys) if self.size else {}
-        self._free.update(key for key in keys if key not in entries)
-        return entries
+        if len(keys) > FEW:
+            return self._journal.find(keys) if self.size else {}
+        if not self._stand.keys() >= set(keys):
+            self.learn(keys, self._journal.find(keys) if self.size else {})
+        return {key: stored for key in keys if (stored := self._stand[key]) is not None}
 
     def _last_body(self) -> bytes:
         (answer,) = self.ask(Question(self._statements.last))
@@ -469,19 +496,24 @@ class PostgresWriter(StoredWriter):
             self._copy(kinds, keys, bodies, leaves)
         else:
             row: list[Value] = [self.size + 1, next(iter(kinds)), keys[0], bodies[0], leaves[0]]
-            if keys[0] in self._free:
+            if self._stand.get(keys[0], ...) is None:
                 self._waiting.append((Question(self._statements.insert, row), 1, "journal"))
             else:
                 (answer,) = self.ask(Question(self._statements.insert_if_new, row))
                 if not answer.count:
                     raise KeyTakenError
-        self._free.difference_update(keys)
+        for key in keys:
+            self._stand.pop(key, None)
 
     def _copy(
         self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes], leaves: Sequence[bytes]
     ) -> None:
         """Many rows by COPY, which knows no way around a key that is taken but to undo all of it."""
-        self.ask()
+        if not self._is_sealed:
+            self._journal.check_seal()
+            self._is_sealed = True
+        elif self._waiting:
+            self.ask()
         # Not strict: the positions have no end, and kinds may be repeated without one.
         rows = zip(count(self.size + 1), kinds, keys, bodies, leaves, strict=False)
         try:

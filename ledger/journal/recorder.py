@@ -132,7 +132,7 @@ class Recorder:
                 what_to_do = "is no event: build one, such as GameRecorded(game=..., ...) of 'ledger'"
                 raise MalformedError([f"{shown(thing)} {what_to_do}" for thing in strangers[:STRANGERS_NAMED]])
         codec.seal_actor(actor)
-        with self._writing() as writer:
+        with self._writing([event.key for event in batch]) as writer:
             accepted = _accepted(batch, writer)
             now, last = self.clock_ms(), writer.last_recorded_at()
             if accepted is None:
@@ -186,9 +186,9 @@ class Recorder:
         return _Batch(writer, self._journal, self._known, now_ms, accepted, self._further, judged)
 
     @contextmanager
-    def _writing(self) -> Iterator[Writer]:
+    def _writing(self, keys: Sequence[str] = ()) -> Iterator[Writer]:
         try:
-            with self._journal.writing() as writer:
+            with self._journal.writing(keys=keys) as writer:
                 yield writer
         except BaseException:
             self._known.clear()  # some of it may have been undone

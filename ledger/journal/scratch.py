@@ -69,7 +69,11 @@ class ScratchJournal:
         """Know so many entries from now on, for all who read through this object; nothing may follow them."""
         self._known = entries
 
-    def writing(self) -> AbstractContextManager[Writer]:
+    def writing(
+        self,
+        *,
+        keys: Sequence[str] = (),  # noqa: ARG002  # finding them costs no more later
+    ) -> AbstractContextManager[Writer]:
         """A transaction that takes entries for as long as this object lasts; what an error undoes is forgotten.
 
         Raises:

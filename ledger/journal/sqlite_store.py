@@ -183,11 +183,17 @@ class SqliteJournal(StoredTree):
         return None if row is None else bytes(row[0])
 
     @contextmanager
-    def writing(self, patience: float | None = None) -> Iterator[SqliteWriter]:
+    def writing(
+        self,
+        patience: float | None = None,
+        *,
+        keys: Sequence[str] = (),  # noqa: ARG002  # finding them costs no more later
+    ) -> Iterator[SqliteWriter]:
         """Begin a write transaction, committed durably when the block ends without an error.
 
         Args:
             patience: seconds to wait for another writer; if not given as long as ever.
+            keys: that will be asked about, which a file need not be told.
 
         Raises:
             StorageError: another file stands there, or a schema that this program did not make.

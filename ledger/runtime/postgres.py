@@ -69,6 +69,7 @@ _POOLER = (
 # By SQLSTATE, or by its first two characters: what happened, and what to do.
 _REMEDIES = {
     "08": f"the connection to the server was lost: {UNKNOWN_OUTCOME}",
+    "22012": "a trigger that this program did not make changes what is recorded: have it dropped; nothing was recorded",
     "22021": "no text of the database has such a sign",
     "22P05": "the database cannot hold this text; it must be made with encoding UTF8",
     "25006": "the server only reads (a standby, or default_transaction_read_only): give the address of the leader",

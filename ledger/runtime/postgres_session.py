@@ -136,6 +136,7 @@ class Session:
         connection, self._connection = self._connection, None
         self._names = {}
         if connection is not None:
+            self._selector.close()
             # not a transaction of ours is left: the server rolls it back
             connection.close()
 
@@ -248,6 +249,8 @@ class Session:
                                "Ledger.open")  # fmt: skip
         if self._connection is None:
             self._connection = postgres.connect(self.address)
+            self._selector = DefaultSelector()
+            self._selector.register(self._connection.pgconn.socket, EVENT_READ)
             self._connection.add_notice_handler(self._notice)
             if self._on_connect is not None:
                 try:
@@ -299,13 +302,25 @@ class Session:
 
     def _result(self, pgconn: PGconn, silence: float) -> PGresult | None:
         self._flush(pgconn, silence)
-        if pgconn.is_busy():
-            _wait(pgconn, silence)
+        while pgconn.is_busy():
+            self._wait(pgconn, EVENT_READ, silence)
         return pgconn.get_result()
 
     def _flush(self, pgconn: PGconn, silence: float) -> None:
-        if pgconn.flush():
-            _wait(pgconn, silence, is_sending=True)
+        while pgconn.flush():
+            # a server that cannot send its answers takes nothing either
+            self._wait(pgconn, EVENT_READ | EVENT_WRITE, silence)
+
+    def _wait(self, pgconn: PGconn, events: int, silence: float) -> None:
+        """Wait until the server sends, or takes, something more, and read what it sent."""
+        selector, deadline = self._selector, monotonic() + silence
+        if selector.get_key(pgconn.socket).events != events:
+            selector.modify(pgconn.socket, events)
+        while not (ready := selector.select(TICK)):
+            if monotonic() > deadline:
+                raise SilentError(f"the server said nothing for {silence:g} s, and the connection was cut")
+        if ready[0][1] & EVENT_READ:
+            pgconn.consume_input()
 
 
 class _dropping:  # noqa: N801  # used as a with-statement's word
@@ -333,23 +348,3 @@ def _refusal(result: PGresult) -> RefusedError:
     if not code:  # libpq itself: the connection broke
         raise psycopg.OperationalError(result.get_error_message())
     return RefusedError(code, constraint, one_line(text))
-
-
-def _wait(pgconn: PGconn, silence: float, *, is_sending: bool = False) -> None:
-    """Wait until the next result is whole, or until libpq has sent what it was given."""
-    deadline = monotonic() + silence
-    with DefaultSelector() as selector:
-        selector.register(pgconn.socket, EVENT_READ | EVENT_WRITE if is_sending else EVENT_READ)
-        while True:
-            ready = selector.select(TICK)
-            if ready:
-                deadline = monotonic() + silence
-                if ready[0][1] & EVENT_READ:
-                    pgconn.consume_input()
-                if is_sending:
-                    if not pgconn.flush():
-                        return
-                elif not pgconn.is_busy():
-                    return
-            elif monotonic() > deadline:
-                raise SilentError(f"the server said nothing for {silence:g} s, and the connection was cut")

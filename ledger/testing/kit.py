@@ -185,7 +185,11 @@ class MemoryJournal:
         self._lock = Lock()
 
     @contextmanager
-    def writing(self) -> Iterator[MemoryWriter]:
+    def writing(
+        self,
+        *,
+        keys: Sequence[str] = (),  # noqa: ARG002  # finding them costs no more later
+    ) -> Iterator[MemoryWriter]:
         """Begin a write transaction, committed when the block ends without an error."""
         with self._lock:
             writer = MemoryWriter(self._entries, self._by_key)
