@@ -49,10 +49,18 @@ def _load(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield load
 
 
-def rows(cluster: Cluster) -> list[tuple[int, str, bytes, bytes]]:
-    with psycopg.connect(cluster.address(target_session_attrs="primary")) as connection:
-        query = f"SELECT position, key, body, leaf FROM {SCHEMA}.journal ORDER BY position"
-        return [(position, key, bytes(body), bytes(leaf)) for position, key, body, leaf in connection.execute(query)]
+def rows(cluster: Cluster) -> list[judging.Row]:
+    query = f"COPY (SELECT position, key, encode(leaf, 'hex') FROM {SCHEMA}.journal ORDER BY position) TO STDOUT"
+    return [(int(position), key, bytes.fromhex(leaf)) for position, key, leaf in copied(cluster, query)]
+
+
+def copied(cluster: Cluster, query: str) -> Iterator[list[str]]:
+    with (
+        psycopg.connect(cluster.address(target_session_attrs="primary")) as connection,
+        connection.cursor().copy(query) as copy,
+    ):
+        lines = b"".join(map(bytes, copy)).decode().splitlines()
+    return (line.split("\t") for line in lines)
 
 
 def on_the_leader(cluster: Cluster, statement: str) -> Any:
@@ -166,16 +174,23 @@ def test_what_was_acknowledged_stands(strike: Any, cluster: Cluster, load: Load)
     assert any("known to be replicated" in note.get("failed", "") for note in notes) or strike is not cancel_commits
 
 
+def test_every_entry_is_what_its_leaf_seals(cluster: Cluster, load: Load) -> None:
+    stand = rows(cluster)
+    query = "COPY (SELECT encode(body, 'hex') FROM {}.journal WHERE position <= {} ORDER BY position) TO STDOUT"
+    bodies = (bytes.fromhex(body) for (body,) in copied(cluster, query.format(SCHEMA, len(stand))))
+    assert judging.false_bodies(bodies, stand) == []
+
+
 def test_the_judge_finds_each_broken_promise() -> None:
-    entries = []
-    for position, key in enumerate(("a", "b", "c"), 1):
-        body = body_of(position, key)
-        entries.append((position, key, body, judging.leaf_of(body)))
-    stands = {"stands": [["b", 2, entries[1][3].hex(), False]]}
-    root = {"size": 2, "root": judging.roots([leaf for *_, leaf in entries], {2})[2]}
-    assert judging.broken_promises(entries, [stands, root]) == []
+    bodies = [body_of(position, key) for position, key in enumerate(("a", "b", "c"), 1)]
+    entries = [(place, key, judging.leaf_of(body)) for place, key, body in zip((1, 2, 3), "abc", bodies, strict=True)]
+    stands = {"stands": [["b", 2, entries[1][2].hex(), False]]}
+    head = {"size": 2, "root": judging.roots([leaf for *_, leaf in entries], {2})[2]}
+    assert judging.broken_promises(entries, [stands, head]) == judging.false_bodies(bodies, entries) == []
     assert "missing" in judging.broken_promises(entries[1:], [])[0]
-    assert "twice" in judging.broken_promises([*entries, (4, "a", *entries[0][2:])], [])[0]
+    assert "twice" in judging.broken_promises([*entries, (4, "a", entries[0][2])], [])[0]
     assert "acknowledged" in judging.broken_promises(entries[:1], [stands])[0]
-    assert "no part" in judging.broken_promises([*entries[:1], (2, *entries[2][1:])], [root])[-1]
-    assert "two heads" in judging.broken_promises(entries, [root, {**root, "root": "0" * 64}])[-1]
+    another = [entries[0], (2, "c", entries[2][2])]
+    assert "no part" in judging.broken_promises(another, [head])[-1]
+    assert len(judging.broken_promises(entries, [head, {**head, "root": "0" * 64}])) == 1, "two heads of one size"
+    assert judging.false_bodies([bodies[0], bodies[2], bodies[1]], entries) != []

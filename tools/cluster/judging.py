@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from itertools import pairwise
@@ -17,6 +17,7 @@ import attrs
 
 from .load import AN_IMPORT, CLIENTS
 
+Row = tuple[int, str, bytes]
 ENDS_WITHIN = 60.0  # seconds for a client that is in the middle of an import, or waits for a server
 
 
@@ -31,16 +32,20 @@ class Load:
 
     folder: Path
     processes: list[subprocess.Popen[bytes]]
+    _notes: list[dict[str, Any]] = attrs.field(factory=list, init=False)
+    _read: dict[Path, int] = attrs.field(factory=dict, init=False)  # bytes of each log
 
     def notes(self) -> list[dict[str, Any]]:
-        """Everything that was written down so far, in order of time."""
-        notes = [
-            json.loads(line)
-            for place in sorted(self.folder.glob("client-*.log"))
-            for line in place.read_text("utf-8").splitlines(keepends=True)
-            if line.endswith("\n")
-        ]
-        return sorted(notes, key=lambda note: note["at"])
+        """Everything that was written down so far, of each client in order of time."""
+        for place in sorted(self.folder.glob("client-*.log")):
+            with place.open("rb") as log:
+                log.seek(self._read.get(place, 0))
+                for line in log:
+                    if not line.endswith(b"\n"):  # which is being written
+                        break
+                    self._notes.append(json.loads(line))
+                    self._read[place] = self._read.get(place, 0) + len(line)
+        return self._notes
 
     def acknowledged(self) -> int:
         """How many answers said that something stands."""
@@ -48,7 +53,7 @@ class Load:
 
     def longest_silence(self, since: float) -> float:
         """The longest time, in seconds, in which no client was told that something stands, from *since* on."""
-        times = [since, *(note["at"] for note in self.notes() if "stands" in note and note["at"] >= since)]
+        times = sorted([since, *(note["at"] for note in self.notes() if "stands" in note and note["at"] >= since)])
         return max((later - earlier for earlier, later in pairwise(times)), default=0.0)
 
     def wait_for_more(self, number: int = 20, within: float = 120.0) -> float:
@@ -92,40 +97,41 @@ def running(
                 process.wait()
 
 
-def broken_promises(rows: Sequence[tuple[int, str, bytes, bytes]], notes: Sequence[dict[str, Any]]) -> list[str]:
+def broken_promises(rows: Sequence[Row], notes: Sequence[dict[str, Any]]) -> list[str]:
     """What the journal does not keep of what clients were told, each in a sentence; empty where it keeps all.
 
     Args:
-        rows: position, key, body and leaf of every entry, in order.
+        rows: position, key and leaf of every entry, in order.
         notes: of all clients.
     """
     broken = [
-        f"entry {place} is missing or out of order: {row[0]}" for place, row in enumerate(rows, 1) if row[0] != place
+        f"entry {place} is missing: {row[0]} stands there" for place, row in enumerate(rows, 1) if row[0] != place
     ]
-    keys = [key for _, key, _, _ in rows]
-    if len(set(keys)) != len(keys):
+    if len({key for _, key, _ in rows}) != len(rows):
         broken.append("a key stands twice")
-    for position, key, body, leaf in rows:
-        entry = json.loads(body)
-        if leaf_of(body) != leaf or (entry["position"], entry["key"]) != (position, key):
-            broken.append(f"entry {position} is not what its leaf seals")
     for note in notes:
         for key, position, leaf, _ in note.get("stands", ()):
-            if position > len(rows) or (rows[position - 1][1], rows[position - 1][3].hex()) != (key, leaf):
+            if position > len(rows) or rows[position - 1][1:] != (key, bytes.fromhex(leaf)):
                 broken.append(f"{key!r} was acknowledged at {position}, and is not there")
-    heads = {note["size"]: note["root"] for note in notes if "size" in note}
-    roots_then = roots([leaf for *_, leaf in rows], set(heads))
+    heads = {(note["size"], note["root"]) for note in notes if "size" in note}
+    then = roots([leaf for *_, leaf in rows], {size for size, _ in heads})
     broken += [
         f"a head of {size} entries was given that is no part of the journal"
-        for size, root in sorted(heads.items())
-        if roots_then.get(size) != root
-    ]
-    broken += [
-        f"two heads of {note['size']} entries were given"
-        for note in notes
-        if "size" in note and note["root"] != heads[note["size"]]
+        for size, root in sorted(heads)
+        if then.get(size) != root
     ]
     return broken
+
+
+def false_bodies(bodies: Iterable[bytes], rows: Sequence[Row]) -> list[str]:
+    """Which entries are not what their leaves seal, or not of their places."""
+    return [
+        f"entry {position} is not what its leaf seals"
+        for body, (position, key, leaf) in zip(bodies, rows, strict=True)
+        if leaf_of(body) != leaf
+        or f'"key":"{key}"'.encode() not in body
+        or f'"position":{position},'.encode() not in body
+    ]
 
 
 def leaf_of(body: bytes) -> bytes:

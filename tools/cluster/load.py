@@ -24,6 +24,7 @@ from ledger.journal.postgres_store import PostgresJournal
 CLIENTS = 4
 PATIENCE = 3.0  # seconds for which a client waits for the lock, and for words of the server
 AN_IMPORT = 50_000  # entries
+IMPORTS_EVERY = 200  # turns of the client that imports
 AGAIN = 0.2  # seconds until a client sends again what failed
 RECORDED_AT = "2021-03-04T05:06:07.890Z"
 
@@ -47,7 +48,7 @@ class Client:
         turn = 0
         while not self.stopped:
             turn += 1
-            if self.number == CLIENTS and turn % 20 == 1:
+            if self.number == CLIENTS and turn % IMPORTS_EVERY == 1:
                 self.record([f"import:{turn}:{place}" for place in range(self._an_import)])
             elif turn % 5 == 0 and self._told:
                 self.record([self._random.choice(self._told)])

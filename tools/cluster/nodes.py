@@ -324,15 +324,20 @@ class Cluster:
         raise ClusterError(f"no node leads after {within:.0f} s\n{self._ends_of_logs()}")
 
     def wait_for_standbys(self, number: int, within: float = STARTS_WITHIN) -> None:
-        """Wait until so many nodes follow the leader and are asked by it before it says that something is recorded.
+        """Wait until so many nodes follow the leader, and may lead when it is lost.
+
+        That is two things: the leader asks them before it says that something is recorded, and etcd knows that it does.
+        While etcd does not, nobody may follow a lost leader, for nobody can tell who has all that was acknowledged.
 
         Raises:
             ClusterError: they do not in time.
         """
         for _ in self._moments(within):
-            leader = self.leader()
-            standbys = [] if leader is None else leader.state().get("replication", [])
-            if sum(each.get("sync_state") in {"quorum", "sync"} for each in standbys) >= number:
+            states = [node.state() for node in self.nodes.values()]
+            asked = {each["application_name"] for state in states for each in state.get("replication", ())
+                     if each.get("sync_state") in {"quorum", "sync"}}  # fmt: skip
+            noted = {name for name, state in zip(self.nodes, states, strict=True) if state.get("quorum_standby")}
+            if len(asked & noted) >= number:
                 return
         raise ClusterError(f"fewer than {number} nodes follow after {within:.0f} s\n{self._ends_of_logs()}")
 
