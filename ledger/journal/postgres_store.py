@@ -52,6 +52,8 @@ _BEGIN = Question("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
 _BEGIN_SNAPSHOT = Question("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 _COMMIT, _ROLLBACK = Question("COMMIT"), Question("ROLLBACK")
 _RELEASE, _UNDO = Question("RELEASE SAVEPOINT append"), Question("ROLLBACK TO SAVEPOINT append")
+# A commit that writes, and so waits for standbys: a transaction that only reads waits for nobody.
+_MARK = Question("SELECT pg_logical_emit_message(true, 'rating-ledger', '')")
 _LOCK = "SELECT pg_advisory_xact_lock($1)"
 _LOCK_TIMEOUT = "SELECT set_config('lock_timeout', $1, $2::text::boolean)"
 _TAKEN = "23505"  # unique_violation
@@ -345,6 +347,20 @@ class PostgresJournal(StoredTree):
         (answer,) = self._ask(Question(self._statements.text, [sha256]))
         return next(iter(answer.column()), None)
 
+    def fence(self) -> None:
+        """Return once whatever could be read here when it was called stands on as many servers as are asked for.
+
+        An entry can be seen before standbys have it, and goes if the leader is lost in that moment.
+
+        Raises:
+            StorageError: that is not known.
+        """
+        try:
+            self._session.ask(_BEGIN, _MARK)
+            PostgresWriter(self, self._session, self._edge).commit()
+        finally:
+            self._roll_back()
+
     @contextmanager
     def writing(self, patience: float | None = None, *, keys: Sequence[str] = ()) -> Iterator[PostgresWriter]:
         """Begin a write transaction, committed durably when the block ends without an error.
@@ -366,6 +382,9 @@ class PostgresJournal(StoredTree):
             self._writer = writer = PostgresWriter(self, self._session, self._edge.copy())
             writer.learn(few, _found(stand))
             yield writer
+            if not writer.added and writer.saw_any:
+                # Whoever is told that a fact is known must be told so of one that stays.
+                writer.ask(_MARK)
             writer.commit()
         finally:
             self._writer = None
@@ -458,6 +477,7 @@ class PostgresWriter(StoredWriter):
         self._session = session
         self._statements = journal._statements
         self._stand: dict[str, Stored | None] = {}  # by key, what was found of it; nobody else can take it by now
+        self.saw_any = False  # whether entries that stand already were looked up
         self._is_sealed = False  # nobody can change the table any more once a row of this transaction stands in it
         self._waiting: list[tuple[Question, int | None, str]] = []  # with the rows that each must add, and its table
 
@@ -490,12 +510,15 @@ class PostgresWriter(StoredWriter):
 
     def learn(self, keys: Iterable[str], entries: Mapping[str, Stored]) -> None:
         """Take note of which of these few keys are borne by which entries, found under the lock."""
+        self.saw_any = self.saw_any or bool(entries)
         self._stand |= {key: entries.get(key) for key in keys}
 
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
         """The entries that bear these keys, those of this transaction included."""
         if len(keys) > FEW:
-            return self._journal.find(keys) if self.size else {}
+            entries = self._journal.find(keys) if self.size else {}
+            self.saw_any = self.saw_any or bool(entries)
+            return entries
         if not self._stand.keys() >= set(keys):
             self.learn(keys, self._journal.find(keys) if self.size else {})
         return {key: stored for key in keys if (stored := self._stand[key]) is not None}

@@ -1,0 +1,137 @@
+"""A load on a journal: clients that record single facts, facts that others tell too, repeats and whole imports.
+
+Each client is a process that goes on until it is told to end, sends again what failed, and writes down what it was
+told: which entry stands where, and which heads it was given. What was promised is judged from outside by ``judging``.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, TextIO
+
+from ledger.errors import LedgerError
+from ledger.facts import codec
+from ledger.facts.codec import canonical
+from ledger.journal.postgres_store import PostgresJournal
+
+CLIENTS = 4
+PATIENCE = 3.0  # seconds for which a client waits for the lock, and for words of the server
+AN_IMPORT = 50_000  # entries
+IMPORTS_EVERY = 200  # turns of the client that imports
+AGAIN = 0.2  # seconds until a client sends again what failed
+RECORDED_AT = "2021-03-04T05:06:07.890Z"
+
+
+class Client:
+    """One client.
+
+    Attributes:
+        number: from 1; the first two tell the same facts, the last one imports.
+    """
+
+    def __init__(self, address: str, schema: str, number: int, log: TextIO, an_import: int = AN_IMPORT) -> None:
+        self._where, self.number, self._log, self._an_import = (address, schema), number, log, an_import
+        self._random = random.Random(number)  # noqa: S311  # a load, no secret
+        self._journal: PostgresJournal | None = None
+        self._told: list[str] = []  # keys of single facts that were acknowledged
+        self.stopped = False
+
+    def run(self) -> None:
+        """Go on until it is stopped."""
+        turn = 0
+        while not self.stopped:
+            turn += 1
+            if self.number == CLIENTS and turn % IMPORTS_EVERY == 1:
+                self.record([f"import:{turn}:{place}" for place in range(self._an_import)])
+            elif turn % 5 == 0 and self._told:
+                self.record([self._random.choice(self._told)])
+            else:
+                key = f"both:{turn}" if self.number <= 2 else f"single:{self.number}:{turn}"
+                if self.record([key]):
+                    self._told.append(key)
+            if turn % 7 == 0:
+                self.ask_for_head()
+        if self._journal is not None:
+            self._journal.close()
+
+    def record(self, keys: Sequence[str]) -> bool:
+        """Record facts under these keys, as often as it takes; False where it was stopped before it knew."""
+        while not self.stopped:
+            begun = time.monotonic()
+            try:
+                stands = self._record(keys)
+            except LedgerError as error:
+                self._note({"failed": str(error), "after": time.monotonic() - begun})
+                time.sleep(AGAIN)
+                continue
+            self._note({"stands": stands if len(stands) == 1 else [stands[0], stands[-1]], "number": len(stands)})
+            return True
+        return False
+
+    def _record(self, keys: Sequence[str]) -> list[tuple[str, int, str, bool]]:
+        """Key, position and leaf of each, and whether it was known."""
+        journal = self._open()
+        with journal.writing(PATIENCE, keys=keys) as writer:
+            stand = writer.find(keys)
+            new = [key for key in keys if key not in stand]
+            bodies = [body_of(writer.size + 1 + place, key) for place, key in enumerate(new)]
+            first = writer.size + 1
+            leaves = writer.append(["test/1"] * len(new), new, bodies) if new else []
+        added = {key: (first + place, leaf) for place, (key, leaf) in enumerate(zip(new, leaves, strict=True))}
+        return [
+            (key, added[key][0], added[key][1].hex(), False)
+            if key in added
+            else (key, stand[key].position, stand[key].leaf.hex(), True)
+            for key in keys
+        ]
+
+    def ask_for_head(self) -> None:
+        """Ask for the head, once, as for a receipt or a checkpoint."""
+        try:
+            journal = self._open()
+            head = journal.head()
+            journal.fence()
+        except LedgerError as error:
+            self._note({"failed": str(error), "after": 0.0})
+        else:
+            self._note({"size": head.size, "root": head.root.hex()})
+
+    def _open(self) -> PostgresJournal:
+        if self._journal is None:
+            self._journal = PostgresJournal(*self._where, patience=PATIENCE)
+        return self._journal
+
+    def _note(self, what: Mapping[str, Any]) -> None:
+        self._log.write(json.dumps({"at": time.monotonic(), **what}) + "\n")
+        self._log.flush()
+
+
+def body_of(position: int, key: str) -> bytes:
+    """The entry of a key at a position."""
+    return codec.assemble(position, RECORDED_AT, "load", "test/1", key, canonical({"text": key}))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a client; the arguments are the address, the schema, the client's number, its log, entries of an import."""
+    address, schema, number, place, an_import = arguments
+    with Path(place).open("a", encoding="utf-8") as log, closing(log):
+        client = Client(address, schema, int(number), log, int(an_import))
+
+        def stop(*_: object) -> None:
+            client.stopped = True
+
+        signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        client.run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

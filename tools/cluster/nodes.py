@@ -1,0 +1,386 @@
+"""A cluster on loopback: etcd, and three nodes of Patroni with a server each; nodes can be killed, frozen and woken.
+
+Nothing outside its own folder and its own ports is touched. PostgreSQL refuses to run as root: whoever is root has
+everything run as another user. The settings are those that the README gives for three machines, with the shortest times
+that Patroni takes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+from ledger.errors import StorageError
+
+TTL = 20  # seconds until a leader that says nothing more is followed by another: the least that Patroni takes
+LOOP, RETRY = 2, 3  # seconds between two looks of a node at itself, and for which it asks etcd again
+NAMES = ("db1", "db2", "db3")
+SUPERUSER, DATABASE = "postgres", "chess"
+STARTS_WITHIN = 90.0  # seconds
+_POLL = 0.1
+
+
+class ClusterError(Exception):
+    """The cluster did not do what was asked of it in time; the end of its log says why."""
+
+
+def programs() -> Path:
+    """The folder of the newest PostgreSQL here that has all programs that a node needs.
+
+    Raises:
+        StorageError: something is missing; it says what to install.
+    """
+    folders = [*Path("/usr/lib/postgresql").glob("*/bin"), *Path("/opt").glob("postgresql*/bin")]
+    needed = ("initdb", "pg_basebackup", "pg_rewind")
+    whole = [folder for folder in folders if all((folder / name).exists() for name in needed)]
+    if not whole:
+        raise StorageError("the cluster", "needs PostgreSQL 15 or later: as root, apt-get install postgresql")
+    if shutil.which("etcd") is None:
+        raise StorageError("the cluster", "needs etcd: as root, apt-get install etcd-server")
+    return max(whole, key=lambda folder: int("".join(filter(str.isdigit, folder.parent.name)) or 0))
+
+
+def patroni() -> tuple[list[str], dict[str, str]]:
+    """How Patroni is run as the other user: the words of the command, and what its environment needs.
+
+    The Python of this environment may stand where nobody else may look, such as in the home of root; the system's own
+    takes the packages of this one where both have one version.
+
+    Raises:
+        StorageError: neither can.
+    """
+    packages = ":".join(place for place in sys.path if place.endswith("-packages"))
+    system = f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}"
+    # -S: without the system's own packages, which are of other versions
+    for python, environment in (([sys.executable], {}), ([system, "-S"], {"PYTHONPATH": packages})):
+        words = [*python, "-m", "patroni"]
+        with suppress(OSError):
+            done = subprocess.run(
+                [*words, "--version"], capture_output=True, check=False, cwd="/", **as_other_user(environment)
+            )
+            if done.returncode == 0 and done.stdout.rpartition(b" ")[2].startswith(b"4."):
+                return words, environment
+    raise StorageError(
+        "the cluster",
+        f"needs Patroni 4 where the user {other_user()!r} can run it: pip install 'patroni[etcd3]>=4' into an "
+        "environment that this user may read",
+    )
+
+
+def other_user() -> str:
+    """Who runs the servers: whoever asks, or for root somebody else."""
+    if os.geteuid() != 0:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return next(name for name in ("postgres", "nobody") if name in names)
+
+
+def as_other_user(more: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """How a program is started as that user, with *more* in its environment, in the words of ``subprocess``."""
+    if os.geteuid() != 0:
+        return {"env": {**os.environ, **(more or {})}}
+    entry = pwd.getpwnam(other_user())
+    environment = {"PATH": os.environ.get("PATH", ""), "HOME": "/nonexistent", "LANG": "C.UTF-8", **(more or {})}
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": [], "env": environment}
+
+
+def free_ports(number: int) -> list[int]:
+    """So many ports of loopback that nobody listens on."""
+    sockets = [socket.socket() for _ in range(number)]
+    try:
+        for taken in sockets:
+            taken.bind(("127.0.0.1", 0))
+        return [int(taken.getsockname()[1]) for taken in sockets]
+    finally:
+        for taken in sockets:
+            taken.close()
+
+
+class Node:
+    """A node: Patroni, and the server that it keeps.
+
+    Attributes:
+        name: of the node.
+        port: of its server.
+        data: folder of its server.
+    """
+
+    def __init__(self, name: str, folder: Path, ports: Sequence[int], how: tuple[list[str], dict[str, str]]) -> None:
+        self.name, (self.port, self.rest_port), (self._words, self._environment) = name, ports, how
+        self.folder, self.data = folder / name, folder / name / "data"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def rest(self) -> str:
+        """Where its Patroni is asked."""
+        return f"http://127.0.0.1:{self.rest_port}"
+
+    @property
+    def runs(self) -> bool:
+        """Whether its Patroni runs, frozen or not."""
+        return self.process is not None and self.process.poll() is None
+
+    def start(self) -> None:
+        """Start its Patroni, which starts the server."""
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [*self._words, str(self.folder / "patroni.yml")], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                cwd="/", start_new_session=True, **as_other_user(self._environment),
+            )  # fmt: skip
+
+    def state(self) -> Mapping[str, Any]:
+        """What its Patroni says of it; nothing where it does not answer."""
+        try:
+            with urlopen(Request(f"{self.rest}/patroni"), timeout=2) as answer:  # noqa: S310  # our own address
+                return dict(json.load(answer))
+        except (OSError, ValueError):
+            return {}
+
+    def server_processes(self) -> list[int]:
+        """The processes of its server: they all work in its folder."""
+        numbers = []
+        for place in Path("/proc").iterdir():
+            if place.name.isdigit():
+                with suppress(OSError):
+                    if (place / "cwd").readlink() == self.data:
+                        numbers.append(int(place.name))
+        return numbers
+
+    def _signal_server(self, number: signal.Signals) -> None:
+        for process in self.server_processes():
+            with suppress(ProcessLookupError):
+                os.kill(process, number)
+
+    def kill_server(self) -> None:
+        """Kill every process of the server at once; its Patroni stays, and starts it again or lets another one lead."""
+        self._signal_server(signal.SIGKILL)
+
+    def kill(self) -> None:
+        """Kill all of the node at once, as when a machine loses its power."""
+        if self.process is not None:
+            self.process.kill()
+            self._signal_server(signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+        self._signal_server(signal.SIGKILL)
+
+    def freeze(self) -> None:
+        """Stop all of the node in the middle of what it does, as when a virtual machine is moved."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGSTOP)
+        self._signal_server(signal.SIGSTOP)
+
+    def wake(self) -> None:
+        """Let it go on."""
+        self._signal_server(signal.SIGCONT)
+        if self.process is not None:
+            self.process.send_signal(signal.SIGCONT)
+
+
+class Cluster:
+    """Etcd and the nodes, within one folder.
+
+    Attributes:
+        folder: with everything of it.
+        nodes: by name.
+    """
+
+    def __init__(self, folder: Path, names: Sequence[str] = NAMES) -> None:
+        self.folder, self._programs = folder, programs()
+        how = patroni()
+        client, peer, *ports = free_ports(2 + 2 * len(names))
+        self._etcd_port, self._peer_port = client, peer
+        self._etcd: subprocess.Popen[bytes] | None = None
+        self.nodes = {
+            name: Node(name, folder, ports[2 * place : 2 * place + 2], how) for place, name in enumerate(names)
+        }
+
+    def address(self, user: str = SUPERUSER, database: str = DATABASE, **words: object) -> str:
+        """The address of all nodes together, which leads to the one that takes writes."""
+        hosts = ",".join(f"127.0.0.1:{node.port}" for node in self.nodes.values())
+        more = "&".join(f"{name}={value}" for name, value in {"connect_timeout": 3, **words}.items())
+        return f"postgresql://{user}@{hosts}/{database}?{more}"
+
+    # -- beginning and end -----------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start all of it, and wait until a leader takes writes that both others have followed."""
+        self.start_etcd()
+        for node in self.nodes.values():
+            node.folder.mkdir(parents=True)
+            (node.folder / "patroni.yml").write_text(json.dumps(self._settings(node), indent=2))  # JSON is YAML
+            self._give_away(node.folder)
+            node.start()
+        leader = self.wait_for_leader()
+        self.wait_for_standbys(len(self.nodes) - 1)
+        subprocess.run(
+            [self._programs / "createdb", "-h", "127.0.0.1", "-p", str(leader.port), "-U", SUPERUSER, "-E", "UTF8",
+             "-T", "template0", "--locale=C", DATABASE],
+            check=True, capture_output=True, timeout=STARTS_WITHIN,
+        )  # fmt: skip
+
+    def start_etcd(self) -> None:
+        """Start etcd, in which the nodes agree on who leads."""
+        data = self.folder / "etcd"
+        data.mkdir(exist_ok=True)
+        self._give_away(data)
+        client, peer = (f"http://127.0.0.1:{port}" for port in (self._etcd_port, self._peer_port))
+        with (self.folder / "etcd.log").open("ab") as log:
+            self._etcd = subprocess.Popen(
+                ["etcd", "--name", "one", "--data-dir", data, "--listen-client-urls", client,
+                 "--advertise-client-urls", client, "--listen-peer-urls", peer,
+                 "--initial-advertise-peer-urls", peer, "--initial-cluster", f"one={peer}", "--log-level", "warn"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", start_new_session=True, **as_other_user(),
+            )  # fmt: skip
+
+    def stop_etcd(self) -> None:
+        """End etcd; what it knows stays in its folder."""
+        if self._etcd is not None:
+            self._etcd.kill()
+            self._etcd.wait()
+            self._etcd = None
+
+    def stop(self) -> None:
+        """End everything at once."""
+        for node in self.nodes.values():
+            node.wake()
+            node.kill()
+        self.stop_etcd()
+
+    def _give_away(self, folder: Path) -> None:
+        if os.geteuid() == 0:
+            shutil.chown(folder, other_user())
+            for path in folder.iterdir():
+                shutil.chown(path, other_user())
+
+    def _settings(self, node: Node) -> dict[str, Any]:
+        """What Patroni is told of one node.
+
+        ``quorum`` with ``strict``: the leader says that something is recorded once one of the two others has it too,
+        and where there is none it says nothing, rather than to go on alone. What was acknowledged stands on a node of
+        the quorum, however far behind the leader's last byte that is: an import that nobody acknowledged yet may be
+        many megabytes of it, and with Patroni's limit of one nobody would lead after the leader was lost within it.
+        """
+        server = {
+            "fsync": "on", "wal_log_hints": "on", "max_connections": 100, "shared_buffers": "32MB",
+            "wal_keep_size": "256MB", "max_wal_senders": 10, "hot_standby": "on", "wal_receiver_status_interval": "1s",
+            "wal_sender_timeout": "10s", "wal_receiver_timeout": "10s", "password_encryption": "scram-sha-256",
+        }  # fmt: skip
+        dcs = {
+            "ttl": TTL, "loop_wait": LOOP, "retry_timeout": RETRY, "maximum_lag_on_failover": 1 << 40,
+            "synchronous_mode": "quorum", "synchronous_mode_strict": True, "synchronous_node_count": 1,
+            "postgresql": {"use_pg_rewind": True, "use_slots": True, "parameters": server},
+        }  # fmt: skip
+        roles = {"superuser": {"username": SUPERUSER}, "replication": {"username": "replicator"}}
+        return {
+            "scope": "ledger", "name": node.name,
+            "etcd3": {"host": f"127.0.0.1:{self._etcd_port}"},
+            "restapi": {"listen": f"127.0.0.1:{node.rest_port}", "connect_address": f"127.0.0.1:{node.rest_port}"},
+            "bootstrap": {"dcs": dcs, "initdb": [{"encoding": "UTF8"}, {"locale": "C"}, "data-checksums"]},
+            "postgresql": {
+                "listen": f"127.0.0.1:{node.port}", "connect_address": f"127.0.0.1:{node.port}",
+                "data_dir": str(node.data), "bin_dir": str(self._programs), "authentication": roles,
+                "pgpass": str(node.folder / "pgpass"),
+                "parameters": {"unix_socket_directories": str(node.folder)},
+                "pg_hba": ["local all all trust", "host all all 127.0.0.1/32 trust",
+                           "host replication replicator 127.0.0.1/32 trust"],
+            },
+            "watchdog": {"mode": "off"},
+        }  # fmt: skip
+
+    # -- asking ----------------------------------------------------------------------------------------------------
+
+    def leader(self) -> Node | None:
+        """The node whose server takes writes, as its Patroni says; None where there is none."""
+        for node in self.nodes.values():
+            state = node.state()
+            if state.get("role") in {"primary", "master"} and state.get("state") == "running":
+                return node
+        return None
+
+    def wait_for_leader(self, within: float = STARTS_WITHIN, *, but: Node | None = None) -> Node:
+        """Wait until some node leads, another one than *but*.
+
+        Raises:
+            ClusterError: none does in time.
+        """
+        for _ in self._moments(within):
+            if (leader := self.leader()) is not None and leader is not but:
+                return leader
+        raise ClusterError(f"no node leads after {within:.0f} s\n{self._ends_of_logs()}")
+
+    def wait_for_standbys(self, number: int, within: float = STARTS_WITHIN) -> None:
+        """Wait until so many nodes follow the leader, and may lead when it is lost.
+
+        That is two things: the leader asks them before it says that something is recorded, and etcd knows that it does.
+        While etcd does not, nobody may follow a lost leader, for nobody can tell who has all that was acknowledged.
+
+        Raises:
+            ClusterError: they do not in time.
+        """
+        for _ in self._moments(within):
+            states = [node.state() for node in self.nodes.values()]
+            asked = {each["application_name"] for state in states for each in state.get("replication", ())
+                     if each.get("sync_state") in {"quorum", "sync"}}  # fmt: skip
+            noted = {name for name, state in zip(self.nodes, states, strict=True) if state.get("quorum_standby")}
+            if len(asked & noted) >= number:
+                return
+        raise ClusterError(f"fewer than {number} nodes follow after {within:.0f} s\n{self._ends_of_logs()}")
+
+    def switch_over(self, to: Node) -> None:
+        """Let another node lead, in order."""
+        leader = self.wait_for_leader()
+        content = json.dumps({"leader": leader.name, "candidate": to.name}).encode()
+        headers = {"Content-Type": "application/json"}
+        request = Request(f"{leader.rest}/switchover", content, headers)  # noqa: S310  # our own address
+        try:
+            urlopen(request, timeout=STARTS_WITHIN).close()  # noqa: S310  # our own address
+        except URLError as error:
+            raise ClusterError(f"the switchover was refused: {error}") from error
+
+    def _moments(self, within: float) -> Iterator[None]:
+        """Moments to look at the nodes, until the time is over or none of them runs any more."""
+        until = time.monotonic() + within
+        while time.monotonic() < until and any(node.runs for node in self.nodes.values()):
+            yield
+            time.sleep(_POLL)
+
+    def _ends_of_logs(self) -> str:
+        ends = []
+        for place in (self.folder / "etcd.log", *(node.folder / "log" for node in self.nodes.values())):
+            with suppress(OSError):
+                ends.append(f"{place}:\n" + "\n".join(place.read_text("utf-8", "replace").splitlines()[-15:]))
+        return "\n".join(ends)
+
+
+@contextmanager
+def running(folder: Path | None = None) -> Iterator[Cluster]:
+    """A cluster that runs within the block, in a folder that goes afterwards.
+
+    Raises:
+        StorageError: a program is missing.
+        ClusterError: it did not start.
+    """
+    place = Path(tempfile.mkdtemp(prefix="ledger-cluster-", dir=folder))
+    place.chmod(0o755)
+    cluster = Cluster(place)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()
+        shutil.rmtree(place, ignore_errors=True)
