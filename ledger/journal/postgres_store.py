@@ -236,7 +236,7 @@ class PostgresJournal(StoredTree):
                 Question(_LOCK_TIMEOUT, [f"{max(1, int(1_000 * self._patience))}ms", "false"]),
             )
         except (LostError, RefusedError) as error:
-            raise session.told(error) from error
+            raise session.explained(error) from error
         self._check_identity({name.decode(): value.decode() for name, value in about.rows() if name and value})
         self._oid, self._seal = number(oid), seal.column()[0]
         self._fault = None
@@ -450,18 +450,18 @@ def _found(answers: Iterable[Answer]) -> dict[str, Stored]:
 
 
 def _faults(strangers: Answer) -> list[str]:
-    """What stands on the tables and is not ours, or is ours and missing or switched off."""
-    ours = {(table, name) for table, names in TRIGGERS.items() for name in names}
+    """What stands on the tables and is not own, or is own and missing or switched off."""
+    own = {(table, name) for table, names in TRIGGERS.items() for name in names}
     there = [tuple((value or b"").decode() for value in row) for row in strangers.rows()]
     faults = []
     for kind, table, name, enabled in there:
         if kind == "unlogged":
             faults.append(f"the table {table!r} is unlogged, so that a crash empties it")
-        elif kind != "trigger" or (table, name) not in ours:
+        elif kind != "trigger" or (table, name) not in own:
             faults.append(f"the table {table!r} has a {kind} {name!r}")
         elif enabled not in ("O", "A"):
             faults.append(f"the trigger {name!r} of the table {table!r} is switched off")
-    missing = ours - {(table, name) for kind, table, name, _ in there if kind == "trigger"}
+    missing = own - {(table, name) for kind, table, name, _ in there if kind == "trigger"}
     return faults + [f"the trigger {name!r} of the table {table!r} is gone" for table, name in sorted(missing)]
 
 
@@ -560,9 +560,9 @@ class PostgresWriter(StoredWriter):
             if error.code == _TAKEN and error.constraint == "journal_key":
                 self.ask(_UNDO, _RELEASE)
                 raise KeyTakenError from error
-            raise self._session.told(error) from error
+            raise self._session.explained(error) from error
         except LostError as error:
-            raise self._session.told(error) from error
+            raise self._session.explained(error) from error
         self._waiting.append((_RELEASE, None, ""))
         self.took(taken, len(keys), "journal")
 

@@ -173,15 +173,15 @@ class Session:
             return self.try_to_ask(*questions, patience=patience)
         except LostError as error:
             if not is_alone or isinstance(error, SilentError):
-                raise self.told(error) from error
+                raise self.explained(error) from error
         except RefusedError as error:
-            raise self.told(error) from error
+            raise self.explained(error) from error
         try:
             return self.try_to_ask(*questions, patience=patience)
         except (LostError, RefusedError) as error:
-            raise self.told(error) from error
+            raise self.explained(error) from error
 
-    def told(self, error: LostError | RefusedError) -> StorageError | CorruptError:
+    def explained(self, error: LostError | RefusedError) -> StorageError | CorruptError:
         """The error to raise for what the server refused, or for its silence."""
         if isinstance(error, LostError):
             return StorageError(shown(self.address), f"{error}: {UNKNOWN_OUTCOME}")
@@ -349,8 +349,8 @@ class _dropping:  # noqa: N801  # used as a with-statement's word
 
 def _refusal(result: PGresult) -> RefusedError:
     field = psycopg.pq.DiagnosticField
-    told = [result.error_field(code) for code in (field.SQLSTATE, field.CONSTRAINT_NAME, field.MESSAGE_PRIMARY)]
-    code, constraint, text = ((part or b"").decode("utf-8", "replace") for part in told)
+    fields = [result.error_field(code) for code in (field.SQLSTATE, field.CONSTRAINT_NAME, field.MESSAGE_PRIMARY)]
+    code, constraint, text = ((part or b"").decode("utf-8", "replace") for part in fields)
     if not code:  # libpq itself: the connection broke
         raise psycopg.OperationalError(result.get_error_message())
     return RefusedError(code, constraint, one_line(text))
