@@ -23,7 +23,7 @@ from ledger.facts.changes import Change
 from ledger.facts.events import Decision, Event, GameRecorded, PlayerRegistered, RoundWithoutGame, SchemeAdopted
 from ledger.facts.source_games import SourceRound
 from ledger.facts.words import Receipt, Standing, TreeHead
-from ledger.journal import kept_texts, listing, rules
+from ledger.journal import Journal, kept_texts, listing, rules
 from ledger.journal.alike import AlikeGames, ErasedSides
 from ledger.journal.checkpoints import refuse_another_history
 from ledger.journal.game_keys import MadeKeys
@@ -31,10 +31,12 @@ from ledger.journal.listing import JournalEntry
 from ledger.journal.recorder import Refused, Telling
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.journal.scratch import ScratchJournal
+from ledger.journal.settings_file import ServerPlace, SettingsFile
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players import erasing, renaming
 from ledger.players.people import People, Person
 from ledger.players.sqlite_people import SqlitePeople
+from ledger.players.stores import make_on_server, open_stores
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import keeping, past_views, queries
@@ -77,6 +79,7 @@ class Ledger(OpenLedger):
         actor: str = DEFAULT_ACTOR,
         clock: Callable[[], datetime] = utc_now,
         secret_of: str | Path | None = None,
+        on_server: ServerPlace | None = None,
     ) -> Ledger:
         """Make a new ledger whose first pool is rated by *scheme* from the beginning.
 
@@ -89,6 +92,8 @@ class Ledger(OpenLedger):
             clock: what time it is, in UTC.
             secret_of: another ledger, whose secret this one takes, so that the keys that both make of the same facts
                 are the same, and so are all ratings; by default a new one.
+            on_server: where journal and names are to be on a server; by default they are files. The settings beside
+                the views say so then.
 
         Raises:
             StorageError: a file exists already, or cannot be made; the people file of the other ledger is missing.
@@ -105,8 +110,16 @@ class Ledger(OpenLedger):
         path, people = journal_file(path), beside(path, "people")
         secret = None
         if secret_of is not None:
-            with closing(SqlitePeople(beside(journal_file(secret_of), "people"))) as other:
-                secret = other.secret()
+            journal, names = open_stores(journal_file(secret_of))
+            with closing(journal), closing(names):
+                secret = names.secret()
+        if on_server is not None:
+            with cls._over(path, *make_on_server(on_server, secret), (), clock) as made:
+                made.append(event, actor=actor)
+            # the settings appear last: before that there is no ledger here
+            words = {"journal": on_server.address, "schema": on_server.schema, "durability": on_server.durability}
+            SettingsFile(path).put(**words)
+            return cls.open(path, clock=clock)
         if not people.exists():
             with sqlite.whole(people) as making:
                 SqlitePeople.create(making, secret).close()
@@ -152,8 +165,7 @@ class Ledger(OpenLedger):
         path = journal_file(path)
         refuse_half_restored(path)
         read_only = read_only or not follow
-        journal = SqliteJournal(path, read_only=read_only)
-        people = SqlitePeople(beside(path, "people"), read_only=read_only)
+        journal, people = open_stores(path, read_only=read_only)
         refuse_another_history(path, journal, people)
         renaming.settle_if_possible(journal, people)
         erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
@@ -165,7 +177,7 @@ class Ledger(OpenLedger):
     def _over(
         cls,
         path: Path,
-        journal: SqliteJournal,
+        journal: Journal,
         people: People,
         projectors: Sequence[ReadModel] | AtHand,
         clock: Callable[[], datetime],

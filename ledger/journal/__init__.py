@@ -73,6 +73,16 @@ class Journal(Protocol):
             keys: that will be asked about first: a store on another machine asks for them together with the lock.
         """
 
+    def fence(self) -> None:
+        """Return once whatever could be read before stands wherever the store keeps what it acknowledges.
+
+        A reader may see an entry that is lost with the machine in that moment, where others are to have it too: a
+        fence goes before a head that was read is signed or given away.
+
+        Raises:
+            StorageError: that is not known.
+        """
+
     def size(self) -> int:
         """Number of committed entries."""
 
@@ -119,3 +129,16 @@ class Journal(Protocol):
 
     def close(self) -> None:
         """Release the store."""
+
+
+class StoredJournal(Journal, Protocol):
+    """A journal that is stored, not tried out.
+
+    Attributes:
+        refusal: why nothing may be written, where whoever opened it found out.
+    """
+
+    refusal: str | None
+
+    def writing(self, patience: float | None = None, *, keys: Sequence[str] = ()) -> AbstractContextManager[Writer]:
+        """As ``Journal.writing``, with the seconds to wait for another writer; if not given as long as ever."""

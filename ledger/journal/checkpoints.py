@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import os
 import re
 import secrets
@@ -24,18 +23,17 @@ from functools import cached_property
 from hashlib import sha256
 from io import FileIO
 from pathlib import Path
-from typing import Any
 
 import attrs
 
-from ledger.errors import CheckpointWarning, CorruptError, MalformedError, StorageError, one_line
+from ledger.errors import CheckpointWarning, CorruptError, MalformedError, StorageError
 from ledger.facts.words import TreeHead
-from ledger.journal import Journal
+from ledger.journal import Journal, StoredJournal
 from ledger.journal.merkle import consistency_path
-from ledger.journal.sqlite_store import SqliteJournal
+from ledger.journal.settings_file import SettingsFile
 from ledger.players.people import People
 from ledger.runtime import sqlite
-from ledger.runtime.lazy import ed25519, filelock, tomllib
+from ledger.runtime.lazy import ed25519, filelock
 from ledger.runtime.ledger_files import kept_with, replace_file
 from ledger.runtime.sqlite import sync_folder
 
@@ -300,10 +298,6 @@ def _decoded(text: str) -> bytes:
 
 
 WAIT_SECONDS = 60.0  # for another process that makes a checkpoint
-SETTINGS = ("checkpoints", "key")  # of ``club.toml``: where they are kept
-SERVE = "serve"  # its table for the server, which judges that itself
-_PLACE_LINE = re.compile(r"""\s*(checkpoints|"checkpoints"|'checkpoints')\s*=""")
-_EXPECTED = '; it takes lines such as checkpoints = "/media/stick/club.checkpoints"'
 _BEGIN_ANEW = (
     "bring the right file back; where that is lost for good, this is another log: move the checkpoints and the key "
     "aside, and make a new key under another name by 'rating-ledger checkpoint-key DB --new NAME'"
@@ -318,68 +312,19 @@ class CheckpointFiles:
         self._path = Path(path)
 
     @cached_property
-    def settings_file(self) -> Path:
-        """Where it is said that checkpoints or key are kept elsewhere: ``club.toml``, if there is one."""
-        return kept_with(self._path, "toml")
+    def settings(self) -> SettingsFile:
+        """Where it is said that checkpoints or key are kept elsewhere."""
+        return SettingsFile(self._path)
 
     @property
     def place(self) -> Path:
         """The file of the checkpoints, whether it exists or not."""
-        return self._configured("checkpoints") or kept_with(self._path, "checkpoints")
+        return self.settings.place_of("checkpoints") or kept_with(self._path, "checkpoints")
 
     @property
     def key_file(self) -> Path:
         """The file of the key, whether it exists or not."""
-        return self._configured("key") or kept_with(self._path, "key")
-
-    def _configured(self, word: str) -> Path | None:
-        place = self._settings().get(word)
-        return None if place is None else self.settings_file.parent / place
-
-    def _settings(self) -> dict[str, str]:
-        """What ``club.toml`` says of files; nothing where there is none.
-
-        Raises:
-            StorageError: it cannot be read, or says something else than where files are, and how to serve.
-        """
-        path, settings = self.settings_file, self._told()
-        for word, value in settings.items():
-            if word not in SETTINGS:
-                known = f"only {', '.join(SETTINGS)} and [{SERVE}]"
-                raise StorageError(str(path), f"has no setting {word!r}, {known}{_EXPECTED}")
-            if not isinstance(value, str) or not value or "\0" in value:
-                raise StorageError(str(path), f"{word} must be the path of a file, got {value!r}{_EXPECTED}")
-        return settings
-
-    def of_the_server(self) -> dict[str, Any]:
-        """What ``club.toml`` says in its table ``[serve]``, as it stands there; empty where there is none.
-
-        Raises:
-            StorageError: the file cannot be read, or a value stands in the place of the table.
-        """
-        self._settings()
-        return dict(self._parsed().get(SERVE, {}))
-
-    def _told(self) -> dict[str, Any]:
-        """All but the table for the server."""
-        parsed = self._parsed()
-        if not isinstance(parsed.pop(SERVE, {}), dict):
-            raise StorageError(str(self.settings_file), f"{SERVE} must be a table: write [{SERVE}] above its settings")
-        return parsed
-
-    def _parsed(self) -> dict[str, Any]:
-        path = self.settings_file
-        # as it mostly is, and quicker told than by an error
-        if not os.path.lexists(path):
-            return {}
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise StorageError(str(path), f"the settings cannot be read: {error.strerror or error}") from error
-        try:
-            return tomllib.loads(content.decode())
-        except ValueError as error:  # of TOML and of UTF-8
-            raise StorageError(str(path), f"is not TOML: {one_line(error)}{_EXPECTED}") from error
+        return self.settings.place_of("key") or kept_with(self._path, "key")
 
     def last(self) -> Checkpoint | None:
         """The newest checkpoint that is kept; None where there is none yet.
@@ -387,12 +332,12 @@ class CheckpointFiles:
         Raises:
             StorageError: the file cannot be read, is damaged, or is missing where ``club.toml`` says that it is.
         """
-        configured = self._configured("checkpoints")
+        configured = self.settings.place_of("checkpoints")
         newest = last_checkpoint(configured or kept_with(self._path, "checkpoints"))
         if newest is None and configured is not None:
             raise StorageError(
                 str(configured),
-                f"is missing, but {self.settings_file.name} says that the checkpoints are kept there: bring it back "
+                f"is missing, but {self.settings.path.name} says that the checkpoints are kept there: bring it back "
                 "(is its disk there?), or take the line away if there shall be none",
             )
         return newest
@@ -511,11 +456,12 @@ class Checkpoints(CheckpointFiles):
                 if last is not None and (fault := self._fault(last, where)):
                     raise StorageError(str(self._path), f"nothing was signed: {fault}")
             head = self._journal.head()
+            self._journal.fence()
             made = Checkpoint(key.name, head, key.sign(note_text(key.name, head)))
             if kept is None or kept.note != made.note:
                 add_checkpoint(place, made, is_first=kept is None)
             if keep_in is not None:
-                self._set_place(keep_in)
+                self.settings.put(checkpoints=str(keep_in.absolute()))
             return made
 
     def growth(self, older: TreeHead, made: Checkpoint) -> str:
@@ -556,21 +502,6 @@ class Checkpoints(CheckpointFiles):
             warnings.warn(message, CheckpointWarning, stacklevel=3)
             return None
 
-    def _set_place(self, place: Path) -> None:
-        """Write the line of ``club.toml`` that says where the checkpoints are; other lines stay."""
-        path = self.settings_file
-        quoted = json.dumps(str(place.absolute()), ensure_ascii=False).replace("\x7f", r"\u007f")
-        line = f"checkpoints = {quoted}\n"
-        lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
-        others = [other for other in lines if not _PLACE_LINE.match(other)]
-        try:
-            replace_file(path, "".join([line, *others]).encode())
-        except UnicodeEncodeError:
-            message = f"cannot hold the name {place.name!r}, which is no UTF-8: choose another"
-            raise StorageError(str(path), message) from None
-        except OSError as error:
-            raise StorageError(str(path), f"cannot be written: {error.strerror or error}") from error
-
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """No other process makes a checkpoint of this ledger meanwhile."""
@@ -588,7 +519,7 @@ class Checkpoints(CheckpointFiles):
             lock.release()
 
 
-def refuse_another_history(path: Path, journal: SqliteJournal, people: People | None = None) -> None:
+def refuse_another_history(path: Path, journal: StoredJournal, people: People | None = None) -> None:
     """Let nothing be written into the files of a ledger whose last checkpoint was made of another journal; warn."""
     fault = Checkpoints(path, journal).fault()
     if fault is not None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from itertools import count
 from struct import pack
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.errors import StorageError
 from ledger.journal import KeyTakenError, Stored
@@ -40,6 +40,9 @@ from ledger.runtime.postgres_session import (
     bigint,
     number,
 )
+
+if TYPE_CHECKING:
+    from psycopg import Connection
 
 BLOCK = 50_000  # positions that a round trip of a read covers
 STEP = 2_500  # of them that one statement covers, so that the server goes on while we take what it has sent
@@ -73,6 +76,7 @@ FROM pg_namespace n LEFT JOIN pg_class a ON a.relnamespace = n.oid AND a.relname
   LEFT JOIN pg_class j ON j.relnamespace = n.oid AND j.relname = 'journal' AND a.oid IS NOT NULL
 WHERE n.nspname = $1
 """
+_PROMISE = "SELECT current_setting('synchronous_standby_names'), current_setting('synchronous_commit')"
 # What stands on our tables and is not ours, or is ours and gone: each with its table.
 _STRANGERS = """
 SELECT 'trigger', c.relname::text, t.tgname::text, t.tgenabled::text
@@ -148,9 +152,15 @@ class PostgresJournal(StoredTree):
         refusal: why nothing may be written, where whoever opened it found out.
     """
 
-    refusal: str | None = None
-
-    def __init__(self, address: str, schema: str, *, identity: str | None = None, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        address: str,
+        schema: str,
+        *,
+        identity: str | None = None,
+        patience: float = PATIENCE,
+        needs_quorum: bool = False,
+    ) -> None:
         """Open an existing journal.
 
         Args:
@@ -158,10 +168,12 @@ class PostgresJournal(StoredTree):
             schema: in which the tables stand.
             identity: that the journal must have, where it is known.
             patience: seconds that the server may say nothing, and that another writer may take.
+            needs_quorum: whether nothing may be recorded on a server that waits for no other one.
 
         Raises:
             StorageError: the server cannot be reached or trusted, or this is no journal, or another one.
         """
+        self._needs_quorum = needs_quorum
         self.path = f"{shown(address)}, schema {schema}"
         self.schema = schema
         self.identity = identity or ""
@@ -210,6 +222,16 @@ class PostgresJournal(StoredTree):
                     ) from error
         return cls(address, schema, identity=identity, patience=patience)
 
+    def connection(self) -> Connection[Any]:
+        """The connection, for what shares this journal's transactions; what an open writer holds back is sent first.
+
+        Raises:
+            StorageError: the server cannot be reached, or an open transaction was lost with it.
+        """
+        if self._writer is not None:
+            self._writer.ask()
+        return self._session.connection()
+
     def close(self) -> None:
         """Give the connection back."""
         self._session.close()
@@ -229,10 +251,11 @@ class PostgresJournal(StoredTree):
                 raise StorageError(self.path, f"{role} may not read it: have it granted {READS}")
             if oid is None:
                 raise StorageError(self.path, "is no ledger: check the address and the schema")
-            about, strangers, seal, _ = session.try_to_ask(
+            about, strangers, seal, promise, _ = session.try_to_ask(
                 Question(self._statements.about),
                 Question(_STRANGERS, [quoted(self.schema)]),
                 Question(_SEAL, [number(oid)]),
+                Question(_PROMISE),
                 Question(_LOCK_TIMEOUT, [f"{max(1, int(1_000 * self._patience))}ms", "false"]),
             )
         except (LostError, RefusedError) as error:
@@ -249,6 +272,8 @@ class PostgresJournal(StoredTree):
                 f"{role} may change and delete what is recorded, as the owner and every superuser may: record by "
                 f"another user, who is granted {WRITES}"
             )
+        elif self._needs_quorum:
+            self._fault = _promises_too_little(*promise.rows()[0])
 
     def _check_identity(self, about: dict[str, str]) -> None:
         if about.get("program") != PROGRAM:
@@ -435,6 +460,17 @@ class PostgresJournal(StoredTree):
                 return answers[len(wait) + 2 :]
             # The connection was lost and is another one now, to tables that were made anew by a restore.
             self._roll_back()
+
+
+def _promises_too_little(standbys: bytes | None, commit: bytes | None) -> str | None:
+    """Why what this server acknowledges may be lost with it; None where another one has it by then."""
+    if standbys and commit in {b"on", b"remote_write", b"remote_apply"}:
+        return None
+    setting = f"synchronous_commit is {(commit or b'').decode()}" if standbys else "synchronous_standby_names is empty"
+    return (
+        f"{setting}, so that what it acknowledges may be lost with it, and the settings say that another server is to "
+        "have it too: have synchronous_standby_names and synchronous_commit set, or take the line 'durability' away"
+    )
 
 
 def _position_and_leaf(last: Answer) -> tuple[int, bytes | None]:

@@ -94,6 +94,10 @@ class ScratchJournal:
             self._count = before
             raise
 
+    def fence(self) -> None:
+        """As ``Journal.fence``, of what is recorded."""
+        self._journal.fence()
+
     def size(self) -> int:
         """Number of entries, the further ones included."""
         return self._known + self._count

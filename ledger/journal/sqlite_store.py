@@ -71,9 +71,6 @@ _FIND = "SELECT key, position, body, leaf FROM journal WHERE key IN (SELECT valu
 class SqliteJournal(StoredTree):
     """A journal in a SQLite file, shared by any number of reading and writing processes."""
 
-    # why nothing may be written, where whoever opened it found out
-    refusal: str | None = None
-
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         """Open an existing journal.
 
@@ -118,6 +115,9 @@ class SqliteJournal(StoredTree):
     def close(self) -> None:
         """Release the file."""
         self._connection.close()
+
+    def fence(self) -> None:
+        """As ``Journal.fence``: what can be read is on the disk already."""
 
     def size(self) -> int:
         """Number of committed entries."""

@@ -45,9 +45,15 @@ def recorded_at_of(ending: bytes) -> str:
 
 
 class StoredTree(ABC):
-    """A journal whose entries and tree stand in tables; a store says how they are asked."""
+    """A journal whose entries and tree stand in tables; a store says how they are asked.
+
+    Attributes:
+        path: the place as messages name it.
+        refusal: why nothing may be written, where whoever opened it found out.
+    """
 
     path: str
+    refusal: str | None = None
     _edge: Edge
 
     @abstractmethod

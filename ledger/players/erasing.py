@@ -13,8 +13,7 @@ from contextlib import AbstractContextManager, suppress
 from ledger.errors import LedgerError, StorageError
 from ledger.facts import codec
 from ledger.facts.events import PersonErased
-from ledger.journal import Journal, Writer, rules
-from ledger.journal.sqlite_store import SqliteJournal
+from ledger.journal import Journal, StoredJournal, Writer, rules
 from ledger.players.people import People
 from ledger.players.sealed_names import brought_back, erasure_key, forget_again, registration_key
 
@@ -110,7 +109,7 @@ def settle(
         people.erasures.drop(waiting)
 
 
-def settle_if_possible(journal: SqliteJournal, people: People, clock_ms: Callable[[], int]) -> None:
+def settle_if_possible(journal: StoredJournal, people: People, clock_ms: Callable[[], int]) -> None:
     """As ``settle``, without waiting for anybody; where that cannot be, who was erased is not shown.
 
     So it is where the files are open for reading only.

@@ -15,8 +15,7 @@ import attrs
 from ledger.errors import LedgerError, RejectedError, StorageError
 from ledger.facts.codec import body_of
 from ledger.facts.events import PlayerRenamed
-from ledger.journal import Journal, Stored, Writer, rules
-from ledger.journal.sqlite_store import SqliteJournal
+from ledger.journal import Journal, Stored, StoredJournal, Writer, rules
 from ledger.players.people import Pending, People, Person
 from ledger.players.sealed_names import commitment_to, erasure_key, is_sealed, not_sealed, sealings, under
 
@@ -132,7 +131,7 @@ def settle(lock: AbstractContextManager[Writer], people: People, patience: float
                 people.pending.drop(row)
 
 
-def settle_if_possible(journal: SqliteJournal, people: People) -> None:
+def settle_if_possible(journal: StoredJournal, people: People) -> None:
     """As ``settle``, without waiting for anybody; where that cannot be, the sealed names are read where they wait.
 
     So it is where the files are open for reading only.

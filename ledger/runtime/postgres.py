@@ -6,6 +6,7 @@ ways (a service file, ``.pgpass``, a certificate, ``PGPASSWORD``), never in the 
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ APPLICATION = "rating-ledger"
 CONNECT_SECONDS = 10  # for each host of an address that says nothing else
 
 INSTALL = "needs psycopg, which is not installed: pip install 'rating-ledger[postgres]'"
+NO_ADDRESS = "is no address of a database; it looks like postgresql://USER@HOST:PORT/DATABASE"
 UNKNOWN_OUTCOME = "nothing is known to be recorded: run the command again, what was recorded is then found to be known"
 RESTORE = "restore the database from a copy, then prove it with 'audit --since'"
 
@@ -32,6 +34,20 @@ _AS_WORD = re.compile(r"((?:ssl)?password|oauth_client_secret)(\s*=\s*)('(?:\\.|
 def shown(address: str) -> str:
     """An address as it may stand in a message: without any password."""
     return _AS_WORD.sub(r"\1\2…", _IN_ADDRESS.sub(r"\1:…@", address))
+
+
+def user_of(address: str) -> str:
+    """The user whom an address names, or whom libpq's settings do; an empty text where neither does.
+
+    Raises:
+        StorageError: psycopg is missing, or it is no address.
+    """
+    try:
+        return str(psycopg_conninfo.conninfo_to_dict(address).get("user") or os.environ.get("PGUSER", ""))
+    except ImportError as error:
+        raise StorageError(shown(address), INSTALL) from error
+    except psycopg.ProgrammingError as error:
+        raise StorageError(shown(address), NO_ADDRESS) from error
 
 
 def is_address(text: str) -> bool:
@@ -149,9 +165,7 @@ def connect(address: str) -> Connection[Any]:
         raise StorageError(shown(address), INSTALL) from error
     except psycopg.ProgrammingError as error:
         # libpq quotes the part that it cannot read, which may be a password with a sign that should stand as %40
-        raise StorageError(
-            shown(address), "is no address of a database; it looks like postgresql://USER@HOST:PORT/DATABASE"
-        ) from error
+        raise StorageError(shown(address), NO_ADDRESS) from error
     if _IN_ADDRESS.search(address) or words.keys() & {"password", "sslpassword"}:
         raise StorageError(
             shown(address),

@@ -195,7 +195,7 @@ class Session:
             LostError: the connection is gone.
             StorageError: the server cannot be reached.
         """
-        connected = self._connected()
+        connected = self.connection()
         pgconn = connected.pgconn
         silence = self.patience if patience is None else patience
         with _dropping(self):
@@ -218,7 +218,7 @@ class Session:
             RefusedError: the server refused a row.
             LostError: the connection is gone.
         """
-        pgconn = self._connected().pgconn
+        pgconn = self.connection().pgconn
         status = psycopg.pq.ExecStatus
         with _dropping(self):
             pgconn.send_query(sql.encode())
@@ -246,7 +246,12 @@ class Session:
             raise LostError("there is no connection")
         return self._connection.pgconn
 
-    def _connected(self) -> Connection[Any]:
+    def connection(self) -> Connection[Any]:
+        """The connection, a new one where there is none or the last one was lost.
+
+        Raises:
+            StorageError: the server cannot be reached; or the session is closed, or another thread's.
+        """
         if threading.get_ident() != self._thread:
             raise StorageError(shown(self.address), OTHER_THREAD)
         if self._is_closed:

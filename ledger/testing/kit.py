@@ -198,6 +198,9 @@ class MemoryJournal:
             self._texts = {**writer.texts, **self._texts}
             self._entries = self._entries + writer.entries
 
+    def fence(self) -> None:
+        """What stands in memory goes with it, whatever one waits for."""
+
     def size(self) -> int:
         """Number of committed entries."""
         return len(self._entries)

@@ -40,20 +40,13 @@ class Pair(NamedTuple):
         return PostgresPeople(self.address, "club")
 
 
-def connection_of(journal: PostgresJournal) -> Any:
-    """What the names ask of a journal: its connection, on which nothing waits any more."""
-    if journal._writer is not None:
-        journal._writer.ask()
-    return journal._session._connected()
-
-
 @pytest.fixture(name="pair")
 def _pair(server_of_names: Server) -> Iterator[Pair]:
     address = new_journal(server_of_names)
     PostgresPeople.create(as_superuser(server_of_names, address), "club").close()
     run_as_superuser(server_of_names, address, f"GRANT club_names_writer TO {address.split('//')[1].split('@')[0]}")
     with closing(PostgresJournal(address, "club")) as journal:
-        people = PostgresPeople(address, "club", connect=lambda: connection_of(journal))
+        people = PostgresPeople(address, "club", connect=journal.connection)
         yield Pair(journal, people, server_of_names, address)
 
 
@@ -84,7 +77,7 @@ def test_a_connection_that_is_lost_between_the_two_leaves_neither(pair: Pair) ->
     try:
         with pair.journal.writing() as writer:
             register(writer, names, {"id:zoe": "Zoe"}, STAMP, "club")
-            process = connection_of(pair.journal).info.backend_pid
+            process = pair.journal.connection().info.backend_pid
             with psycopg.connect(pair.server.url(), autocommit=True) as operator:
                 operator.execute("SELECT pg_terminate_backend(%s, 5000)", [process])
             register(writer, names, {"id:eve": "Eve"}, STAMP, "club")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from ledger.errors import LedgerError
+from ledger.journal.settings_file import DURABILITIES, ServerPlace
 from ledger.ledger import Ledger
+from ledger.players.stores import sql_of
+from ledger.runtime import postgres
 from ledger.runtime.ledger_files import beside
 
 from .. import output
@@ -37,24 +41,69 @@ from .identifying import acting, recorded_by
     help="Make keys of games as OTHER.db does: the same games have the same keys, and the same ratings, in both.",
 )
 @click.option("--actor", default="init", show_default=True, metavar="WHO", help="Who does this, for the journal.")
-def init(db_path: str, pool: str, scheme: str, settings: Sequence[str], secret_of: str | None, actor: str) -> None:
+@click.option("--journal", "address", metavar="ADDRESS", help="Keep journal and names on PostgreSQL, not in files.")
+@click.option("--schema", metavar="NAME", help="In which schema there; by default the name of DB.")
+@click.option(
+    "--durability", type=click.Choice(DURABILITIES), help="quorum: refuse a server that waits for no other server."
+)
+@click.option("--sql", "sql_only", is_flag=True, help="Only print the SQL that makes the schemas, for who may run it.")
+def init(
+    db_path: str,
+    pool: str,
+    scheme: str,
+    settings: Sequence[str],
+    secret_of: str | None,
+    actor: str,
+    address: str | None,
+    schema: str | None,
+    durability: str | None,
+    *,
+    sql_only: bool,
+) -> None:
     """Make a new ledger: DB, and beside it the people and the views.
 
     Games whose source gives no key get one that is made of their facts under a secret, so that nobody can try names
     against it. The secret stands in the people file.
+
+    With --journal, journal and names are two schemas of a PostgreSQL database, 15 or later; DB is then the name by
+    which commands know the ledger: views, settings (club.toml), key and checkpoints stand beside it. ADDRESS is that
+    of the user who records; the password comes from .pgpass, a service file or a certificate. That user must not own
+    the schemas: a user who may make roles and schemas makes them, or --sql prints what somebody else runs first.
 
     \b
     Example:
       rating-ledger init club.db --pool standard --scheme chessworld
       rating-ledger init again.db --secret-of club.db
       rating-ledger init club.db --set include_initial=true --set initial=1200
+      rating-ledger init club.db --journal postgresql://ledger@db1,db2,db3/chess --sql | psql -h db1 chess postgres
+      rating-ledger init club.db --journal postgresql://ledger@db1,db2,db3/chess --durability quorum
     """
     chosen = settings_given(settings)
     check_words(pool, scheme, chosen)
-    with Ledger.create(db_path, pool=pool, scheme=scheme, settings=chosen, actor=actor, secret_of=secret_of) as ledger:
+    place = _server(db_path, address, schema, durability, sql_only=sql_only)
+    if sql_only and place is not None:
+        output.answer_lines(sql_of(place).rstrip("\n"))
+        return
+    with Ledger.create(
+        db_path, pool=pool, scheme=scheme, settings=chosen, actor=actor, secret_of=secret_of, on_server=place
+    ) as ledger:
         ledger.catch_up()
         output.remark(f"{db_path}: pool {pool!r} is rated by {scheme!r}; head {ledger.head()}")
         tell_package(scheme)
+
+
+def _server(
+    path: str, address: str | None, schema: str | None, durability: str | None, *, sql_only: bool
+) -> ServerPlace | None:
+    """Where the journal is to be on a server; None for files."""
+    if address is None:
+        for option, value in (("--schema", schema), ("--durability", durability), ("--sql", sql_only)):
+            if value:
+                raise click.UsageError(f"{option} goes with --journal")
+        return None
+    if not postgres.is_address(address):
+        raise click.UsageError(f"--journal takes an address such as postgresql://ledger@db1/chess, got {address!r}")
+    return ServerPlace(address, schema or Path(path).stem, durability=durability or DURABILITIES[0])
 
 
 @click.command()

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import attrs
 
 from ledger.errors import MalformedError
-from ledger.journal.checkpoints import SERVE, CheckpointFiles
+from ledger.journal.settings_file import SERVE, SettingsFile
 from ledger.runtime.nearest import did_you_mean
 
 from .witnesses import WitnessKey
@@ -246,12 +246,12 @@ def serving(path: Path, options: Mapping[str, Any]) -> Serving:
         MalformedError: naming everything in ``club.toml`` that cannot be, each with file, line and word.
         StorageError: the file cannot be read.
     """
-    files = CheckpointFiles(path)
-    table = files.of_the_server()
+    file = SettingsFile(path)
+    table = file.serve()
     values, faults = _read(table)
     if faults:
-        lines = _lines(files.settings_file, table)
-        name = files.settings_file
+        lines = _lines(file.path, table)
+        name = file.path
         raise MalformedError([f"{name}:{lines.get(word, 0)}: [{SERVE}] {word}: {fault}" for word, fault in faults])
     settings = Serving(path=path, **{**values, **{name: value for name, value in options.items() if value is not None}})
     if settings.person_header is not None and settings.behind_proxy is None:

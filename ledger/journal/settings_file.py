@@ -1,0 +1,165 @@
+"""What ``club.toml`` says of a ledger: where its journal, its checkpoints and its key are, and how it is served.
+
+A ledger needs no such file: then the journal is the file ``club.db``, and everything else stands beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ledger.errors import StorageError, one_line
+from ledger.runtime import postgres
+from ledger.runtime.lazy import tomllib
+from ledger.runtime.ledger_files import kept_with, replace_file
+from ledger.runtime.postgres_session import PATIENCE
+
+FILES = ("checkpoints", "key")  # where they are kept
+JOURNAL, SCHEMA, QUORUM = "journal", "schema", "quorum"
+OF_A_SERVER = (JOURNAL, SCHEMA, "patience", "durability")  # where the journal is, if it is no file
+SERVE = "serve"  # the table for what answers over HTTP, which judges that itself
+DURABILITIES = ("server", QUORUM)
+_KNOWN = f"only {', '.join((*FILES, *OF_A_SERVER))} and [{SERVE}]"
+_EXPECTED = '; it takes lines such as checkpoints = "/media/stick/club.checkpoints"'
+
+
+@attrs.frozen
+class ServerPlace:
+    """Where a journal on a server is.
+
+    Attributes:
+        address: of the database, as libpq has it, without a password.
+        schema: of the journal; the names are in another one beside it.
+        patience: seconds that the server may say nothing, and that another writer may take.
+        durability: what the server must promise of what it acknowledges: ``quorum``, that it stands on another one
+            too; ``server``, whatever it is set up for.
+    """
+
+    address: str
+    schema: str
+    patience: float = PATIENCE
+    durability: str = DURABILITIES[0]
+
+    @property
+    def needs_quorum(self) -> bool:
+        """Whether nothing may be recorded where the server does not wait for another one."""
+        return self.durability == QUORUM
+
+
+class SettingsFile:
+    """The settings of the ledger at a path.
+
+    Attributes:
+        path: of the file, whether it exists or not.
+    """
+
+    def __init__(self, ledger: str | Path) -> None:
+        """Take the path of the ledger, ``club.db``."""
+        self._ledger = Path(ledger)
+
+    @cached_property
+    def path(self) -> Path:
+        """``club.toml``."""
+        return kept_with(self._ledger, "toml")
+
+    def place_of(self, word: str) -> Path | None:
+        """Where the file of that word is kept; None where nothing is said of it.
+
+        Raises:
+            StorageError: as ``_told``.
+        """
+        place = self._told().get(word)
+        return None if place is None else self.path.parent / place
+
+    def server(self) -> ServerPlace | None:
+        """Where the journal is on a server; None where it is a file.
+
+        Raises:
+            StorageError: the settings cannot be read, or say something that cannot be.
+        """
+        words = {word: value for word, value in self._told().items() if word in OF_A_SERVER}
+        if JOURNAL not in words:
+            if words:
+                raise StorageError(str(self.path), f"has {', '.join(words)} and no {JOURNAL}: say where the journal is")
+            return None
+        if not postgres.is_address(words[JOURNAL]):
+            raise StorageError(
+                str(self.path),
+                f"{JOURNAL} must be the address of a database such as postgresql://ledger@db1/chess, got "
+                f"{postgres.shown(words[JOURNAL])!r}; a journal in a file needs no such line",
+            )
+        return ServerPlace(words.pop(JOURNAL), **{SCHEMA: self._ledger.stem, **words})
+
+    def serve(self) -> dict[str, Any]:
+        """What stands in the table ``[serve]``; empty where there is none.
+
+        Raises:
+            StorageError: as ``_told``, or a value stands in the place of the table.
+        """
+        self._told()
+        return dict(self._parsed().get(SERVE, {}))
+
+    def put(self, **values: str) -> None:
+        """Write lines such as ``checkpoints = "/media/stick/club.checkpoints"``; other lines stay.
+
+        Raises:
+            StorageError: the file cannot be written, or a value is no UTF-8.
+        """
+        path = self.path
+        lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
+        made = []
+        for word, value in values.items():
+            of_word = re.compile(rf"""\s*({word}|"{word}"|'{word}')\s*=""")
+            lines = [line for line in lines if not of_word.match(line)]
+            quoted = json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f")
+            made.append(f"{word} = {quoted}\n")
+        try:
+            replace_file(path, "".join([*made, *lines]).encode())
+        except UnicodeEncodeError:
+            names = " or ".join(repr(Path(value).name) for value in values.values())
+            raise StorageError(str(path), f"cannot hold the name {names}, which is no UTF-8: choose another") from None
+        except OSError as error:
+            raise StorageError(str(path), f"cannot be written: {error.strerror or error}") from error
+
+    def _told(self) -> dict[str, Any]:
+        """All but the table for what answers over HTTP; nothing where there is no file.
+
+        Raises:
+            StorageError: it cannot be read, or says something that is no setting.
+        """
+        path, settings = self.path, self._parsed()
+        if not isinstance(settings.pop(SERVE, {}), dict):
+            raise StorageError(str(path), f"{SERVE} must be a table: write [{SERVE}] above its settings")
+        for word, value in settings.items():
+            if word not in (*FILES, *OF_A_SERVER):
+                raise StorageError(str(path), f"has no setting {word!r}, {_KNOWN}{_EXPECTED}")
+            if word == "patience":
+                if type(value) not in (int, float) or not 0 < value <= 3_600:
+                    raise StorageError(str(path), f"patience must be seconds, up to 3600, got {value!r}")
+            elif word == "durability":
+                if value not in DURABILITIES:
+                    raise StorageError(str(path), f"durability must be one of {', '.join(DURABILITIES)}, got {value!r}")
+            elif not isinstance(value, str) or not value or "\0" in value:
+                what = "the path of a file" if word in FILES else "a text"
+                raise StorageError(str(path), f"{word} must be {what}, got {value!r}{_EXPECTED}")
+        return settings
+
+    def _parsed(self) -> dict[str, Any]:
+        path = self.path
+        # as it mostly is, and quicker told than by an error
+        if not os.path.lexists(path):
+            return {}
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise StorageError(str(path), f"the settings cannot be read: {error.strerror or error}") from error
+        try:
+            return tomllib.loads(content.decode())
+        except ValueError as error:  # of TOML and of UTF-8
+            raise StorageError(str(path), f"is not TOML: {one_line(error)}{_EXPECTED}") from error
