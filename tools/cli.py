@@ -80,6 +80,8 @@ TASKS = {
     "Prove and keep": {
         "audit": "proving.audit",
         "head": "proving.head",
+        "journal": "server_journals.journal",
+        "follow": "server_journals.follow",
         "checkpoint-key": "checkpointing.checkpoint_key",
         "checkpoint": "checkpointing.checkpoint",
         "receipt": "checkpointing.receipt",

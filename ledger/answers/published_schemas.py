@@ -36,6 +36,7 @@ from ledger.answers.rankings import RankingRow
 from ledger.answers.rating_changes import RatingChanges
 from ledger.answers.recorded_games import GameTold, RecordedGame
 from ledger.answers.searching import AlikePlayer, NamedPlayer
+from ledger.answers.stored_journals import JournalTold
 from ledger.answers.streaks import Streak
 from ledger.answers.time_losses import TimeLossMark, TimeLossWindow
 from ledger.answers.upsets import Upset
@@ -61,6 +62,7 @@ ANSWERS: Mapping[str, type[Any]] = {
     "explain": GameExplanation,
     "games": PlayerGame,
     "games-of-day": RecordedGame,
+    "journal": JournalTold,
     "lists": PublishedListRow,
     "lists-of": PublishedPlayerRow,
     "log": JournalEntry,

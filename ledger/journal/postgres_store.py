@@ -179,6 +179,7 @@ class PostgresJournal(StoredTree):
         self.identity = identity or ""
         self._statements = _statements(schema)
         self._edge = Edge()
+        self._settled = 0  # entries that stand wherever they are to stand, as far as this process knows
         self._fault: str | None = None  # why this user may not write, or nobody
         self._writer: PostgresWriter | None = None
         self._oid = 0  # of the table of entries
@@ -375,16 +376,21 @@ class PostgresJournal(StoredTree):
     def fence(self) -> None:
         """Return once whatever could be read here when it was called stands on as many servers as are asked for.
 
-        An entry can be seen before standbys have it, and goes if the leader is lost in that moment.
+        An entry can be seen before standbys have it, and goes if the leader is lost in that moment. Where nothing was
+        recorded since this process knew that last, nothing is asked of the server but the size.
 
         Raises:
             StorageError: that is not known.
         """
+        size = self.size()
+        if size <= self._settled:
+            return
         try:
             self._session.ask(_BEGIN, _MARK)
             PostgresWriter(self, self._session, self._edge).commit()
         finally:
             self._roll_back()
+        self._settled = size
 
     @contextmanager
     def writing(self, patience: float | None = None, *, keys: Sequence[str] = ()) -> Iterator[PostgresWriter]:
@@ -415,6 +421,8 @@ class PostgresJournal(StoredTree):
             self._writer = None
             self._roll_back()
         self._edge = writer.edge
+        if writer.added or writer.saw_any:
+            self._settled = max(self._settled, writer.size)
         # a single entry is looked for when the next transaction begins
         if writer.added > 1:
             self._find_last(*self._last())

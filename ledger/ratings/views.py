@@ -381,6 +381,7 @@ class Views:
             with sqlite.immediate(connection, self.path, views_file.REBUILD):
                 done = self._done(connection, progress)
                 size = self.journal.size()  # asked second: the journal only grows
+                self.journal.fence()  # what may still be lost is not folded in
                 if done is None or _is_far_behind(done, size):
                     return None
                 if done < size:
@@ -455,6 +456,7 @@ class Views:
         missing -= {projector.name for projector in projectors}
         build = Build(self._building, projectors, self.journal)
         target = self.journal.size() if until is None else until
+        self.journal.fence()
         if until is None and target <= FEW_ENTRIES and not _is_far_behind(0, target):
             # Made empty, and folded by whoever brings views level: building by columns loads what takes a second.
             target = 0

@@ -1,0 +1,69 @@
+"""Where a journal is stored, what is promised of what it acknowledges, and how far this node has followed it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from ledger.facts.json_schemas import documented
+from ledger.journal.postgres_store import PostgresJournal
+from ledger.ledger import Ledger
+from ledger.runtime import postgres
+
+# Whoever is no monitor of the server sees that others follow, and not how far.
+_SERVER = """
+SELECT current_setting('server_version'), host(inet_server_addr()), inet_server_port(),
+  current_setting('synchronous_standby_names'), current_setting('synchronous_commit'),
+  (SELECT coalesce(array_agg(application_name || coalesce(' (' || sync_state || ')', '') ORDER BY application_name), '{}')
+    FROM pg_stat_replication)
+"""
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class JournalTold:
+    """Where a journal is, and what is promised of it."""
+
+    place: str = documented("the file, or the address of the database and the schema, without a password")
+    promise: str = documented(
+        "what an acknowledged entry outlasts: file, the loss of power of this machine; one-server, that of the server; "
+        "quorum, the loss of the server, for another one has it by then",
+        enum=["file", "one-server", "quorum"],
+    )
+    entries: int = documented("how many entries it has", minimum=0)
+    folded: int = documented("up to which entry this node's views are", minimum=0)
+    root: str = documented("the Merkle root of all entries, hexadecimal")
+    server: str | None = documented("host and port of the server that takes writes; null: a file")
+    version: str | None = documented("its version of PostgreSQL")
+    waits_for: str | None = documented("the servers that it waits for, as synchronous_standby_names says")
+    followers: list[str] = documented("who follows it, and how, where this user may know that")
+
+
+def journal_told(ledger: Ledger) -> JournalTold:
+    """Where the journal of a ledger is, and what is promised of it.
+
+    Raises:
+        StorageError: the server does not answer.
+    """
+    journal = ledger.journal
+    head = journal.head()
+    journal.fence()
+    told: dict[str, Any] = {
+        "place": str(ledger.path), "promise": "file", "server": None, "version": None, "waits_for": None,
+        "followers": [],
+    }  # fmt: skip
+    if isinstance(journal, PostgresJournal):
+        with postgres.storage_errors(journal.path):
+            row = journal.connection().execute(_SERVER.encode()).fetchone()
+        assert row is not None
+        version, host, port, standbys, commit, followers = row
+        told = {
+            "place": journal.path,
+            "promise": "quorum" if standbys and commit not in {"local", "off"} else "one-server",
+            "server": f"{host or 'this machine'}:{port or ''}".rstrip(":"),
+            "version": version,
+            "waits_for": standbys or None,
+            "followers": followers,
+        }
+    folded = ledger.views.position()
+    return JournalTold(entries=head.size, folded=folded, root=head.root.hex(), **told)
