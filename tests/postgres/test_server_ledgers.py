@@ -1,0 +1,218 @@
+"""A ledger on a server: it answers as one in files does, is made by whoever may, and refuses what cannot be."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import attrs
+import psycopg
+import pytest
+
+from ledger.answers.rankings import ranking
+from ledger.answers.stored_journals import journal_told
+from ledger.errors import StorageError
+from ledger.facts.events import Decision
+from ledger.journal.postgres_store import PostgresJournal
+from ledger.journal.settings_file import ServerPlace
+from ledger.ledger import Ledger
+from ledger.players.stores import make_on_server, on_server
+from tests.kit.clubs import NAME, Clock
+from tests.kit.commands import Run
+from tests.kit.games import game_recorded
+from tests.kit.places import SAMPLE
+from tests.kit.postgres import Server
+from tests.kit.server_ledgers import empty_database, new_place, run_sql_on, settings_of
+
+
+@pytest.fixture(name="pair_of_clubs")
+def _pair_of_clubs(each_server: Server, tmp_path: Path) -> Iterator[tuple[Ledger, Ledger]]:
+    """The same new club in files and on a server, under one secret and one clock."""
+    place, clock = new_place(each_server), Clock()
+    (tmp_path / "files").mkdir()
+    (tmp_path / "server").mkdir()
+    with (
+        Ledger.create(tmp_path / "files" / NAME, clock=clock) as in_files,
+        Ledger.create(tmp_path / "server" / NAME, clock=clock, secret_of=in_files.path, on_server=place) as there,
+    ):
+        yield in_files, there
+
+
+def test_the_same_facts_give_the_same_journal_names_and_ratings(pair_of_clubs: tuple[Ledger, Ledger]) -> None:
+    ranked, log = [], []
+    for ledger in pair_of_clubs:
+        for name in ("Ann", "Bob", "Zoë"):
+            ledger.register(f"name:{name.lower()}", name)
+        for number in range(1, 30):
+            ledger.append(game_recorded(f"g{number}"))
+        assert ledger.append(game_recorded("g3")).duplicate
+        change = ledger.corrections.verbs.change("result", {"game": "g7", "to": "0-1"})
+        number = ledger.propose([change], reason="typed wrong", by="eve").proposal
+        ledger.decide(number, Decision.APPROVED, by="otto", reason="seen the sheet")
+        ledger.erase(3, actor="otto")
+        ranked.append([(row.player, row.name, row.rating) for row in ranking(ledger)])
+        log.append([(entry.kind, entry.key) for entry in ledger.entries()])
+    in_files, there = pair_of_clubs
+    assert ranked[0] == ranked[1]
+    assert log[0] == log[1]
+    assert there.head().size == in_files.head().size
+    # Salts are drawn, so that bodies differ where names and reasons are sealed, and nowhere else.
+    seal = re.compile(rb'"(commitment|reason)":"[0-9a-f]{64}"')
+    bodies = [[seal.sub(b"", body) for block in ledger.journal.read() for body in block] for ledger in pair_of_clubs]
+    assert bodies[0] == bodies[1]
+    (shown,) = there.corrections.proposals()
+    assert (shown.reason, shown.decision_reason) == ("typed wrong", "seen the sheet")
+
+
+def test_another_node_sees_what_is_recorded_and_records_itself(each_server: Server, tmp_path: Path) -> None:
+    place = new_place(each_server)
+    with Ledger.create(tmp_path / NAME, on_server=place) as first:
+        first.register("name:ann", "Ann")
+        first.register("name:bob", "Bob")
+        first.append(game_recorded("g1"))
+        with Ledger.open(settings_of(tmp_path / "another", place)) as second:
+            assert [row.name for row in ranking(second)] == ["Ann", "Bob"]
+            second.append(game_recorded("g2"))
+            assert second.register("name:cleo", "Cleo") == 3
+        assert first.head().size == 6
+        assert first.player("Cleo").player == 3
+        assert ranking(first)[0].games == 2
+
+
+def test_two_nodes_that_register_at_once_give_no_number_twice(oldest_server: Server, tmp_path: Path) -> None:
+    place = new_place(oldest_server)
+    Ledger.create(tmp_path / NAME, on_server=place).close()
+    faults: list[BaseException] = []
+
+    def register(node: int) -> None:
+        try:
+            with Ledger.open(settings_of(tmp_path / f"node{node}", place)) as ledger:
+                for number in range(15):
+                    ledger.register(f"name:{node}-{number}", f"Player {node}-{number}")
+                    ledger.register(f"name:both-{number}", f"Both {number}")
+        except BaseException as error:  # noqa: BLE001  # told by the test, not by the thread
+            faults.append(error)
+
+    threads = [threading.Thread(target=register, args=(node,)) for node in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    with Ledger.open(tmp_path / NAME) as ledger:
+        rows = ledger.names.file.by_number(range(1, 100))
+        assert sorted(rows) == list(range(1, 46))
+        assert len({row.identity for row in rows.values()}) == 45
+        assert sum(entry.kind == "player-registered/1" for entry in ledger.entries()) == 45
+
+
+def test_init_is_for_whoever_may_or_prints_what_somebody_else_runs(
+    oldest_server: Server, tmp_path: Path, run: Run
+) -> None:
+    address = empty_database(oldest_server)
+    club = tmp_path / NAME
+    refused = run("init", club, "--journal", address)
+    assert (refused.code, "'init --sql' prints what somebody who may must run first" in refused.err) == (1, True)
+    printed = run("init", club, "--journal", address, "--schema", "odd name", "--sql")
+    assert (printed.code, list(tmp_path.iterdir())) == (0, [])
+    place = ServerPlace(address, "odd name")
+    run_sql_on(oldest_server, place, printed.out)
+    made = run("init", club, "--journal", address, "--schema", "odd name")
+    assert made.code == 0, made.err
+    assert (tmp_path / "club.toml").read_text() == (
+        f'journal = "{address}"\nschema = "odd name"\ndurability = "server"\n'
+    )
+    assert run("import", club, SAMPLE).code == 0
+    again = run("init", tmp_path / "again.db", "--journal", address, "--schema", "odd name")
+    assert (again.code, "holds a ledger of 917 entries, and a journal is never overwritten" in again.err) == (1, True)
+    assert not (tmp_path / "again.toml").exists()
+    superuser = run("init", tmp_path / "again.db", "--journal", oldest_server.url(address.rpartition("/")[2]))
+    assert (superuser.code, "is the address of a superuser" in superuser.err) == (1, True)
+
+
+def test_a_user_who_may_make_roles_needs_nobody_else(each_server: Server, tmp_path: Path) -> None:
+    address = empty_database(each_server)
+    name = address.rpartition("/")[2]
+    run_sql_on(
+        each_server, ServerPlace(address, "x"),
+        f'ALTER USER "ledger_of_{name}" CREATEROLE', f'GRANT CREATE ON DATABASE {name} TO "ledger_of_{name}"',
+    )  # fmt: skip
+    with Ledger.create(tmp_path / NAME, on_server=ServerPlace(address, f"club_{name}")) as ledger:
+        ledger.register("name:ann", "Ann")
+        journal = ledger.journal
+        assert isinstance(journal, PostgresJournal)
+        assert journal.size() == 2
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            journal.connection().execute(f"DELETE FROM club_{name}.journal".encode())
+
+
+def test_what_a_server_does_not_promise_is_refused_where_it_is_asked_for(oldest_server: Server, tmp_path: Path) -> None:
+    place = new_place(oldest_server)
+    Ledger.create(tmp_path / NAME, on_server=place).close()
+    path = settings_of(tmp_path / "another", place)
+    with (path.parent / "club.toml").open("a") as settings:
+        settings.write('durability = "quorum"\n')
+    with Ledger.open(path) as ledger:
+        assert journal_told(ledger).promise == "one-server"
+        with pytest.raises(StorageError, match="synchronous_standby_names is empty, so that what it acknowledges may"):
+            ledger.register("name:ann", "Ann")
+        assert ledger.journal.size() == 1
+
+
+def test_a_ledger_that_is_read_only_reads(oldest_server: Server, tmp_path: Path) -> None:
+    place = new_place(oldest_server)
+    with Ledger.create(tmp_path / NAME, on_server=place) as ledger:
+        ledger.register("name:ann", "Ann")
+    with Ledger.open(tmp_path / NAME, read_only=True) as ledger:
+        assert ledger.player("Ann").player == 1
+        with pytest.raises(StorageError, match="it was opened for reading only"):
+            ledger.register("name:bob", "Bob")
+
+
+def test_files_beside_a_journal_line_and_lines_without_one_are_refused(oldest_server: Server, tmp_path: Path) -> None:
+    place = new_place(oldest_server)
+    Ledger.create(tmp_path / NAME, on_server=place).close()
+    settings = tmp_path / "club.toml"
+    (tmp_path / NAME).touch()
+    with pytest.raises(StorageError, match=r"stands there, and club.toml says that the journal is on a server"):
+        Ledger.open(tmp_path / NAME)
+    (tmp_path / NAME).unlink()
+    for words, message in (
+        ('schema = "club"\n', "has schema and no journal"),
+        ('journal = "club.db"\n', "journal must be the address of a database"),
+        (f'journal = "{place.address}"\npatience = 0\n', "patience must be seconds"),
+        (f'journal = "{place.address}"\ndurability = "much"\n', "durability must be one of server, quorum"),
+        ('journal = "postgresql://ann:secret@host/db"\n', "has a password in it"),
+    ):
+        settings.write_text(words)
+        with pytest.raises(StorageError, match=message) as caught:
+            Ledger.open(tmp_path / NAME)
+        assert "secret" not in str(caught.value)
+
+
+def test_what_was_made_is_empty_and_taken_once(oldest_server: Server) -> None:
+    place = new_place(oldest_server)
+    secret = bytes(range(32))
+    journal, people = make_on_server(place, secret)
+    with closing(journal), closing(people):
+        assert (journal.size(), people.secret()) == (0, secret)
+    journal, people = on_server(attrs.evolve(place, patience=5.0))
+    with closing(journal), closing(people):
+        assert people.secret() == secret
+
+
+def test_a_node_follows_what_others_record(oldest_server: Server, tmp_path: Path, run: Run) -> None:
+    place = new_place(oldest_server)
+    with Ledger.create(tmp_path / NAME, on_server=place) as ledger:
+        ledger.register("name:ann", "Ann")
+        ledger.register("name:bob", "Bob")
+        ledger.append(game_recorded("g1"))
+        node = settings_of(tmp_path / "another", place)
+        followed = run("follow", node, "--until", 4)
+        assert (followed.code, "club.db: level with entry 4" in followed.err) == (0, True), followed.err
+        told = run("journal", node)
+        assert '"folded": 4' in told.out
+        assert run("journal", settings_of(tmp_path / "new", place)).code == 0
