@@ -36,7 +36,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players import erasing, renaming
 from ledger.players.people import People, Person
 from ledger.players.sqlite_people import SqlitePeople
-from ledger.players.stores import make_on_server, open_stores
+from ledger.players.stores import make_on_server, open_names, open_stores
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import keeping, past_views, queries
@@ -110,9 +110,8 @@ class Ledger(OpenLedger):
         path, people = journal_file(path), beside(path, "people")
         secret = None
         if secret_of is not None:
-            journal, names = open_stores(journal_file(secret_of))
-            with closing(journal), closing(names):
-                secret = names.secret()
+            with closing(open_names(journal_file(secret_of))) as other:
+                secret = other.secret()
         if on_server is not None:
             with cls._over(path, *make_on_server(on_server, secret), (), clock) as made:
                 made.append(event, actor=actor)

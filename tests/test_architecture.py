@@ -346,7 +346,10 @@ def test_each_room_of_the_library_has_its_folder_of_tests() -> None:
 
 
 # Who reads a clock and asserts nothing of it: until when copies go on, a name, when to kill, work told in yardsticks.
-READ_CLOCKS = {"tests.imports.test_memory", "tests.kit.backup_driver", "tests.kit.crashes", "tests.test_crashes"}
+READ_CLOCKS = {  # how long they wait for something at most, or load a machine
+    "tests.imports.test_memory", "tests.kit.backup_driver", "tests.kit.crashes", "tests.postgres.test_postgres_journal",
+    "tests.test_crashes",
+}  # fmt: skip
 CLOCKS = r"\btime\.(?:time|monotonic|perf_counter|process_time|thread_time)(?:_ns)?\(|^from time import (?!sleep\b)"
 
 

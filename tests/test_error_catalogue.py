@@ -38,6 +38,7 @@ from tests.kit.places import TESTS
 from tests.kit.postgres_refusals import POSTGRES_REFUSALS
 from tests.kit.reasons import changed_reason, propose
 from tests.kit.refusals import CASES, is_named, prepared
+from tests.kit.server_refusals import SERVER_REFUSALS
 from tests.kit.tampering import run_sql
 from tests.kit.token_refusals import TOKEN_REFUSALS
 
@@ -246,6 +247,7 @@ CATALOGUE: dict[str, Provoke] = {
     **EXPORT_REFUSALS,
     **NAMES_REFUSALS,
     **POSTGRES_REFUSALS,
+    **SERVER_REFUSALS,
     "list-looks-wrong": list_that_looks_wrong,
     "unknown-name-list": lambda scene: scene.ledger.publications.found("standard@2026-11-20"),
     **REFUSALS,

@@ -15,8 +15,7 @@ from ledger.runtime import postgres
 _SERVER = """
 SELECT current_setting('server_version'), host(inet_server_addr()), inet_server_port(),
   current_setting('synchronous_standby_names'), current_setting('synchronous_commit'),
-  (SELECT coalesce(array_agg(application_name || coalesce(' (' || sync_state || ')', '') ORDER BY application_name), '{}')
-    FROM pg_stat_replication)
+  ARRAY(SELECT application_name || coalesce(' (' || sync_state || ')', '') FROM pg_stat_replication ORDER BY 1)
 """
 
 
@@ -48,7 +47,7 @@ def journal_told(ledger: Ledger) -> JournalTold:
     journal = ledger.journal
     head = journal.head()
     journal.fence()
-    told: dict[str, Any] = {
+    where: dict[str, Any] = {
         "place": str(ledger.path), "promise": "file", "server": None, "version": None, "waits_for": None,
         "followers": [],
     }  # fmt: skip
@@ -57,7 +56,7 @@ def journal_told(ledger: Ledger) -> JournalTold:
             row = journal.connection().execute(_SERVER.encode()).fetchone()
         assert row is not None
         version, host, port, standbys, commit, followers = row
-        told = {
+        where = {
             "place": journal.path,
             "promise": "quorum" if standbys and commit not in {"local", "off"} else "one-server",
             "server": f"{host or 'this machine'}:{port or ''}".rstrip(":"),
@@ -66,4 +65,4 @@ def journal_told(ledger: Ledger) -> JournalTold:
             "followers": followers,
         }
     folded = ledger.views.position()
-    return JournalTold(entries=head.size, folded=folded, root=head.root.hex(), **told)
+    return JournalTold(entries=head.size, folded=folded, root=head.root.hex(), **where)

@@ -35,7 +35,7 @@ def open_stores(path: Path, *, read_only: bool = False) -> tuple[StoredJournal, 
         CorruptError: a file is damaged.
     """
     settings = SettingsFile(path)
-    place = settings.server()
+    place = _place(path, settings)
     if place is None:
         return SqliteJournal(path, read_only=read_only), SqlitePeople(beside(path, "people"), read_only=read_only)
     if path.exists():
@@ -48,6 +48,27 @@ def open_stores(path: Path, *, read_only: bool = False) -> tuple[StoredJournal, 
     if read_only:
         journal.refusal = people.refusal = READ_ONLY
     return journal, people
+
+
+def open_names(path: Path) -> People:
+    """The names of the ledger at a path, alone.
+
+    Raises:
+        StorageError: a file or a server refuses.
+    """
+    place = _place(path, SettingsFile(path))
+    return SqlitePeople(beside(path, "people")) if place is None else PostgresPeople(place.address, place.schema)
+
+
+def _place(path: Path, settings: SettingsFile) -> ServerPlace | None:
+    """Where the settings say that the journal is; of a file that stands there they may be wrong in what they say."""
+    try:
+        return settings.server()
+    except StorageError:
+        # whoever looks for the checkpoints of such a ledger opens it for reading only, and says why
+        if not path.exists():
+            raise
+        return None
 
 
 def on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
@@ -125,7 +146,7 @@ def _refuse_entries(place: ServerPlace, journal: PostgresJournal) -> None:
     if size := journal.size():
         raise StorageError(
             journal.path,
-            f"holds a ledger of {size:,} entries, and a journal is never overwritten: a new ledger needs another "
+            f"holds a ledger already, up to entry {size:,}, and a journal is never overwritten: a new one needs another "
             f'schema. Another node of this one has two lines in its settings, journal = "'
             f'{postgres.shown(place.address)}" and schema = "{place.schema}"',
         )

@@ -29,7 +29,7 @@ from tests.kit.postgres_journals import SCHEMA, as_reader, as_superuser, new_jou
 
 
 @pytest.fixture
-def club_address(oldest_server: Server) -> str:
+def writers_address(oldest_server: Server) -> str:
     """The writer's address of a new journal."""
     return new_journal(oldest_server)
 
@@ -77,8 +77,8 @@ def test_root_and_bytes_are_those_of_the_same_entries_in_a_file(each_server: Ser
         assert journal.find(keys) == file.find(keys)
 
 
-def test_two_processes_append_at_once_without_a_gap_or_a_double(club_address: str) -> None:
-    drivers = [appending(club_address, word, 150) for word in ("ann", "bob")]
+def test_two_processes_append_at_once_without_a_gap_or_a_double(writers_address: str) -> None:
+    drivers = [appending(writers_address, word, 150) for word in ("ann", "bob")]
     told: dict[int, str] = {}
     for driver in drivers:
         out, errors = driver.communicate()
@@ -87,20 +87,20 @@ def test_two_processes_append_at_once_without_a_gap_or_a_double(club_address: st
             position, leaf = line.split()
             assert told.setdefault(int(position), leaf) == leaf
     assert sorted(told) == list(range(1, 301))
-    with opened(club_address) as journal:
+    with opened(writers_address) as journal:
         assert [leaf.hex() for leaf in journal.hashes(0, 0, 300)] == [told[position] for position in range(1, 301)]
         assert journal.head().root == root_of(stored(journal))
 
 
 def test_no_transaction_stays_open_between_two_questions(
-    oldest_server: Server, club_address: str, monkeypatch: pytest.MonkeyPatch
+    oldest_server: Server, writers_address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres_store, "BLOCK", 10)
-    with opened(club_address) as journal:
+    with opened(writers_address) as journal:
         bodies = [entry.body for entry in filled(journal, (35,))]
         reading = journal.read()
         seen = next(reading)
-        name = club_address.rpartition("/")[2]
+        name = writers_address.rpartition("/")[2]
         with closing(psycopg.connect(oldest_server.url(), autocommit=True)) as connection:
             question = "SELECT state, application_name FROM pg_stat_activity WHERE datname = %s"
             assert connection.execute(question, (name,)).fetchall() == [("idle", "rating-ledger")]
@@ -153,15 +153,15 @@ def test_a_killed_server_loses_no_acknowledged_entry_and_the_next_use_reconnects
             assert journal.head().root == root_of(stored(journal))
 
 
-def test_a_transaction_whose_server_was_lost_goes_on_nowhere(oldest_server: Server, club_address: str) -> None:
-    name = club_address.rpartition("/")[2]
+def test_a_transaction_whose_server_was_lost_goes_on_nowhere(oldest_server: Server, writers_address: str) -> None:
+    name = writers_address.rpartition("/")[2]
     others = f"FROM pg_stat_activity WHERE datname = '{name}' AND pid <> pg_backend_pid()"
-    with opened(club_address) as journal:
+    with opened(writers_address) as journal:
 
         def go_on() -> None:
             with journal.writing() as writer:
                 append(writer, sealed(1))
-                run_as_superuser(oldest_server, club_address, f"SELECT pg_terminate_backend(pid) {others}")
+                run_as_superuser(oldest_server, writers_address, f"SELECT pg_terminate_backend(pid) {others}")
                 with pytest.raises(StorageError, match="the connection to the server was lost"):
                     writer.find(["entry:1", "other"])
                 append(writer, sealed(2))
@@ -218,11 +218,11 @@ def test_a_frozen_server_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_pooler_that_hands_out_connections_by_sessions_is_no_obstacle(
-    oldest_server: Server, club_address: str
+    oldest_server: Server, writers_address: str
 ) -> None:
     with (
         pooling(oldest_server, by_transaction=False) as port,
-        opened(club_address.replace(str(oldest_server.port), str(port))) as journal,
+        opened(writers_address.replace(str(oldest_server.port), str(port))) as journal,
     ):
         filled(journal, (1, 1))
         assert journal.head().size == 2
@@ -263,10 +263,10 @@ def test_a_writer_adds_and_changes_nothing_and_a_reader_only_reads(each_server: 
         connection.execute(ENTRY.format(3, "entry:3"))
 
 
-def test_the_guard_stands_before_the_owner_and_the_superuser_too(oldest_server: Server, club_address: str) -> None:
-    with opened(club_address) as journal:
+def test_the_guard_stands_before_the_owner_and_the_superuser_too(oldest_server: Server, writers_address: str) -> None:
+    with opened(writers_address) as journal:
         filled(journal, (2,))
-    with closing(psycopg.connect(as_superuser(oldest_server, club_address), autocommit=True)) as connection:
+    with closing(psycopg.connect(as_superuser(oldest_server, writers_address), autocommit=True)) as connection:
         for statement in NEVER[:6]:
             with pytest.raises(psycopg.errors.RestrictViolation, match="append-only"):
                 connection.execute(statement)
@@ -281,19 +281,19 @@ def test_the_guard_stands_before_the_owner_and_the_superuser_too(oldest_server: 
     ],
 )
 def test_a_trigger_that_is_put_there_meanwhile_lets_nothing_be_recorded_wrongly(
-    oldest_server: Server, club_address: str, number: int, body: str, words: str
+    oldest_server: Server, writers_address: str, number: int, body: str, words: str
 ) -> None:
-    with opened(club_address) as journal:
+    with opened(writers_address) as journal:
         filled(journal, (2,))
         run_as_superuser(
-            oldest_server, club_address,
+            oldest_server, writers_address,
             f"CREATE FUNCTION public.odd() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN {body}; END$$",
             "CREATE TRIGGER odd BEFORE INSERT ON club.journal FOR EACH ROW EXECUTE FUNCTION public.odd()",
         )  # fmt: skip
         with pytest.raises((StorageError, CorruptError), match=words):
             add(journal, *(sealed(3 + place) for place in range(number)))
         assert journal.size() == 2
-        run_as_superuser(oldest_server, club_address, "DROP TRIGGER odd ON club.journal")
+        run_as_superuser(oldest_server, writers_address, "DROP TRIGGER odd ON club.journal")
         with journal.writing() as writer:
             append(writer, sealed(3))
         assert journal.head().root == root_of([sealed(position).body for position in (1, 2, 3)])
