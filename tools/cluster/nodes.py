@@ -26,6 +26,8 @@ from urllib.request import Request, urlopen
 
 from ledger.errors import StorageError
 
+from . import guard as guard_script
+
 TTL = 20  # seconds until a leader that says nothing more is followed by another: the least that Patroni takes
 LOOP, RETRY = 2, 3  # seconds between two looks of a node at itself, and for which it asks etcd again
 NAMES = ("db1", "db2", "db3")
@@ -142,10 +144,10 @@ class Node:
                 cwd="/", start_new_session=True, **as_other_user(self._environment),
             )  # fmt: skip
 
-    def state(self) -> Mapping[str, Any]:
-        """What its Patroni says of it; nothing where it does not answer."""
+    def state(self, within: float = 2.0) -> Mapping[str, Any]:
+        """What its Patroni says of it; nothing where it does not answer within so many seconds."""
         try:
-            with urlopen(Request(f"{self.rest}/patroni"), timeout=2) as answer:  # noqa: S310  # our own address
+            with urlopen(Request(f"{self.rest}/patroni"), timeout=within) as answer:  # noqa: S310  # our own address
                 return dict(json.load(answer))
         except (OSError, ValueError):
             return {}
@@ -371,16 +373,24 @@ class Cluster:
 def running(folder: Path | None = None) -> Iterator[Cluster]:
     """A cluster that runs within the block, in a folder that goes afterwards.
 
+    A guard ends it where this process cannot, as when it is killed.
+
     Raises:
         StorageError: a program is missing.
         ClusterError: it did not start.
     """
-    place = Path(tempfile.mkdtemp(prefix="ledger-cluster-", dir=folder))
-    place.chmod(0o755)
-    cluster = Cluster(place)
+    place = Path(tempfile.mkdtemp(prefix="ledger-cluster-", dir=folder)).resolve()
+    guard = subprocess.Popen(
+        [sys.executable, "-I", guard_script.__file__, str(place)],
+        stdin=subprocess.PIPE, cwd="/", start_new_session=True,
+    )  # fmt: skip
     try:
-        cluster.start()
-        yield cluster
+        place.chmod(0o755)
+        cluster = Cluster(place)
+        try:
+            cluster.start()
+            yield cluster
+        finally:
+            cluster.stop()
     finally:
-        cluster.stop()
-        shutil.rmtree(place, ignore_errors=True)
+        guard.communicate()
