@@ -112,6 +112,26 @@ def free_ports(number: int) -> list[int]:
             taken.close()
 
 
+def shared_settings() -> dict[str, Any]:
+    """What Patroni is told of all nodes, which it keeps in etcd.
+
+    ``quorum`` with ``strict``: the leader says that something is recorded once one of the two others has it too, and
+    where there is none it says nothing, rather than to go on alone. What was acknowledged stands on a node of the
+    quorum, however far behind the leader's last byte that is: an import that nobody acknowledged yet may be many
+    megabytes of it, and with Patroni's limit of one nobody would lead after the leader was lost within it.
+    """
+    server = {
+        "fsync": "on", "wal_log_hints": "on", "max_connections": 100, "shared_buffers": "32MB",
+        "wal_keep_size": "256MB", "max_wal_senders": 10, "hot_standby": "on", "wal_receiver_status_interval": "1s",
+        "wal_sender_timeout": "10s", "wal_receiver_timeout": "10s", "password_encryption": "scram-sha-256",
+    }  # fmt: skip
+    return {
+        "ttl": TTL, "loop_wait": LOOP, "retry_timeout": RETRY, "maximum_lag_on_failover": 1 << 40,
+        "synchronous_mode": "quorum", "synchronous_mode_strict": True, "synchronous_node_count": 1,
+        "postgresql": {"use_pg_rewind": True, "use_slots": True, "parameters": server},
+    }  # fmt: skip
+
+
 class Node:
     """A node: Patroni, and the server that it keeps.
 
@@ -270,29 +290,14 @@ class Cluster:
                 shutil.chown(path, other_user())
 
     def _settings(self, node: Node) -> dict[str, Any]:
-        """What Patroni is told of one node.
-
-        ``quorum`` with ``strict``: the leader says that something is recorded once one of the two others has it too,
-        and where there is none it says nothing, rather than to go on alone. What was acknowledged stands on a node of
-        the quorum, however far behind the leader's last byte that is: an import that nobody acknowledged yet may be
-        many megabytes of it, and with Patroni's limit of one nobody would lead after the leader was lost within it.
-        """
-        server = {
-            "fsync": "on", "wal_log_hints": "on", "max_connections": 100, "shared_buffers": "32MB",
-            "wal_keep_size": "256MB", "max_wal_senders": 10, "hot_standby": "on", "wal_receiver_status_interval": "1s",
-            "wal_sender_timeout": "10s", "wal_receiver_timeout": "10s", "password_encryption": "scram-sha-256",
-        }  # fmt: skip
-        dcs = {
-            "ttl": TTL, "loop_wait": LOOP, "retry_timeout": RETRY, "maximum_lag_on_failover": 1 << 40,
-            "synchronous_mode": "quorum", "synchronous_mode_strict": True, "synchronous_node_count": 1,
-            "postgresql": {"use_pg_rewind": True, "use_slots": True, "parameters": server},
-        }  # fmt: skip
+        """What Patroni is told of one node."""
+        initdb = [{"encoding": "UTF8"}, {"locale": "C"}, "data-checksums"]
         roles = {"superuser": {"username": SUPERUSER}, "replication": {"username": "replicator"}}
         return {
             "scope": "ledger", "name": node.name,
             "etcd3": {"host": f"127.0.0.1:{self._etcd_port}"},
             "restapi": {"listen": f"127.0.0.1:{node.rest_port}", "connect_address": f"127.0.0.1:{node.rest_port}"},
-            "bootstrap": {"dcs": dcs, "initdb": [{"encoding": "UTF8"}, {"locale": "C"}, "data-checksums"]},
+            "bootstrap": {"dcs": shared_settings(), "initdb": initdb},
             "postgresql": {
                 "listen": f"127.0.0.1:{node.port}", "connect_address": f"127.0.0.1:{node.port}",
                 "data_dir": str(node.data), "bin_dir": str(self._programs), "authentication": roles,
