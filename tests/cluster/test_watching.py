@@ -47,7 +47,14 @@ def _watched() -> Iterator[tuple[subprocess.Popen[str], Path]]:
             yield process, folder
         finally:
             process.kill()
-            process.communicate()  # all that it started has the other end
+            ended(process)
+
+
+def ended(process: subprocess.Popen[str]) -> int:
+    """Wait until it has ended, and its guard and clients with it: they have the other end of its output, too."""
+    assert process.stdout is not None
+    process.stdout.read()
+    return process.wait()
 
 
 def lines_until(process: subprocess.Popen[str], pattern: str) -> tuple[list[str], re.Match[str]]:
@@ -72,8 +79,7 @@ def test_a_server_is_killed_as_the_lines_say_and_every_promise_is_kept(
     lines_until(process, r"^ +\d+ s  db\d leads, db\d db\d follow; ")
     process.send_signal(signal.SIGINT)
     lines_until(process, r"^KEPT every promise: [\d,]+ entries, [\d,]+ acknowledgements, [\d,]+ heads, ")
-    process.communicate()
-    assert process.returncode == 0
+    assert ended(process) == 0
     assert guard.members(place) == []
     assert list(place.iterdir()) == []
 
@@ -83,9 +89,7 @@ def test_nothing_stays_of_a_cluster_whose_owner_is_killed(watched: tuple[subproc
     lines_until(process, r"^ +\d+ s  db\d leads")
     (folder,) = place.iterdir()
     process.kill()
-    assert process.stdout is not None
-    process.stdout.read()  # the guard and the clients hold its other end until they have ended
-    process.wait()
+    ended(process)
     assert guard.members(folder) == []
     assert not folder.exists()
 

@@ -166,14 +166,14 @@ def judged(address: str, load: Load) -> int:
         output.verdict("BROKEN", promise, alarm=True)
     answers, heads = load.acknowledged(), sum("size" in note for note in notes)
     failures = sum("failed" in note for note in notes)
-    told = (
+    summary = (
         f"{len(rows):,} entries, {answers:,} acknowledgements, {heads:,} heads, "
         f"{failures:,} failures that clients tried again"
     )
     if broken:
-        output.verdict("BROKEN", f"{len(broken):,} promises; {told}", alarm=True)
+        output.verdict("BROKEN", f"{len(broken):,} promises; {summary}", alarm=True)
         return BROKEN
-    output.verdict("KEPT", f"every promise: {told}")
+    output.verdict("KEPT", f"every promise: {summary}")
     return HELD
 
 
