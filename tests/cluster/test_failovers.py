@@ -30,9 +30,9 @@ pytestmark = pytest.mark.timeout(600)
 @pytest.fixture(name="cluster", scope="module")
 def _cluster() -> Iterator[Cluster]:
     try:
-        with nodes.running() as cluster:  # on a disk, as real ones are
+        with nodes.running() as cluster:
             PostgresJournal.create(cluster.address(), SCHEMA).close()
-            with psycopg.connect(cluster.address(target_session_attrs="primary"), autocommit=True) as connection:
+            with psycopg.connect(address(cluster), autocommit=True) as connection:
                 connection.execute(f"CREATE ROLE ledger LOGIN IN ROLE {SCHEMA}_writer")
             yield cluster
     except StorageError as error:
@@ -49,22 +49,12 @@ def _load(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield load
 
 
-def rows(cluster: Cluster) -> list[judging.Row]:
-    query = f"COPY (SELECT position, key, encode(leaf, 'hex') FROM {SCHEMA}.journal ORDER BY position) TO STDOUT"
-    return [(int(position), key, bytes.fromhex(leaf)) for position, key, leaf in copied(cluster, query)]
-
-
-def copied(cluster: Cluster, query: str) -> Iterator[list[str]]:
-    with (
-        psycopg.connect(cluster.address(target_session_attrs="primary")) as connection,
-        connection.cursor().copy(query) as copy,
-    ):
-        lines = b"".join(map(bytes, copy)).decode().splitlines()
-    return (line.split("\t") for line in lines)
+def address(cluster: Cluster) -> str:
+    return cluster.address(target_session_attrs="primary")
 
 
 def on_the_leader(cluster: Cluster, statement: str) -> Any:
-    with psycopg.connect(cluster.address(target_session_attrs="primary"), autocommit=True) as connection:
+    with psycopg.connect(address(cluster), autocommit=True) as connection:
         return connection.execute(statement).fetchall()
 
 
@@ -165,20 +155,18 @@ CASES = OFTEN if not ROUNDS else (OFTEN + SELDOM) * ROUNDS
 
 @pytest.mark.parametrize("strike", CASES, ids=[f"{place}-{case.__name__}" for place, case in enumerate(CASES)])
 def test_what_was_acknowledged_stands(strike: Any, cluster: Cluster, load: Load) -> None:
-    begun = time.monotonic()
+    begun = load.now()
     strike(cluster, load)
     after(strike.__name__, load, begun)
     cluster.wait_for_standbys(2)
     notes = load.notes()
-    assert judging.broken_promises(rows(cluster), notes) == []
+    assert judging.broken_promises(judging.rows_of(address(cluster), SCHEMA), notes) == []
     assert any("known to be replicated" in note.get("failed", "") for note in notes) or strike is not cancel_commits
 
 
 def test_every_entry_is_what_its_leaf_seals(cluster: Cluster, load: Load) -> None:
-    stand = rows(cluster)
-    query = "COPY (SELECT encode(body, 'hex') FROM {}.journal WHERE position <= {} ORDER BY position) TO STDOUT"
-    bodies = (bytes.fromhex(body) for (body,) in copied(cluster, query.format(SCHEMA, len(stand))))
-    assert judging.false_bodies(bodies, stand) == []
+    stand = judging.rows_of(address(cluster), SCHEMA)
+    assert judging.false_bodies(judging.bodies_of(address(cluster), SCHEMA, stand), stand) == []
 
 
 def test_the_judge_finds_each_broken_promise() -> None:

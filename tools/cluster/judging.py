@@ -15,10 +15,35 @@ from typing import Any
 
 import attrs
 
+from ledger.runtime.lazy import psycopg
+
 from .load import AN_IMPORT, CLIENTS
 
 Row = tuple[int, str, bytes]
 ENDS_WITHIN = 60.0  # seconds for a client that is in the middle of an import, or waits for a server
+
+
+@attrs.define
+class Logs:
+    """What clients write down, read as it grows.
+
+    Attributes:
+        folder: with a log of each client.
+    """
+
+    folder: Path
+    _read: dict[Path, int] = attrs.field(factory=dict, init=False)  # bytes of each log
+
+    def more(self) -> Iterator[dict[str, Any]]:
+        """What was written down since it was last asked, of each client in order of time."""
+        for place in sorted(self.folder.glob("client-*.log")):
+            with place.open("rb") as log:
+                log.seek(self._read.get(place, 0))
+                for line in log:
+                    if not line.endswith(b"\n"):  # which is being written
+                        break
+                    self._read[place] = self._read.get(place, 0) + len(line)
+                    yield json.loads(line)
 
 
 @attrs.define
@@ -33,19 +58,16 @@ class Load:
     folder: Path
     processes: list[subprocess.Popen[bytes]]
     _notes: list[dict[str, Any]] = attrs.field(factory=list, init=False)
-    _read: dict[Path, int] = attrs.field(factory=dict, init=False)  # bytes of each log
+    _logs: Logs = attrs.field(init=False, default=attrs.Factory(lambda self: Logs(self.folder), takes_self=True))
 
     def notes(self) -> list[dict[str, Any]]:
         """Everything that was written down so far, of each client in order of time."""
-        for place in sorted(self.folder.glob("client-*.log")):
-            with place.open("rb") as log:
-                log.seek(self._read.get(place, 0))
-                for line in log:
-                    if not line.endswith(b"\n"):  # which is being written
-                        break
-                    self._notes.append(json.loads(line))
-                    self._read[place] = self._read.get(place, 0) + len(line)
+        self._notes.extend(self._logs.more())
         return self._notes
+
+    def now(self) -> float:
+        """The moment, in the seconds of the clients' notes."""
+        return time.monotonic()
 
     def acknowledged(self) -> int:
         """How many answers said that something stands."""
@@ -95,6 +117,24 @@ def running(
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def rows_of(address: str, schema: str) -> list[Row]:
+    """Position, key and leaf of every entry of a journal, in order; the address is that of all nodes together."""
+    query = f"SELECT position, key, encode(leaf, 'hex') FROM {schema}.journal ORDER BY position"
+    return [(int(position), key, bytes.fromhex(leaf)) for position, key, leaf in _copied(address, query)]
+
+
+def bodies_of(address: str, schema: str, rows: Sequence[Row]) -> Iterator[bytes]:
+    """The stored bytes of these entries, in order."""
+    query = f"SELECT encode(body, 'hex') FROM {schema}.journal WHERE position <= {len(rows)} ORDER BY position"
+    return (bytes.fromhex(body) for (body,) in _copied(address, query))
+
+
+def _copied(address: str, query: str) -> Iterator[list[str]]:
+    with psycopg.connect(address) as connection, connection.cursor().copy(f"COPY ({query}) TO STDOUT") as copy:
+        for line in copy:  # the server sends each row by itself
+            yield bytes(line).decode().rstrip("\n").split("\t")
 
 
 def broken_promises(rows: Sequence[Row], notes: Sequence[dict[str, Any]]) -> list[str]:

@@ -7,6 +7,7 @@ told: which entry stands where, and which heads it was given. What was promised 
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import sys
@@ -41,12 +42,13 @@ class Client:
         self._random = random.Random(number)  # noqa: S311  # a load, no secret
         self._journal: PostgresJournal | None = None
         self._told: list[str] = []  # keys of single facts that were acknowledged
+        self._parent = os.getppid()
         self.stopped = False
 
     def run(self) -> None:
-        """Go on until it is stopped."""
+        """Go on until it is stopped, or whoever started it is gone."""
         turn = 0
-        while not self.stopped:
+        while not self.stopped and os.getppid() == self._parent:
             turn += 1
             if self.number == CLIENTS and turn % IMPORTS_EVERY == 1:
                 self.record([f"import:{turn}:{place}" for place in range(self._an_import)])
@@ -63,7 +65,7 @@ class Client:
 
     def record(self, keys: Sequence[str]) -> bool:
         """Record facts under these keys, as often as it takes; False where it was stopped before it knew."""
-        while not self.stopped:
+        while not self.stopped and os.getppid() == self._parent:
             begun = time.monotonic()
             try:
                 stands = self._record(keys)

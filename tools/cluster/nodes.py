@@ -26,6 +26,8 @@ from urllib.request import Request, urlopen
 
 from ledger.errors import StorageError
 
+from . import guard as guard_script
+
 TTL = 20  # seconds until a leader that says nothing more is followed by another: the least that Patroni takes
 LOOP, RETRY = 2, 3  # seconds between two looks of a node at itself, and for which it asks etcd again
 NAMES = ("db1", "db2", "db3")
@@ -110,6 +112,26 @@ def free_ports(number: int) -> list[int]:
             taken.close()
 
 
+def shared_settings() -> dict[str, Any]:
+    """What Patroni is told of all nodes, which it keeps in etcd.
+
+    ``quorum`` with ``strict``: the leader says that something is recorded once one of the two others has it too, and
+    where there is none it says nothing, rather than to go on alone. What was acknowledged stands on a node of the
+    quorum, however far behind the leader's last byte that is: an import that nobody acknowledged yet may be many
+    megabytes of it, and with Patroni's limit of one nobody would lead after the leader was lost within it.
+    """
+    server = {
+        "fsync": "on", "wal_log_hints": "on", "max_connections": 100, "shared_buffers": "32MB",
+        "wal_keep_size": "256MB", "max_wal_senders": 10, "hot_standby": "on", "wal_receiver_status_interval": "1s",
+        "wal_sender_timeout": "10s", "wal_receiver_timeout": "10s", "password_encryption": "scram-sha-256",
+    }  # fmt: skip
+    return {
+        "ttl": TTL, "loop_wait": LOOP, "retry_timeout": RETRY, "maximum_lag_on_failover": 1 << 40,
+        "synchronous_mode": "quorum", "synchronous_mode_strict": True, "synchronous_node_count": 1,
+        "postgresql": {"use_pg_rewind": True, "use_slots": True, "parameters": server},
+    }  # fmt: skip
+
+
 class Node:
     """A node: Patroni, and the server that it keeps.
 
@@ -142,10 +164,10 @@ class Node:
                 cwd="/", start_new_session=True, **as_other_user(self._environment),
             )  # fmt: skip
 
-    def state(self) -> Mapping[str, Any]:
-        """What its Patroni says of it; nothing where it does not answer."""
+    def state(self, within: float = 2.0) -> Mapping[str, Any]:
+        """What its Patroni says of it; nothing where it does not answer within so many seconds."""
         try:
-            with urlopen(Request(f"{self.rest}/patroni"), timeout=2) as answer:  # noqa: S310  # our own address
+            with urlopen(Request(f"{self.rest}/patroni"), timeout=within) as answer:  # noqa: S310  # our own address
                 return dict(json.load(answer))
         except (OSError, ValueError):
             return {}
@@ -268,29 +290,14 @@ class Cluster:
                 shutil.chown(path, other_user())
 
     def _settings(self, node: Node) -> dict[str, Any]:
-        """What Patroni is told of one node.
-
-        ``quorum`` with ``strict``: the leader says that something is recorded once one of the two others has it too,
-        and where there is none it says nothing, rather than to go on alone. What was acknowledged stands on a node of
-        the quorum, however far behind the leader's last byte that is: an import that nobody acknowledged yet may be
-        many megabytes of it, and with Patroni's limit of one nobody would lead after the leader was lost within it.
-        """
-        server = {
-            "fsync": "on", "wal_log_hints": "on", "max_connections": 100, "shared_buffers": "32MB",
-            "wal_keep_size": "256MB", "max_wal_senders": 10, "hot_standby": "on", "wal_receiver_status_interval": "1s",
-            "wal_sender_timeout": "10s", "wal_receiver_timeout": "10s", "password_encryption": "scram-sha-256",
-        }  # fmt: skip
-        dcs = {
-            "ttl": TTL, "loop_wait": LOOP, "retry_timeout": RETRY, "maximum_lag_on_failover": 1 << 40,
-            "synchronous_mode": "quorum", "synchronous_mode_strict": True, "synchronous_node_count": 1,
-            "postgresql": {"use_pg_rewind": True, "use_slots": True, "parameters": server},
-        }  # fmt: skip
+        """What Patroni is told of one node."""
+        initdb = [{"encoding": "UTF8"}, {"locale": "C"}, "data-checksums"]
         roles = {"superuser": {"username": SUPERUSER}, "replication": {"username": "replicator"}}
         return {
             "scope": "ledger", "name": node.name,
             "etcd3": {"host": f"127.0.0.1:{self._etcd_port}"},
             "restapi": {"listen": f"127.0.0.1:{node.rest_port}", "connect_address": f"127.0.0.1:{node.rest_port}"},
-            "bootstrap": {"dcs": dcs, "initdb": [{"encoding": "UTF8"}, {"locale": "C"}, "data-checksums"]},
+            "bootstrap": {"dcs": shared_settings(), "initdb": initdb},
             "postgresql": {
                 "listen": f"127.0.0.1:{node.port}", "connect_address": f"127.0.0.1:{node.port}",
                 "data_dir": str(node.data), "bin_dir": str(self._programs), "authentication": roles,
@@ -371,16 +378,24 @@ class Cluster:
 def running(folder: Path | None = None) -> Iterator[Cluster]:
     """A cluster that runs within the block, in a folder that goes afterwards.
 
+    A guard ends it where this process cannot, as when it is killed.
+
     Raises:
         StorageError: a program is missing.
         ClusterError: it did not start.
     """
-    place = Path(tempfile.mkdtemp(prefix="ledger-cluster-", dir=folder))
-    place.chmod(0o755)
-    cluster = Cluster(place)
+    place = Path(tempfile.mkdtemp(prefix="ledger-cluster-", dir=folder)).resolve()
+    guard = subprocess.Popen(
+        [sys.executable, "-I", guard_script.__file__, str(place)],
+        stdin=subprocess.PIPE, cwd="/", start_new_session=True,
+    )  # fmt: skip
     try:
-        cluster.start()
-        yield cluster
+        place.chmod(0o755)
+        cluster = Cluster(place)
+        try:
+            cluster.start()
+            yield cluster
+        finally:
+            cluster.stop()
     finally:
-        cluster.stop()
-        shutil.rmtree(place, ignore_errors=True)
+        guard.communicate()

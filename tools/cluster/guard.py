@@ -1,0 +1,54 @@
+"""Ends what is left of a cluster when whoever started it is gone, however that happened: a process of its own.
+
+``python guard.py FOLDER`` waits until its standard input ends, kills every process of the cluster in that folder, and
+takes the folder away. A process that is killed outright cannot do so itself, and PostgreSQL and etcd would run on.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+ROUNDS = 50  # a process that ends may leave children for a moment
+
+
+def members(folder: Path) -> list[int]:
+    """The processes of the cluster: servers work in the folder; all others were started in / and name the folder.
+
+    Whoever else looks into it, such as a reader of a log, is left alone.
+    """
+    numbers, name = [], f"{folder}/".encode()
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit() and int(place.name) != os.getpid():
+            with suppress(OSError):
+                words = (place / "cmdline").read_bytes().split(b"\0")
+                where, is_server = (place / "cwd").readlink(), b"postgres" in words[0]
+                if (is_server and where.is_relative_to(folder)) or (
+                    where == Path("/") and any(name in word for word in words)
+                ):
+                    numbers.append(int(place.name))
+    return numbers
+
+
+def main(folder: Path) -> None:
+    """Wait until nobody holds the other end of standard input any more, then end everything."""
+    for stop in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(stop, signal.SIG_IGN)
+    sys.stdin.buffer.read()
+    for _ in range(ROUNDS):
+        if not (numbers := members(folder)):
+            break
+        for number in numbers:
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+        time.sleep(0.1)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
