@@ -1,11 +1,16 @@
 """Backups: a ledger copied as one consistent set while others write (``backup``), and put in place (``restore``).
 
 ``disk`` knows the disk and says what belongs to a backup, ``making`` copies and proves, ``restoring`` proves again,
-tells what would be lost and decides, ``replacing`` moves files so that no mixture is ever seen.
+tells what would be lost and decides, ``replacing`` moves files so that no mixture is ever seen. ``server_copies``
+copies a ledger between a server of PostgreSQL and files, in the form of rows that ``server_rows`` tells.
 """
 
 from ledger.backups.disk import CopiedFile, Manifest
 from ledger.backups.making import Backup, backup
 from ledger.backups.restoring import Loss, Restored, restore
+from ledger.backups.server_copies import Arrival, Content, copy_to_files, copy_to_server
 
-__all__ = ["Backup", "CopiedFile", "Loss", "Manifest", "Restored", "backup", "restore"]
+__all__ = [
+    "Arrival", "Backup", "Content", "CopiedFile", "Loss", "Manifest", "Restored", "backup", "copy_to_files",
+    "copy_to_server", "restore",
+]  # fmt: skip

@@ -1,0 +1,408 @@
+"""A ledger copied whole between a server and the usual two files, row by row as it stands, and proven to be the same.
+
+From a server everything is read in one snapshot and written as it is, true or not: the audit of the files then judges
+what the server holds. Onto a server goes only what the audit's reader has proven. What a copy into files had made when
+it was stopped is thrown away, and the next one starts clean; a copy onto a server that was stopped goes on after the
+rows that stand there, if they are the first ones of the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from itertools import chain, islice
+from operator import length_hint
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from ledger.audit import reader
+from ledger.audit.reader import Snapshot
+from ledger.backups import disk
+from ledger.backups.server_rows import (
+    END,
+    ENTRIES,
+    HEADER,
+    JOURNAL,
+    NAMES,
+    PEOPLE,
+    SECRET,
+    Digest,
+    Piece,
+    Place,
+    Table,
+    begin_snapshot,
+    count_in_file,
+    count_on_server,
+    digest_of_file,
+    digest_of_server,
+    pieces,
+    rows_of_file,
+    rows_of_server,
+)
+from ledger.errors import CorruptError, StorageError, one_line
+from ledger.facts.words import TreeHead
+from ledger.journal.postgres_store import PostgresJournal
+from ledger.journal.postgres_tables import Roles
+from ledger.journal.sqlite_store import SqliteJournal
+from ledger.players import postgres_layout
+from ledger.players.postgres_layout import schema_of
+from ledger.players.postgres_people import PostgresPeople
+from ledger.players.sqlite_people import SqlitePeople
+from ledger.runtime import postgres, sqlite
+from ledger.runtime.ledger_files import beside
+from ledger.runtime.long_work import Progress, collector_paused, silent
+from ledger.runtime.postgres import quoted, shown
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from psycopg import Connection
+
+ROWS = 5_000  # that a file takes at once
+ROWS_A_COMMIT = 50_000  # that a stopped copy onto a server loses at most
+LOCK_SECONDS = 30  # how long a copy onto a server waits for somebody who writes there
+ANOTHER = "another ledger stands there, or somebody wrote to it; give another schema"
+UNFIT = "something on the server changes what is recorded; have its operator look, and make the copy in another schema"
+SET = "set"  # the folder in a workshop where the files are made
+
+
+@attrs.frozen
+class Content:
+    """What a ledger holds, the same in files as on a server.
+
+    Attributes:
+        rows: by table, how many.
+        digests: by table, the SHA-256 of its rows in order of their key, in the form of PostgreSQL's binary COPY; in
+            hexadecimal.
+    """
+
+    rows: Mapping[str, int]
+    digests: Mapping[str, str]
+
+    @property
+    def entries(self) -> int:
+        """Entries of the journal."""
+        return self.rows[ENTRIES.name]
+
+    @property
+    def names(self) -> int:
+        """People, those who were erased among them."""
+        return self.rows[PEOPLE.name]
+
+
+@attrs.frozen
+class Arrival:
+    """The proof that a ledger stands on a server as it stood in files.
+
+    Attributes:
+        head: size and root of the journal: worked out from the bytes of the file, and told by the server.
+        content: read back from the server, and equal to that of the files.
+        identity: of the journal on the server.
+    """
+
+    head: TreeHead
+    content: Content
+    identity: str
+
+
+# --- from a server into files -------------------------------------------------------------------------------
+
+
+def copy_to_files(address: str, schema: str, path: str | Path, progress: Progress = silent) -> Content:
+    """Copy the ledger in a schema into new files: the journal at *path*, the people beside it.
+
+    All rows are of one moment and stand in the files as they stand on the server, so that ``audit`` of the files names
+    what is false there. The files appear when they are whole. Whoever may read journal and names may do this; while it
+    lasts the server keeps the old bytes of who is erased meanwhile.
+
+    Args:
+        address: of the database.
+        schema: of the journal.
+        path: the journal's file.
+        progress: called with "copy TABLE", rows, and how many there are.
+
+    Raises:
+        StorageError: a file stands there or cannot be made, or the server refuses.
+        CorruptError: there is a row that no file of a ledger can hold; it is named.
+    """
+    target = Path(path).absolute()
+    files = {"journal": target, "people": beside(target, "people")}
+    _refuse_standing(files.values())
+    making = target.with_name(f"{target.name}.making")
+    with disk.workshop(making):
+        made = making / SET
+        disk.make_empty(made)
+        copies = {role: made / file.name for role, file in files.items()}
+        with _snapshot_of_server(address, schema) as (entries, names), collector_paused():
+            SqliteJournal.create(copies["journal"]).close()
+            of_journal = _fill(copies["journal"], entries, JOURNAL, progress)
+            SqlitePeople.create(copies["people"]).close()
+            copies["people"].chmod(disk.PRIVATE)
+            of_names = _fill(copies["people"], names, NAMES, progress)
+        disk.flush_set(made)
+        _refuse_standing(files.values())
+        # the people first: a journal is what makes others take it for a ledger
+        disk.move(copies["people"], files["people"])
+        disk.move(copies["journal"], files["journal"])
+        disk.flush(target.parent)
+    return Content({**of_journal.rows, **of_names.rows}, {**of_journal.digests, **of_names.digests})
+
+
+def _refuse_standing(files: Iterable[Path]) -> None:
+    for file in files:
+        if file.exists():
+            raise StorageError(str(file), "exists already; a ledger is never overwritten: give another name")
+
+
+def _places(connection: Connection[Any], address: str, schema: str) -> tuple[Place, Place]:
+    """The two schemas of a ledger: the journal's and that of the names."""
+    both = (schema, schema_of(schema))
+    journal, names = (Place(connection, each, f"{shown(address)}, schema {each}") for each in both)
+    return journal, names
+
+
+@contextmanager
+def _snapshot_of_server(address: str, schema: str) -> Iterator[tuple[Place, Place]]:
+    """Journal and names as of one moment, in which all is replicated."""
+    with closing(PostgresJournal(address, schema)) as opened, closing(postgres.connect(address)) as connection:
+        journal, names = _places(connection, address, schema)
+        postgres_layout.check(connection, names.name, schema)
+        with postgres.storage_errors(journal.name):
+            begin_snapshot(connection)
+            count_on_server(journal, SECRET._replace(name="about"))  # here the snapshot begins
+        opened.fence()
+        with postgres.storage_errors(journal.name):
+            yield journal, names
+
+
+def _fill(path: Path, place: Place, tables: tuple[Table, ...], progress: Progress) -> Content:
+    """Copy tables of a server into an empty file of the same tables, and prove that they are the same."""
+    with closing(sqlite.connect(path)) as file, sqlite.storage_errors(path):
+        # What is false goes in as it is, for the audit to judge. All is flushed before it counts.
+        for pragma in ("ignore_check_constraints=ON", "journal_mode=MEMORY", "synchronous=OFF", "cache_size=-65536"):
+            file.execute(f"PRAGMA {pragma}")
+        file.execute("BEGIN IMMEDIATE")
+        guards = file.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in guards:
+            file.execute(f"DROP TRIGGER {name}")
+        rows = {table.name: _take(file, place, table, progress) for table in tables}
+        for _, sql in guards:
+            file.execute(sql)
+        file.execute("COMMIT")
+        file.execute("PRAGMA journal_mode=WAL")
+        digests = {table.name: digest_of_file(file, table, str(path)) for table in tables}
+    for table in tables:
+        if digest_of_server(place, table) != digests[table.name]:
+            raise CorruptError(str(path), 0, f"table {table.name} is not as it stands on the server; nothing was made")
+    return Content(rows, digests)
+
+
+def _take(file: sqlite3.Connection, place: Place, table: Table, progress: Progress) -> int:
+    """Put the rows of one table into the file; how many."""
+    total, done = count_on_server(place, table), 0
+    insert = f"INSERT INTO {table.name}({table.listed}) VALUES ({', '.join('?' * len(table.columns))})"
+    file.execute(f"DELETE FROM {table.name}")  # the secret that the file was made with
+    rows = rows_of_server(place, table)
+    while block := list(islice(rows, ROWS)):
+        taking = iter(block)
+        try:
+            file.executemany(insert, taking)
+        except sqlite.sqlite3.IntegrityError as error:
+            row = block[len(block) - length_hint(taking) - 1]
+            message = f"table {table.name}, row {row[0]}: no file of a ledger can hold it ({one_line(error)})"
+            raise CorruptError(place.name, row[0] if table is ENTRIES else 0, message) from error
+        done += len(block)
+        progress(f"copy {table.name}", done, total)
+    return done
+
+
+# --- from files onto a server -------------------------------------------------------------------------------
+
+
+def copy_to_server(
+    path: str | Path,
+    address: str,
+    schema: str,
+    *,
+    roles: Roles | None = None,
+    roles_of_names: Roles | None = None,
+    progress: Progress = silent,
+) -> Arrival:
+    """Copy a ledger in files into a schema of a server, which is made, and prove that it stands there.
+
+    The files are audited as they are held, and what is copied is what was audited. Others may write to them meanwhile:
+    whoever moves a ledger keeps them from it, or compares the head afterwards. A copy that was stopped goes on after
+    the rows that stand in the schema; those are compared. Nobody else writes to the schema meanwhile.
+
+    Args:
+        path: the journal's file, with the people beside it.
+        address: of the database, for somebody who may make schemas and roles, or record where they are made already.
+        schema: of the journal.
+        roles: of the journal, where they are made.
+        roles_of_names: of the names, likewise.
+        progress: called with "journal" while it is audited, then with "copy TABLE".
+
+    Raises:
+        StorageError: the server refuses, or in the schema stands another ledger, or more than in the files.
+        CorruptError: the files are false, or the server did not keep what it took.
+    """
+    people_path = beside(path, "people")
+    with closing(SqlitePeople(people_path)) as people:
+        secret = people.secret()  # a file of an earlier layout has one then, and all of the tables
+    with ExitStack() as stack:
+        # first the journal: whoever writes begins with the people, so that these know everybody whom it names
+        files = [stack.enter_context(reader.snapshot(str(file))) for file in (path, people_path)]
+        head = _audited(files[0], files[1], progress)
+        _make_schemas(address, schema, secret, roles, roles_of_names)
+        connection = stack.enter_context(closing(postgres.connect(address)))
+        places = _places(connection, address, schema)
+        with postgres.storage_errors(places[0].name), _writing_alone(*places):
+            names = PostgresPeople(address, schema, connect=lambda: connection)
+            if not _holds_anything(*places):
+                names.take_secret(secret)  # it may have been made before, with another one
+            content = _sent(files, places, progress)
+            names.folds.bring_up()
+            names.search.bring_up()
+            _hold_against(places, content)
+        with closing(PostgresJournal(address, schema)) as journal:
+            there = journal.head()
+            if there != head:
+                raise CorruptError(places[0].name, 0, f"its head is {there}, that of the files {head}: {UNFIT}")
+            journal.fence()  # and so is everything before it replicated
+            return Arrival(head, content, journal.identity)
+
+
+def _audited(journal: Snapshot, names: Snapshot, progress: Progress) -> TreeHead:
+    with collector_paused():
+        verdict = reader.verify_journal(journal, None, lambda done, total: progress("journal", done, total))
+    falsehoods = verdict.falsehoods or reader.verify_people(journal, names).falsehoods
+    if falsehoods:
+        raise CorruptError(journal.path, 0, f"{falsehoods[0]}; nothing was copied: run 'audit', restore a backup")
+    return verdict.head
+
+
+def _make_schemas(address: str, schema: str, secret: bytes, roles: Roles | None, roles_of_names: Roles | None) -> None:
+    """Make what is not there; what is there must be of a ledger."""
+    with closing(postgres.connect(address)) as connection, postgres.storage_errors(address):
+        row = connection.execute(
+            "SELECT to_regnamespace(%s) IS NULL, to_regnamespace(%s) IS NULL",
+            [quoted(schema), quoted(schema_of(schema))],
+        ).fetchone()
+    journal_is_missing, names_are_missing = row or (True, True)
+    if journal_is_missing:
+        PostgresJournal.create(address, schema, roles=roles).close()
+    else:
+        PostgresJournal(address, schema).close()
+    if names_are_missing:
+        PostgresPeople.create(address, schema, secret, roles=roles_of_names).close()
+    else:
+        PostgresPeople(address, schema).close()
+
+
+# Whoever may make roles may grant them to himself. The role is the one that may add to the table, besides its owner.
+_WRITERS = """
+SELECT DISTINCT g.grantee::regrole::text FROM pg_class c CROSS JOIN aclexplode(c.relacl) g
+WHERE c.oid IN (%(journal)s::regclass, %(people)s::regclass) AND g.privilege_type = 'INSERT' AND g.grantee <> c.relowner
+AND NOT has_table_privilege(c.oid, 'INSERT')
+"""
+_LOCK = (
+    "SELECT pg_advisory_lock(%(journal)s::regclass::oid::bigint), pg_advisory_lock(%(people)s::regclass::oid::bigint)"
+)
+
+
+@contextmanager
+def _writing_alone(journal: Place, names: Place) -> Iterator[None]:
+    """Have the locks of those who write to journal and names, and their rights, on this connection."""
+    connection = journal.connection
+    tables = {"journal": f"{quoted(journal.schema)}.journal", "people": f"{quoted(names.schema)}.people"}
+    roles = [str(role) for (role,) in connection.execute(_WRITERS, tables).fetchall()]
+    for role in roles:
+        connection.execute(f"GRANT {role} TO CURRENT_USER".encode())
+    try:
+        connection.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'".encode())
+        connection.execute(_LOCK, tables)
+        yield
+    finally:
+        if not connection.broken:
+            connection.rollback()
+            for role in roles:
+                connection.execute(f"REVOKE {role} FROM CURRENT_USER".encode())
+
+
+def _holds_anything(journal: Place, names: Place) -> bool:
+    places = ((journal, JOURNAL), (names, NAMES))
+    return any(count_on_server(place, table) for place, tables in places for table in tables if table is not SECRET)
+
+
+def _sent(files: Sequence[Snapshot], places: Sequence[Place], progress: Progress) -> Content:
+    """Send what is not there yet; what the files hold."""
+    rows: dict[str, int] = {}
+    digests: dict[str, str] = {}
+    for file, place, tables in zip(files, places, (JOURNAL, NAMES), strict=True):
+        for table in tables:
+            with collector_paused():
+                rows[table.name], digests[table.name] = _send(file, place, table, progress)
+    return Content(rows, digests)
+
+
+def _send(file: Snapshot, place: Place, table: Table, progress: Progress) -> tuple[int, str]:
+    """Send the rows of one table that do not stand there; number and digest of all."""
+    total, done = count_in_file(file.connection, table, file.path), count_on_server(place, table)
+    if done > total:
+        raise StorageError(
+            place.name,
+            f"table {table.name} has {done:,} rows there, and {total:,} in the files: {ANOTHER}",
+        )
+    digest = Digest()
+    rows = rows_of_file(file.connection, table, file.path)
+    if done:
+        for piece in pieces(table, islice(rows, done), file.path):
+            digest.add(piece.data)
+        if digest_of_server(place, table) != digest.text():
+            raise StorageError(place.name, _difference(file, place, table))
+    waiting = pieces(table, rows, file.path)
+    for first in waiting:
+        done += _send_some(place, table, chain([first], waiting), digest)
+        progress(f"copy {table.name}", done, total)
+    return done, digest.text()
+
+
+def _send_some(place: Place, table: Table, waiting: Iterator[Piece], digest: Digest) -> int:
+    """Send as many rows as go into one transaction; how many."""
+    added = 0
+    statement = f"COPY {quoted(place.schema)}.{table.name}({table.listed}) FROM STDIN (FORMAT binary)".encode()
+    with place.connection.transaction(), place.connection.cursor() as cursor:
+        with cursor.copy(statement) as copy:
+            copy.write(HEADER)
+            while added < ROWS_A_COMMIT and (piece := next(waiting, None)):
+                copy.write(piece.data)
+                digest.add(piece.data)
+                added += piece.rows
+            copy.write(END)
+        if cursor.rowcount != added:
+            raise CorruptError(place.name, 0, f"took {cursor.rowcount} of {added} rows into {table.name}: {UNFIT}")
+    return added
+
+
+def _difference(file: Snapshot, place: Place, table: Table) -> str:
+    """What is to be said of rows that stand on a server and are not the first ones of the files."""
+    pairs = zip(rows_of_server(place, table), rows_of_file(file.connection, table, file.path), strict=False)
+    row = next((there[0] for there, here in pairs if there != here), "unknown")
+    what = "the secret" if table is SECRET else f"table {table.name} from row {row} on"
+    return f"{what} is another there than in the files: {ANOTHER}"
+
+
+def _hold_against(places: Sequence[Place], content: Content) -> None:
+    """Read everything back in one snapshot and compare it with what the files hold."""
+    begin_snapshot(places[0].connection)
+    for place, tables in zip(places, (JOURNAL, NAMES), strict=True):
+        for table in tables:
+            there = (count_on_server(place, table), digest_of_server(place, table))
+            if there != (content.rows[table.name], content.digests[table.name]):
+                raise CorruptError(place.name, 0, f"table {table.name} is not as it was sent: {UNFIT}")
+    places[0].connection.execute("COMMIT")
+
+
+__all__ = ["Arrival", "Content", "copy_to_files", "copy_to_server"]

@@ -1,0 +1,222 @@
+"""The rows of a ledger on a server or in files, in one form: what is sent, compared and put into a digest.
+
+A row has the form of PostgreSQL's binary COPY, whichever place it is read from: so a digest of a server's table is one
+of the bytes that the server sends, and a file's table with the same rows has the same one. Rows are read by queries of
+their own and not by the stores, so that nothing is shown otherwise than it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from struct import pack
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ledger.errors import CorruptError
+from ledger.runtime import sqlite
+from ledger.runtime.postgres import quoted
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from psycopg import Connection
+
+PIECE = 1 << 20  # bytes of rows that are handed on at once
+BLOCK = 5_000  # rows of a file that are read at once
+HEADER, END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
+_NULL = pack("!i", -1)
+
+
+class Table(NamedTuple):
+    """A table that stands on a server as in a file.
+
+    Attributes:
+        name: of the table.
+        columns: in the order in which they are copied.
+        types: of each, as the server calls it.
+        key: the columns that put the rows in order, in the same one in both places.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    key: tuple[str, ...]
+
+    @property
+    def listed(self) -> str:
+        """The columns as a statement has them."""
+        return ", ".join(self.columns)
+
+    @property
+    def ordered(self) -> str:
+        """The columns of the key as a statement has them."""
+        return ", ".join(self.key)
+
+
+def _table(name: str, columns: str, *key: str) -> Table:
+    names, types = zip(*(column.split() for column in columns.split(",")), strict=True)
+    return Table(name, names, types, key)
+
+
+# All that is not derived. Indexes of names follow from the names; numbers of changes are one server's own.
+ENTRIES = _table("journal", "position int8, kind text, key text, body bytea, leaf bytea", "position")
+JOURNAL = (
+    ENTRIES,
+    _table("nodes", "level int4, number int8, hash bytea", "level", "number"),
+    _table("texts", "sha256 bytea, zstd bytea", "sha256"),
+)
+SECRET = _table("secret", "number int4, secret bytea", "number")
+PEOPLE = _table("people", "player int8, identity text, name text, salt bytea, joined_at text", "player")
+NAMES = (
+    SECRET,
+    PEOPLE,
+    _table("renaming", "player int8, number int4, name text, salt bytea", "player"),
+    _table("erasing", "player int8, actor text", "player"),
+    _table("reasons", "number int8, commitment text, entry text, salt bytea, text text", "number"),
+)
+
+
+class Piece(NamedTuple):
+    """Rows in the form of a binary COPY, without what begins and ends one."""
+
+    rows: int
+    data: bytes
+
+
+def pieces(table: Table, rows: Iterable[Sequence[Any]], place: str) -> Iterator[Piece]:
+    """Rows in pieces of about a megabyte.
+
+    Args:
+        table: whose rows they are.
+        rows: in order of the key.
+        place: of the rows, as messages name it.
+
+    Raises:
+        CorruptError: a text is none of UTF-8.
+    """
+    begin = pack("!h", len(table.columns))
+    widths = [{"int8": "!iq", "int4": "!ii"}.get(kind) for kind in table.types]
+    parts, size, count = [], 0, 0
+    for row in rows:
+        parts.append(begin)
+        for value, width in zip(row, widths, strict=True):
+            if value is None:
+                parts.append(_NULL)
+            elif width:
+                parts.append(pack(width, 8 if width == "!iq" else 4, value))
+            else:
+                try:
+                    raw = value.encode() if isinstance(value, str) else value
+                except UnicodeEncodeError as error:
+                    raise CorruptError(
+                        place, 0, f"table {table.name}, row {row[0]}: a text is not UTF-8; run 'audit'"
+                    ) from error
+                parts.append(pack("!i", len(raw)))
+                parts.append(raw)
+                size += len(raw)
+        count += 1
+        if size > PIECE or count == BLOCK:
+            yield Piece(count, b"".join(parts))
+            parts, size, count = [], 0, 0
+    if count:
+        yield Piece(count, b"".join(parts))
+
+
+class Digest:
+    """A SHA-256 over rows, in the form of a whole binary COPY."""
+
+    def __init__(self) -> None:
+        self._hash = sha256(HEADER)
+
+    def add(self, data: bytes) -> None:
+        """Go on with further rows."""
+        self._hash.update(data)
+
+    def text(self) -> str:
+        """Of the rows so far, in hexadecimal."""
+        whole = self._hash.copy()
+        whole.update(END)
+        return whole.hexdigest()
+
+
+# --- in a file ----------------------------------------------------------------------------------------------
+
+
+def rows_of_file(connection: sqlite3.Connection, table: Table, path: str) -> Iterator[tuple[Any, ...]]:
+    """The rows of a file's table in order of the key, whoever is shown otherwise."""
+    query = f"SELECT {table.listed} FROM main.{table.name} ORDER BY {table.ordered}"
+    with sqlite.storage_errors(path):
+        cursor = connection.execute(query)
+    while True:
+        with sqlite.storage_errors(path):
+            rows = cursor.fetchmany(BLOCK)
+        if not rows:
+            return
+        yield from rows
+
+
+def count_in_file(connection: sqlite3.Connection, table: Table, path: str) -> int:
+    """How many rows a file's table has."""
+    with sqlite.storage_errors(path):
+        return int(connection.execute(f"SELECT count(*) FROM main.{table.name}").fetchone()[0])
+
+
+def digest_of_file(connection: sqlite3.Connection, table: Table, path: str) -> str:
+    """The digest of a file's table."""
+    digest = Digest()
+    for piece in pieces(table, rows_of_file(connection, table, path), path):
+        digest.add(piece.data)
+    return digest.text()
+
+
+# --- on a server --------------------------------------------------------------------------------------------
+
+
+class Place(NamedTuple):
+    """One schema of a server.
+
+    Attributes:
+        connection: that reads it.
+        schema: of journal or names.
+        name: of it as messages have it, without a password.
+    """
+
+    connection: Connection[Any]
+    schema: str
+    name: str
+
+
+def _query(schema: str, table: Table) -> bytes:
+    # a column that somebody gave another type is read as what it should be
+    columns = ", ".join(f"{name}::{kind}" for name, kind in zip(table.columns, table.types, strict=True))
+    order = ", ".join(f"rows.{name}" for name in table.key)
+    query = f"SELECT {columns} FROM {quoted(schema)}.{table.name} AS rows ORDER BY {order}"
+    return f"COPY ({query}) TO STDOUT (FORMAT binary)".encode()
+
+
+def rows_of_server(place: Place, table: Table) -> Iterator[tuple[Any, ...]]:
+    """The rows of a server's table in order of the key, within the caller's transaction."""
+    with place.connection.cursor() as cursor, cursor.copy(_query(place.schema, table)) as copy:
+        copy.set_types(table.types)
+        yield from copy.rows()
+
+
+def count_on_server(place: Place, table: Table) -> int:
+    """How many rows a server's table has."""
+    row = place.connection.execute(f"SELECT count(*) FROM {quoted(place.schema)}.{table.name}".encode()).fetchone()
+    return int(row[0]) if row else 0
+
+
+def digest_of_server(place: Place, table: Table) -> str:
+    """The digest of a server's table: of the bytes that the server sends."""
+    whole = sha256()
+    with place.connection.cursor() as cursor, cursor.copy(_query(place.schema, table)) as copy:
+        for data in copy:
+            whole.update(data)
+    return whole.hexdigest()
+
+
+def begin_snapshot(connection: Connection[Any]) -> None:
+    """Begin a transaction that only reads, as of one moment, and in which no policy hides a row without an error."""
+    connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    connection.execute("SET LOCAL row_security = off")
