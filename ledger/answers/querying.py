@@ -7,15 +7,21 @@ statement runs in a process of its own (``query_process``), which says what it m
 
 from __future__ import annotations
 
+import re
+import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import attrs
+import orjson
 
 from ledger.answers.asking import of_one_moment
 from ledger.book.tables import NUMBER, POSITION, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, StorageError, one_line
 from ledger.facts.json_schemas import documented
+from ledger.journal.postgres_store import PostgresJournal
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, view_tables
 from ledger.runtime import query_runner, sqlite
@@ -26,6 +32,7 @@ SECONDS = 60.0  # that a statement may take where nobody says
 MEMORY = 1024  # MiB that SQLite may take for a statement where nobody says
 MIB = 2**20
 LONGEST = 64 * MIB  # of one row; an entry of the journal has at most 64 KiB
+_ENTRIES = "CREATE TABLE journal(position INTEGER PRIMARY KEY, kind TEXT, key TEXT UNIQUE, body BLOB, leaf BLOB) STRICT"
 _NAMES = "CREATE TEMP TABLE names(player INTEGER PRIMARY KEY, name TEXT, identity TEXT)"
 BESIDE: Mapping[str, TableDoc] = {
     "names": TableDoc(
@@ -89,11 +96,12 @@ def query(
 
     limits = query_runner.Limits(seconds=seconds, memory=memory * MIB, longest=LONGEST)
     parameters = dict(parameters or {})
-    attach = ("ATTACH ? AS journal", (sqlite.address(ledger.path, read_only=True),))
+    stack = ExitStack()
     try:
+        file = stack.enter_context(_journal_file(ledger, statement)) if journal else None
         preparations: list[query_runner.Preparation] = [
             *((pragma, ()) for pragma in sqlite.PRAGMAS),
-            *([attach] if journal else []),
+            *([("ATTACH ? AS journal", (sqlite.address(file, read_only=True),))] if file else []),
             ("PRAGMA temp_store=MEMORY", ()),  # names belong in no other file
             (_NAMES, ()),
         ]
@@ -106,6 +114,37 @@ def query(
             yield dict(zip(names, row, strict=True))
     except query_runner.QueryError as failure:
         raise _explained(ledger, failure, seconds, memory) from failure
+    finally:
+        stack.close()
+
+
+@contextmanager
+def _journal_file(ledger: Ledger, statement: str) -> Iterator[Path | None]:
+    """The file in which a statement reads the entries: the journal's own, or a copy of one that is on a server.
+
+    The copy is made where the statement names the table, and goes when the statement has ended.
+    """
+    journal = ledger.journal
+    if not isinstance(journal, PostgresJournal):
+        yield ledger.path
+    elif re.search(r"\bjournal\b", statement, re.IGNORECASE) is None:
+        yield None
+    else:
+        with tempfile.TemporaryDirectory(prefix=f"{ledger.path.stem}.query-", dir=ledger.path.parent) as folder:
+            copy = Path(folder) / "journal.db"
+            with closing(sqlite.connect(copy)) as connection, sqlite.immediate(connection, copy):
+                connection.execute(_ENTRIES)
+                first = 0
+                for bodies in journal.read():
+                    leaves = journal.hashes(0, first, first + len(bodies))
+                    entries = (orjson.loads(body) for body in bodies)
+                    rows = zip(entries, bodies, leaves, strict=True)
+                    connection.executemany(
+                        "INSERT INTO journal VALUES (?, ?, ?, ?, ?)",
+                        ((entry["position"], entry["kind"], entry["key"], body, leaf) for entry, body, leaf in rows),
+                    )
+                    first += len(bodies)
+            yield copy
 
 
 def _explained(ledger: Ledger, failure: query_runner.QueryError, seconds: float, memory: int) -> Exception:

@@ -2,15 +2,17 @@
 
 ``disk`` knows the disk and says what belongs to a backup, ``making`` copies and proves, ``restoring`` proves again,
 tells what would be lost and decides, ``replacing`` moves files so that no mixture is ever seen. ``server_copies``
-copies a ledger between a server of PostgreSQL and files, in the form of rows that ``server_rows`` tells.
+copies a ledger between a server of PostgreSQL and files, in the form of rows that ``server_rows`` tells; by
+``whole_files`` a ledger on a server is proven and backed up as one in files is.
 """
 
 from ledger.backups.disk import CopiedFile, Manifest
 from ledger.backups.making import Backup, backup
 from ledger.backups.restoring import Loss, Restored, restore
 from ledger.backups.server_copies import Arrival, Content, copy_to_files, copy_to_server
+from ledger.backups.whole_files import in_files
 
 __all__ = [
     "Arrival", "Backup", "Content", "CopiedFile", "Loss", "Manifest", "Restored", "backup", "copy_to_files",
-    "copy_to_server", "restore",
+    "copy_to_server", "in_files", "restore",
 ]  # fmt: skip

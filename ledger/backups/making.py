@@ -19,6 +19,7 @@ import attrs
 
 from ledger.audit import reader
 from ledger.backups import disk
+from ledger.backups.whole_files import in_files
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.facts.instants import instant_text
 from ledger.facts.words import TreeHead
@@ -83,10 +84,15 @@ def backup(
         StorageError: *folder* holds something already or cannot be written, or a file of the ledger is missing.
         CorruptError: the journal or a name is not what was sealed.
     """
-    source, target = _whole_path(path), _whole_path(folder)
-    with Ledger.open(source, projectors=(), read_only=True, clock=clock) as ledger:
+    target = _whole_path(folder)
+    with Ledger.open(_whole_path(path), projectors=(), read_only=True, clock=clock) as ledger:
         made_at = instant_text(ledger.now_ms())
     _refuse_taken(target)
+    with in_files(_whole_path(path), progress, with_views=with_views) as source:
+        return _backup(source, target, made_at, progress, with_views=with_views)
+
+
+def _backup(source: Path, target: Path, made_at: str, progress: Progress, *, with_views: bool) -> Backup:
     place = target.with_name(f"{target.name}.making")
     with disk.workshop(place):
         made = place / SET

@@ -146,8 +146,8 @@ def _refuse_entries(place: ServerPlace, journal: PostgresJournal) -> None:
     if size := journal.size():
         raise StorageError(
             journal.path,
-            f"holds a ledger already, up to entry {size:,}, and a journal is never overwritten: a new one needs another "
-            f'schema. Another node of this one has two lines in its settings, journal = "'
+            f"holds a ledger already, up to entry {size:,}, and a journal is never overwritten: a new one needs "
+            f'another schema. Another node of this one has two lines in its settings, journal = "'
             f'{postgres.shown(place.address)}" and schema = "{place.schema}"',
         )
 

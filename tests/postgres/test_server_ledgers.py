@@ -127,7 +127,8 @@ def test_init_is_for_whoever_may_or_prints_what_somebody_else_runs(
     )
     assert run("import", club, SAMPLE).code == 0
     again = run("init", tmp_path / "again.db", "--journal", address, "--schema", "odd name")
-    assert (again.code, "holds a ledger already, up to entry 917, and a journal is never overwritten" in again.err) == (1, True)
+    assert again.code == 1
+    assert "holds a ledger already, up to entry 917, and a journal is never overwritten" in again.err
     assert not (tmp_path / "again.toml").exists()
     superuser = run("init", tmp_path / "again.db", "--journal", oldest_server.url(address.rpartition("/")[2]))
     assert (superuser.code, "is the address of a superuser" in superuser.err) == (1, True)
@@ -216,3 +217,35 @@ def test_a_node_follows_what_others_record(oldest_server: Server, tmp_path: Path
         told = run("journal", node)
         assert '"folded": 4' in told.out
         assert run("journal", settings_of(tmp_path / "new", place)).code == 0
+
+
+def test_what_reads_files_reads_a_copy(each_server: Server, tmp_path: Path, run: Run) -> None:
+    place = new_place(each_server)
+    club = tmp_path / NAME
+    Ledger.create(club, on_server=place).close()
+    assert run("import", club, SAMPLE).code == 0
+    head = run("head", club).out.strip()
+    audited = run("audit", club)
+    assert (audited.code, f"head {head}" in audited.out) == (0, True), audited.out + audited.err
+    counted = run("query", club, "SELECT kind, count(*) AS number FROM journal WHERE kind LIKE 'game%' GROUP BY kind")
+    assert counted.out.strip() == '[{"kind": "game-recorded/1", "number": 900}]', counted.err
+    assert run("query", club, "SELECT count(*) AS number FROM games").out.strip() == '[{"number": 900}]'
+    assert "verified: recomputed from 917 entries" in run("ratings", club, "--verify").err
+    made = run("backup", club, tmp_path / "copy")
+    assert (made.code, made.out.strip()) == (0, head), made.err
+    assert run("restore", tmp_path / "copy", tmp_path / "back.db").code == 0
+    assert run("ratings", tmp_path / "back.db").out == run("ratings", club).out
+    assert sorted(path.name for path in tmp_path.iterdir() if "copy-" in path.name or "query-" in path.name) == []
+
+
+def test_an_edit_on_the_server_is_found_by_its_position(oldest_server: Server, tmp_path: Path, run: Run) -> None:
+    place = new_place(oldest_server)
+    club = tmp_path / NAME
+    Ledger.create(club, on_server=place).close()
+    assert run("import", club, SAMPLE).code == 0
+    edit = """UPDATE club.journal SET body = convert_to(replace(convert_from(body, 'UTF8'), '"white"', '"black"'), 'UTF8')
+        WHERE position = 500"""
+    switch = "ALTER TABLE club.journal {} TRIGGER USER"
+    run_sql_on(oldest_server, place, switch.format("DISABLE"), edit, switch.format("ENABLE"))
+    audited = run("audit", club, "--journal-only")
+    assert (audited.code, "entry 500" in audited.out) == (3, True), audited.out + audited.err

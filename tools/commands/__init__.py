@@ -6,7 +6,8 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 
 import click
 
@@ -14,6 +15,7 @@ from ledger.answers.publications import known_then
 from ledger.audit.audit import audit
 from ledger.audit.proven import recompute
 from ledger.audit.reader import FIRST_FALSEHOODS, Falsehood
+from ledger.backups import in_files
 from ledger.errors import CorruptError, LedgerError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.events import SchemeAdopted
@@ -120,14 +122,18 @@ def level(
     """
     if known_at is not None and as_if is not None:
         raise click.UsageError("--known-at tells of the past and --as-if of what may come: give one of the two")
-    with _recomputed(path) if verify else _leveled(path) as ledger:
+    with (
+        in_files(path, with_views=False) if verify else nullcontext(Path(path)) as files,
+        _recomputed(files) if verify else _leveled(path) as ledger,
+    ):
         try:
             with _then(ledger, known_at, as_if, keep=not verify, apart=apart) as then:
                 yield then
         except (UnicodeEncodeError, LedgerError):  # of what is printed; what has words of its own
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, sqlite.sqlite3.Error) as error:
-            found = audit(path).falsehoods
+            with in_files(path) as whole:
+                found = audit(whole).falsehoods
             if found:
                 raise CorruptError(str(ledger.path), 0, f"an answer could not be given: {found[0]}") from error
             raise
@@ -174,12 +180,12 @@ def confirmed(question: str, *, yes: bool) -> None:
         raise click.Abort
 
 
-def _recomputed(path: str) -> Ledger:
+def _recomputed(path: Path) -> Ledger:
     begun = time.perf_counter()
     with Bars() as bars:
         found = recompute(path, bars)
     if found.ledger is None:
-        tell_falsehoods(path, found.falsehoods)
+        tell_falsehoods(path.name, found.falsehoods)
         sys.exit(FALSE)
     seconds = time.perf_counter() - begun
     output.remark(f"verified: recomputed from {entries(found.entries)} in {seconds:.1f} s")

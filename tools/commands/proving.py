@@ -11,6 +11,7 @@ import click
 from ledger.audit.audit import Verdict
 from ledger.audit.audit import audit as prove
 from ledger.audit.reader import NotAProofError, VerifierKey, verified_checkpoint
+from ledger.backups import in_files
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import last_checkpoint
 from ledger.ledger import Ledger
@@ -63,8 +64,8 @@ def audit(
         refuse_own_files(Path(save_head), db_path)
     kept = None if save_head is None or not Path(save_head).is_file() else head_in(save_head, checkpoints=False)
     head = kept if since is None else head_in(since, [key for word in keys for key in keys_in(word)])
-    with Bars() as bars:
-        verdict = prove(db_path, since=head, journal_only=journal_only, lists=lists, progress=bars)
+    with Bars() as bars, in_files(db_path, bars, with_views=not journal_only) as files:
+        verdict = prove(files, since=head, journal_only=journal_only, lists=lists, progress=bars)
     _tell(db_path, verdict)
     if verdict.entries:
         output.answer(f"head {verdict.head}")

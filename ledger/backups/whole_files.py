@@ -1,0 +1,55 @@
+"""A ledger as files, for what proves or copies files: the files themselves, or a copy of one that is on a server."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from ledger.backups.server_copies import copy_to_files
+from ledger.journal.checkpoints import CheckpointFiles
+from ledger.journal.settings_file import SettingsFile
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside, journal_file
+from ledger.runtime.long_work import Progress, silent
+
+
+@contextmanager
+def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool = True) -> Iterator[Path]:
+    """The journal's file of a ledger, with all that belongs to it beside it, for as long as the block lasts.
+
+    Of a ledger on a server it is a copy in a folder of its own beside the views, row by row as they stand there; the
+    folder, which nobody else may enter, goes afterwards.
+
+    Args:
+        path: of the ledger.
+        progress: told how far the copy is.
+        with_views: whether the views are wanted, too.
+
+    Raises:
+        StorageError: the server refuses, or a file cannot be made.
+        CorruptError: there is a row that no file of a ledger can hold.
+    """
+    path = journal_file(path)
+    settings = SettingsFile(path)
+    # a journal that stands there is the one to prove, whatever the settings say of it
+    place = None if path.exists() else settings.server()
+    if place is None:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix=f"{path.stem}.copy-", dir=path.parent) as folder:
+        copy = Path(folder) / path.name
+        # the views first: they know no entry then that the copied journal lacks
+        if with_views and beside(path, "views").exists():
+            with (
+                sqlite.storage_errors(beside(path, "views")),
+                closing(sqlite.connect(beside(path, "views"), read_only=True)) as source,
+                closing(sqlite.connect(beside(copy, "views"))) as target,
+            ):
+                source.backup(target)
+        copy_to_files(place.address, place.schema, copy, progress)
+        checkpoints = CheckpointFiles(path).place
+        if checkpoints.exists():
+            SettingsFile(copy).put(checkpoints=str(checkpoints.absolute()))
+        yield copy
