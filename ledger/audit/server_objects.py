@@ -177,6 +177,7 @@ _KINDS = {"r": "table", "v": "view", "m": "materialized view", "S": "sequence", 
 
 def _of_relations(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
     rows = _rows(connection, _RELATIONS, schema)
+    published: dict[str, list[str]] = {}
     for table in sorted(schema.tables.keys() - {name for name, kind, *_ in rows if kind == "r"}):
         yield f"the table {table!r} is gone"
     for name, kind, persistence, hides, inherits, publications in rows:
@@ -191,7 +192,9 @@ def _of_relations(connection: Connection[Any], schema: _Schema) -> Iterator[str]
         if schema.is_of_names and hides:
             yield f"the table {name!r} has row security switched on, which hides rows"
         for publication in publications if schema.is_of_names else ():
-            yield f"the publication {publication!r} sends the rows of the table {name!r} to others, who keep names"
+            published.setdefault(publication, []).append(name)
+    for publication, tables in sorted(published.items()):
+        yield f"the publication {publication!r} sends names to others, who keep them: rows of {', '.join(tables)}"
 
 
 _COLUMNS = f"""
@@ -212,20 +215,23 @@ WHERE c.relnamespace = {_OF_SCHEMA} AND o.contype <> 'n' AND o.contype <> 't' OR
 
 def _of_columns(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
     there: dict[str, dict[str, str]] = {}
+    with_statistics: set[tuple[str, str]] = set()
     for table, words, name, has_statistics in _rows(connection, _COLUMNS, schema):
         there.setdefault(table, {})[name] = words
-        if schema.is_of_names and has_statistics and table in schema.tables:
-            yield f"the server makes statistics of the column {name!r} of the table {table!r}, which tell names"
+        if schema.is_of_names and has_statistics:
+            with_statistics.add((table, name))
     for table in sorted(schema.tables.keys() & there.keys()):
         own = {words.partition(" ")[0]: words for words in schema.tables[table]}
         for name in sorted(own.keys() | there[table].keys()):
-            is_, should_be = there[table].get(name), own.get(name)
-            if is_ is None:
-                yield f"the table {table!r} has lost '{should_be}'"
-            elif should_be is None:
-                yield f"the table {table!r} has '{is_}', which this program did not make"
-            elif is_ != should_be:
-                yield f"the table {table!r} has '{is_}' in place of '{should_be}'"
+            stands, should_stand = there[table].get(name), own.get(name)
+            if stands is None:
+                yield f"the table {table!r} has lost '{should_stand}'"
+            elif should_stand is None:
+                yield f"the table {table!r} has '{stands}', which this program did not make"
+            elif stands != should_stand:
+                yield f"the table {table!r} has '{stands}' in place of '{should_stand}'"
+            elif (table, name) in with_statistics:
+                yield f"the server makes statistics of the column {name!r} of the table {table!r}, which tell names"
 
 
 _INDEXES = f"""
@@ -284,7 +290,8 @@ _MEMBER_SINCE_16 = "(pg_has_role(m.oid, r.oid, 'USAGE') OR pg_has_role(m.oid, r.
 
 def _of_owners(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
     for kind, name, owner in _rows(connection, _OWNERS, schema):
-        yield f"the {kind} {name!r} belongs to {owner}, not to the owner of the schema"
+        if name in schema.tables or name in schema.functions:
+            yield f"the {kind} {name!r} belongs to {owner}, not to the owner of the schema"
     member = _MEMBER_SINCE_16 if connection.info.server_version >= 16_00_00 else _MEMBER
     for owner, may_log_in, members in _rows(connection, _OWNER.format(member=member), schema):
         if may_log_in:
@@ -316,20 +323,24 @@ def _of_grants(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
         granted.setdefault(role, set()).add((kind, name, privilege))
         if may_pass_on:
             yield f"{role or 'everybody'} may pass on to others: {_told((kind, name, privilege))}"
-    reads: set[Right] = {("schema", "", "USAGE")} | {("table", table, "SELECT") for table in schema.tables}
-    writes = reads | {("table", table, word) for table, words in schema.writes.items() for word in words}
+    tables = {name for name, *_ in _rows(connection, _RELATIONS, schema)} & schema.tables.keys()
+    reads: set[Right] = {("schema", "", "USAGE")} | {("table", table, "SELECT") for table in tables}
+    writes = reads | {("table", table, word) for table in tables for word in schema.writes.get(table, ())}
     writes |= {("function", name, "EXECUTE") for name in schema.calls}
-    writers = sorted(role for role, rights in granted.items() if role and rights & (writes - reads))
+    everybody = granted.pop(None, set())
+    writers = sorted(role for role in granted if role and granted[role] & (writes - reads))
     readers = sorted(role for role in granted if role and role not in writers)
-    for role in sorted(granted, key=str):
-        own = writes if role in writers else reads if role else set[Right]()
-        for right in sorted(granted[role] - own):
-            yield f"{role or 'everybody'} was granted more than this program grants: {_told(right)}"
-        for right in sorted((own - granted[role]) if role else ()):
-            yield f"{role} lacks what this program granted: {_told(right)}"
-    for roles, what in ((writers, "record"), (readers, "read")):
+    for right in sorted(everybody):
+        yield f"everybody was granted what this program grants nobody: {_told(right)}"
+    for roles, own, what in ((writers, writes, "record"), (readers, reads, "read")):
         if len(roles) != 1:
-            yield f"one role may {what} where this program made it; now there are {len(roles)}: {', '.join(roles)}"
+            yield f"this program made one role that may {what}; now there are {len(roles)}: {', '.join(roles)}"
+        for role in roles:
+            for right in sorted(granted[role] - own):
+                yield f"{role} was granted what this program does not grant: {_told(right)}"
+            # of several each may have been given a part
+            for right in sorted(own - granted[role]) if len(roles) == 1 else ():
+                yield f"{role} lacks what this program granted: {_told(right)}"
 
 
 def _told(right: Right) -> str:
