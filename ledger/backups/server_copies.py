@@ -19,6 +19,7 @@ import attrs
 
 from ledger.audit import reader
 from ledger.audit.reader import Snapshot
+from ledger.audit.server_objects import server_faults
 from ledger.backups import disk
 from ledger.backups.server_rows import (
     END,
@@ -100,11 +101,13 @@ class Arrival:
         head: size and root of the journal: worked out from the bytes of the file, and told by the server.
         content: read back from the server, and equal to that of the files.
         identity: of the journal on the server.
+        faults: what stands in the schemas that this program did not make, or is missing there; as sentences.
     """
 
     head: TreeHead
     content: Content
     identity: str
+    faults: tuple[str, ...]
 
 
 # --- from a server into files -------------------------------------------------------------------------------
@@ -271,7 +274,7 @@ def copy_to_server(
             if there != head:
                 raise CorruptError(places[0].name, 0, f"its head is {there}, that of the files {head}: {UNFIT}")
             journal.fence()  # and so is everything before it replicated
-            return Arrival(head, content, journal.identity)
+            return Arrival(head, content, journal.identity, tuple(server_faults(address, schema)))
 
 
 def _audited(journal: Snapshot, names: Snapshot, progress: Progress) -> TreeHead:

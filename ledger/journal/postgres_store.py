@@ -439,6 +439,11 @@ class PostgresJournal(StoredTree):
             if self._fault is not None:
                 raise StorageError(self.path, self._fault)
 
+    def faults(self) -> list[str]:
+        """What stands on the tables and is not of this program, or is and misses or is switched off; in words."""
+        (strangers,) = self._ask(Question(_STRANGERS, [quoted(self.schema)]))
+        return _faults(strangers)
+
     def _begin(self, patience: float | None, questions: Sequence[Question]) -> list[Answer]:
         """Begin a transaction and take the lock.
 

@@ -61,7 +61,7 @@ def club_for_a_server(varied_club: Path, tmp_path: Path) -> Path:
 
 def contents(path: Path) -> dict[str, str]:
     """By table the digest of what stands in files."""
-    digests = {}
+    digests: dict[str, str] = {}
     for file, tables in ((path, JOURNAL), (beside(path, "people"), NAMES)):
         with closing(sqlite.connect(file, read_only=True)) as connection:
             digests |= {table.name: digest_of_file(connection, table, str(file)) for table in tables}
@@ -109,6 +109,7 @@ def test_a_ledger_goes_onto_a_server_and_comes_back_as_it_was(
     before = contents(club_for_a_server)
     address, arrival = on_a_server(each_server, club_for_a_server)
     assert dict(arrival.content.digests) == before
+    assert arrival.faults == ()
     assert arrival.content.rows["texts"]
     assert arrival.content.rows["reasons"] == 2
     assert arrival.content.rows["renaming"] == 1
@@ -350,6 +351,8 @@ def test_whoever_may_make_roles_and_schemas_copies_and_keeps_no_right_of_it(
     asked(maker, f"GRANT {schema}_reader TO CURRENT_USER")
     arrival = copy_to_server(club_for_a_server, maker, schema)
     assert dict(arrival.content.digests) == contents(club_for_a_server)
+    # whoever makes names is their owner from then on
+    assert [fault.partition(": ")[0] for fault in arrival.faults] == [f"schema {schema}_names"]
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         asked(maker, f"INSERT INTO {schema}.texts VALUES (decode(repeat('ab', 32), 'hex'), '')")
 

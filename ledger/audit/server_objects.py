@@ -1,0 +1,350 @@
+"""What stands in the two schemas of a ledger on a server and was not made by this program, or is missing there.
+
+None of it makes an entry false; it may change what is recorded next, hide rows, let somebody change them, or keep names
+after an erasure. Triggers, rules and policies of the journal, and what is foreign to the names, the stores look for
+themselves before they write; the rest is held here against the tables as they are published, written down once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ledger.journal.postgres_store import PostgresJournal
+from ledger.journal.postgres_tables import Roles, making
+from ledger.players import postgres_layout
+from ledger.players.postgres_layout import schema_of
+from ledger.runtime import postgres
+from ledger.runtime.postgres import quoted, shown
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+Columns = tuple[str, ...]
+_JOURNAL: Mapping[str, Columns] = {
+    "about": ("name text NOT NULL", "value text NOT NULL", "about_pkey PRIMARY KEY (name)"),
+    "journal": (
+        "position bigint NOT NULL", "kind text NOT NULL", 'key text COLLATE "C" NOT NULL', "body bytea NOT NULL",
+        "leaf bytea NOT NULL", 'journal_pkey PRIMARY KEY ("position")', "journal_key UNIQUE (key)",
+        'journal_position_check CHECK (("position" > 0))', "journal_body_check CHECK ((length(body) <= 65535))",
+        "journal_leaf_check CHECK ((length(leaf) = 32))",
+    ),
+    "nodes": (
+        "level integer NOT NULL", "number bigint NOT NULL", "hash bytea NOT NULL",
+        "nodes_pkey PRIMARY KEY (level, number)", "nodes_hash_check CHECK ((length(hash) = 32))",
+    ),
+    "texts": (
+        "sha256 bytea NOT NULL", "zstd bytea NOT NULL", "texts_pkey PRIMARY KEY (sha256)",
+        "texts_sha256_check CHECK ((length(sha256) = 32))",
+    ),
+}  # fmt: skip
+_NAMES: Mapping[str, Columns] = {
+    "about": (
+        "number integer NOT NULL", 'program text COLLATE "C" NOT NULL', "layout integer NOT NULL",
+        "about_pkey PRIMARY KEY (number)", "about_number_check CHECK ((number = 1))",
+    ),
+    "people": (
+        "player bigint NOT NULL", 'identity text COLLATE "C"', 'name text COLLATE "C"', "salt bytea",
+        'joined_at text COLLATE "C" NOT NULL', "people_pkey PRIMARY KEY (player)",
+        "people_identity_key UNIQUE (identity)",
+    ),
+    "renaming": (
+        "player bigint NOT NULL", "number integer NOT NULL", 'name text COLLATE "C" NOT NULL', "salt bytea NOT NULL",
+        "renaming_pkey PRIMARY KEY (player)",
+    ),
+    "erasing": (
+        "player bigint NOT NULL", 'actor text COLLATE "C" NOT NULL', "erasing_pkey PRIMARY KEY (player)",
+    ),
+    "reasons": (
+        "number bigint NOT NULL", 'commitment text COLLATE "C" NOT NULL', 'entry text COLLATE "C" NOT NULL',
+        "salt bytea", 'text text COLLATE "C"', "reasons_pkey PRIMARY KEY (number)",
+        "reasons_commitment_key UNIQUE (commitment)",
+    ),
+    "secret": (
+        "number integer NOT NULL", "secret bytea NOT NULL", "secret_pkey PRIMARY KEY (number)",
+        "secret_number_check CHECK ((number = 1))", "secret_secret_check CHECK ((length(secret) = 32))",
+    ),
+    "changes": ("number bigint NOT NULL", "writer bigint NOT NULL", "changes_pkey PRIMARY KEY (number)"),
+    "people_folds": (
+        "player bigint NOT NULL", 'name text COLLATE "C" NOT NULL', "people_folds_pkey PRIMARY KEY (player)",
+    ),
+    "people_search": (
+        "player bigint NOT NULL", 'words text COLLATE "C" NOT NULL', "trigrams bigint[] NOT NULL",
+        "people_search_pkey PRIMARY KEY (player)",
+    ),
+}  # fmt: skip
+
+
+class _Schema(NamedTuple):
+    """One of the two schemas as it should be.
+
+    Attributes:
+        name: of the schema.
+        tables: by name, columns and constraints.
+        indexes: beside those of the constraints.
+        functions: with whether each runs with the rights of its owner.
+        script: the SQL that makes it, in which the text of each function stands.
+        writes: by table, what the role of those who record may do there besides reading; a privilege on some columns
+            has them behind it.
+        calls: functions that this role may call.
+        is_of_names: so that nothing of it may be kept elsewhere.
+    """
+
+    name: str
+    tables: Mapping[str, Columns]
+    indexes: frozenset[str]
+    functions: Mapping[str, bool]
+    script: str
+    writes: Mapping[str, frozenset[str]]
+    calls: frozenset[str]
+    is_of_names: bool
+
+
+def _schemas(schema: str) -> tuple[_Schema, _Schema]:
+    names, roles = schema_of(schema), Roles.of(schema)
+    some, rows = frozenset({"INSERT"}), frozenset({"INSERT", "DELETE"})
+    every = rows | {"UPDATE"}
+    journal = _Schema(
+        schema,
+        _JOURNAL,
+        frozenset(),
+        {"never": False, "next_position": False},
+        making(schema, roles, ""),
+        {"journal": some, "nodes": some, "texts": some},
+        frozenset(),
+        is_of_names=False,
+    )
+    of_people = frozenset({"INSERT", "UPDATE identity", "UPDATE name", "UPDATE salt"})
+    of_reasons = rows | {"UPDATE salt", "UPDATE text"}
+    helpers = {"written_anew": True, "without_statistics": True}
+    people = _Schema(
+        names,
+        _NAMES,
+        frozenset({"people_folds_by_name", "people_search_by_trigram"}),
+        helpers,
+        "\n".join(postgres_layout.statements(schema, Roles.of(names))),
+        {
+            "people": of_people, "renaming": every, "people_folds": every, "people_search": every,
+            "reasons": of_reasons, "erasing": rows, "changes": rows, "secret": frozenset({"INSERT", "UPDATE"}),
+        },
+        frozenset(helpers),
+        is_of_names=True,
+    )  # fmt: skip
+    return journal, people
+
+
+def server_faults(address: str, schema: str) -> list[str]:
+    """Each thing in the schemas of a ledger that this program did not make, or made and misses; as sentences.
+
+    Whoever may read journal and names may ask. What a superuser can do at any time is not told.
+
+    Args:
+        address: of the database.
+        schema: of the journal.
+
+    Raises:
+        StorageError: the server cannot be asked, or there is no ledger in the schema.
+    """
+    with closing(PostgresJournal(address, schema)) as journal:
+        faults = journal.faults()
+    with closing(postgres.connect(address)) as connection:
+        place = f"{shown(address)}, schema {schema_of(schema)}"
+        postgres_layout.check(connection, place, schema)
+        with postgres.storage_errors(place):
+            faults += postgres_layout.foreign_objects(connection, schema)
+            for each in _schemas(schema):
+                for kind in (_of_relations, _of_columns, _of_indexes, _of_functions, _of_owners, _of_grants):
+                    faults += [f"schema {each.name}: {fault}" for fault in kind(connection, each)]
+    return faults
+
+
+def _rows(connection: Connection[Any], query: str, schema: _Schema) -> list[tuple[Any, ...]]:
+    return connection.execute(query.encode(), {"schema": quoted(schema.name)}).fetchall()
+
+
+_OF_SCHEMA = "to_regnamespace(%(schema)s)"
+_RELATIONS = f"""
+SELECT c.relname, c.relkind::text, c.relpersistence::text, c.relrowsecurity,
+  EXISTS (SELECT FROM pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent)),
+  ARRAY(SELECT p.pubname::text FROM pg_publication p WHERE p.puballtables OR EXISTS
+    (SELECT FROM pg_publication_rel r WHERE r.prpubid = p.oid AND r.prrelid = c.oid) OR EXISTS
+    (SELECT FROM pg_publication_namespace s WHERE s.pnpubid = p.oid AND s.pnnspid = c.relnamespace))
+FROM pg_class c WHERE c.relnamespace = {_OF_SCHEMA} AND c.relkind <> 'i' AND c.relkind <> 'c' ORDER BY 1
+"""
+_KINDS = {"r": "table", "v": "view", "m": "materialized view", "S": "sequence", "f": "foreign table"}
+
+
+def _of_relations(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
+    rows = _rows(connection, _RELATIONS, schema)
+    published: dict[str, list[str]] = {}
+    for table in sorted(schema.tables.keys() - {name for name, kind, *_ in rows if kind == "r"}):
+        yield f"the table {table!r} is gone"
+    for name, kind, persistence, hides, inherits, publications in rows:
+        if name not in schema.tables or kind != "r":
+            yield f"a {_KINDS.get(kind, 'table')} {name!r} stands there that this program did not make"
+            continue
+        if inherits:
+            yield f"the table {name!r} has rows of other tables in it, or its rows in others (it inherits)"
+        # the journal's store tells the same of its own tables
+        if schema.is_of_names and persistence != "p":
+            yield f"the table {name!r} is unlogged, so that a crash empties it"
+        if schema.is_of_names and hides:
+            yield f"the table {name!r} has row security switched on, which hides rows"
+        for publication in publications if schema.is_of_names else ():
+            published.setdefault(publication, []).append(name)
+    for publication, tables in sorted(published.items()):
+        yield f"the publication {publication!r} sends names to others, who keep them: rows of {', '.join(tables)}"
+
+
+_COLUMNS = f"""
+SELECT c.relname, concat(a.attname, ' ', format_type(a.atttypid, a.atttypmod),
+    CASE WHEN a.attcollation NOT IN (0, 'pg_catalog."default"'::regcollation)
+      THEN ' COLLATE ' || (SELECT quote_ident(o.collname)
+        FROM pg_collation o WHERE o.oid = a.attcollation) END,
+    CASE WHEN a.attnotnull THEN ' NOT NULL' END,
+    CASE WHEN a.attgenerated <> '' THEN ' GENERATED' WHEN a.atthasdef OR a.attidentity <> '' THEN ' DEFAULT' END),
+  a.attname::text, a.attstattarget IS DISTINCT FROM 0
+FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+WHERE c.relnamespace = {_OF_SCHEMA} AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+UNION ALL SELECT c.relname, concat(o.conname, ' ', pg_get_constraintdef(o.oid)), o.conname::text, false
+FROM pg_constraint o JOIN pg_class c ON c.oid = o.conrelid
+WHERE c.relnamespace = {_OF_SCHEMA} AND o.contype <> 'n' AND o.contype <> 't' ORDER BY 1, 2
+"""
+
+
+def _of_columns(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
+    there: dict[str, dict[str, str]] = {}
+    with_statistics: set[tuple[str, str]] = set()
+    for table, words, name, has_statistics in _rows(connection, _COLUMNS, schema):
+        there.setdefault(table, {})[name] = words
+        if schema.is_of_names and has_statistics:
+            with_statistics.add((table, name))
+    for table in sorted(schema.tables.keys() & there.keys()):
+        own = {words.partition(" ")[0]: words for words in schema.tables[table]}
+        for name in sorted(own.keys() | there[table].keys()):
+            stands, should_stand = there[table].get(name), own.get(name)
+            if stands is None:
+                yield f"the table {table!r} has lost '{should_stand}'"
+            elif should_stand is None:
+                yield f"the table {table!r} has '{stands}', which this program did not make"
+            elif stands != should_stand:
+                yield f"the table {table!r} has '{stands}' in place of '{should_stand}'"
+            elif (table, name) in with_statistics:
+                yield f"the server makes statistics of the column {name!r} of the table {table!r}, which tell names"
+
+
+_INDEXES = f"""
+SELECT i.relname, c.relname, x.indisvalid AND x.indisready, EXISTS (SELECT FROM pg_constraint WHERE conindid = i.oid)
+FROM pg_index x JOIN pg_class c ON c.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
+WHERE c.relnamespace = {_OF_SCHEMA} AND c.relkind = 'r' ORDER BY 2, 1
+"""
+
+
+def _of_indexes(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
+    rows = _rows(connection, _INDEXES, schema)
+    for name in sorted(schema.indexes - {row[0] for row in rows}):
+        yield f"the index {name!r} is gone"
+    for name, table, is_sound, is_of_constraint in rows:
+        if not is_sound:
+            yield f"the index {name!r} of the table {table!r} is not valid, so that rows may not be found"
+        # those on the names are told with the other objects there
+        elif not (schema.is_of_names or is_of_constraint or name in schema.indexes):
+            yield f"the table {table!r} has an index {name!r} that this program did not make"
+
+
+_FUNCTIONS = f"""
+SELECT p.proname::text, p.prosrc, p.prosecdef, p.proconfig::text FROM pg_proc p WHERE p.pronamespace = {_OF_SCHEMA}
+ORDER BY 1
+"""
+_SEARCH_PATH = '{"search_path=pg_catalog, pg_temp"}'
+
+
+def _of_functions(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
+    rows = _rows(connection, _FUNCTIONS, schema)
+    for name in sorted(schema.functions.keys() - {row[0] for row in rows}):
+        yield f"the function {name!r} is gone"
+    for name, text, as_owner, settings in rows:
+        if name not in schema.functions:
+            yield f"a function {name!r} stands there that this program did not make"
+        elif text not in schema.script or (as_owner, settings) != (schema.functions[name], _SEARCH_PATH):
+            yield f"the function {name!r} was replaced by another one of this name"
+
+
+_OWNERS = f"""
+SELECT kind, name, owner::regrole::text FROM (
+  SELECT 'table' AS kind, relname AS name, relowner AS owner FROM pg_class
+  WHERE relnamespace = {_OF_SCHEMA} AND relkind = 'r'
+  UNION ALL SELECT 'function', proname, proowner FROM pg_proc WHERE pronamespace = {_OF_SCHEMA}
+) AS objects WHERE owner <> (SELECT nspowner FROM pg_namespace WHERE oid = {_OF_SCHEMA}) ORDER BY 1, 2
+"""
+_OWNER = f"""
+SELECT r.oid::regrole::text, r.rolcanlogin, ARRAY(SELECT m.oid::regrole::text FROM pg_roles m
+  WHERE m.oid <> r.oid AND NOT m.rolsuper AND {{member}} ORDER BY 1)
+FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE n.oid = {_OF_SCHEMA}
+"""
+# From version 16 on whoever makes a role is a member of it who has nothing of that.
+_MEMBER = "pg_has_role(m.oid, r.oid, 'MEMBER')"
+_MEMBER_SINCE_16 = "(pg_has_role(m.oid, r.oid, 'USAGE') OR pg_has_role(m.oid, r.oid, 'SET'))"
+
+
+def _of_owners(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
+    for kind, name, owner in _rows(connection, _OWNERS, schema):
+        if name in schema.tables or name in schema.functions:
+            yield f"the {kind} {name!r} belongs to {owner}, not to the owner of the schema"
+    member = _MEMBER_SINCE_16 if connection.info.server_version >= 16_00_00 else _MEMBER
+    for owner, may_log_in, members in _rows(connection, _OWNER.format(member=member), schema):
+        if may_log_in:
+            yield f"its owner {owner} may log in, and change and delete what is recorded"
+        for role in members:
+            yield f"{role} has the rights of its owner {owner}, and may change and delete what is recorded"
+
+
+_GRANTS = f"""
+SELECT kind, name, privilege, nullif(grantee, 0)::regrole::text, is_grantable FROM (
+  SELECT 'schema' AS kind, '' AS name, g.privilege_type AS privilege, g.grantee, g.is_grantable, n.nspowner AS owner
+  FROM pg_namespace n CROSS JOIN aclexplode(n.nspacl) g WHERE n.oid = {_OF_SCHEMA}
+  UNION ALL SELECT 'table', c.relname, g.privilege_type, g.grantee, g.is_grantable, c.relowner
+  FROM pg_class c CROSS JOIN aclexplode(c.relacl) g WHERE c.relnamespace = {_OF_SCHEMA} AND c.relkind = 'r'
+  UNION ALL SELECT 'table', c.relname, concat(g.privilege_type, ' ', a.attname), g.grantee, g.is_grantable, c.relowner
+  FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid CROSS JOIN aclexplode(a.attacl) g
+  WHERE c.relnamespace = {_OF_SCHEMA} AND c.relkind = 'r' AND NOT a.attisdropped
+  UNION ALL SELECT 'function', p.proname, g.privilege_type, g.grantee, g.is_grantable, p.proowner
+  FROM pg_proc p CROSS JOIN aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) g
+  WHERE p.pronamespace = {_OF_SCHEMA}
+) AS granted WHERE grantee <> owner ORDER BY 1, 2, 3, 4
+"""
+Right = tuple[str, str, str]  # kind and name of an object, and what may be done with it
+
+
+def _of_grants(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
+    granted: dict[str | None, set[Right]] = {}
+    for kind, name, privilege, role, may_pass_on in _rows(connection, _GRANTS, schema):
+        granted.setdefault(role, set()).add((kind, name, privilege))
+        if may_pass_on:
+            yield f"{role or 'everybody'} may pass on to others: {_told((kind, name, privilege))}"
+    tables = {name for name, *_ in _rows(connection, _RELATIONS, schema)} & schema.tables.keys()
+    reads: set[Right] = {("schema", "", "USAGE")} | {("table", table, "SELECT") for table in tables}
+    writes = reads | {("table", table, word) for table in tables for word in schema.writes.get(table, ())}
+    writes |= {("function", name, "EXECUTE") for name in schema.calls}
+    everybody = granted.pop(None, set())
+    writers = sorted(role for role in granted if role and granted[role] & (writes - reads))
+    readers = sorted(role for role in granted if role and role not in writers)
+    for right in sorted(everybody):
+        yield f"everybody was granted what this program grants nobody: {_told(right)}"
+    for roles, own, what in ((writers, writes, "record"), (readers, reads, "read")):
+        if len(roles) != 1:
+            yield f"this program made one role that may {what}; now there are {len(roles)}: {', '.join(roles)}"
+        for role in roles:
+            for right in sorted(granted[role] - own):
+                yield f"{role} was granted what this program does not grant: {_told(right)}"
+            # of several each may have been given a part
+            for right in sorted(own - granted[role]) if len(roles) == 1 else ():
+                yield f"{role} lacks what this program granted: {_told(right)}"
+
+
+def _told(right: Right) -> str:
+    kind, name, privilege = right
+    word, _, column = privilege.partition(" ")
+    of = f"the column {column!r} of " if column else ""
+    return f"{word} on {of}the {kind}{f' {name!r}' if name else ''}"

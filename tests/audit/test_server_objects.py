@@ -1,0 +1,205 @@
+"""What stands in the schemas of a ledger on a server and is not of this program, or is missing there, is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from ledger.audit.server_objects import server_faults
+from ledger.journal.postgres_store import PostgresJournal
+from ledger.players.postgres_people import PostgresPeople
+from tests.kit.postgres import Server
+from tests.kit.postgres_journals import SCHEMA, run_as_superuser
+
+OBJECTS = {
+    "a trigger of the journal": (
+        "CREATE OR REPLACE FUNCTION public.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
+        "CREATE TRIGGER spy AFTER INSERT ON club.journal FOR EACH STATEMENT EXECUTE FUNCTION public.f()",
+        "the table 'journal' has a trigger 'spy'",
+    ),
+    "a trigger of the names": (
+        "CREATE OR REPLACE FUNCTION public.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
+        "CREATE TRIGGER spy AFTER INSERT ON club_names.people FOR EACH ROW EXECUTE FUNCTION public.f()",
+        "trigger 'spy' on table 'people' is not of this program",
+    ),
+    "a guard switched off": (
+        "ALTER TABLE club.nodes DISABLE TRIGGER nodes_never_changes",
+        "the trigger 'nodes_never_changes' of the table 'nodes' is switched off",
+    ),
+    "a guard gone": (
+        "DROP TRIGGER journal_takes_the_next_position ON club.journal",
+        "the trigger 'journal_takes_the_next_position' of the table 'journal' is gone",
+    ),
+    "a guard emptied": (
+        "CREATE OR REPLACE FUNCTION club.never() RETURNS trigger LANGUAGE plpgsql "
+        "SET search_path = pg_catalog, pg_temp AS 'BEGIN RETURN NULL; END'",
+        "schema club: the function 'never' was replaced by another one of this name",
+    ),
+    "a rule": (
+        "CREATE RULE quiet AS ON INSERT TO club.texts DO INSTEAD NOTHING",
+        "the table 'texts' has a rule 'quiet'",
+    ),
+    "a policy": (
+        "CREATE POLICY blind ON club_names.people USING (player > 3)",
+        "policy 'blind' on table 'people' is not of this program",
+    ),
+    "row security of the journal": (
+        "ALTER TABLE club.journal ENABLE ROW LEVEL SECURITY",
+        "the table 'journal' has a policy 'row security'",
+    ),
+    "row security of the names": (
+        "ALTER TABLE club_names.reasons ENABLE ROW LEVEL SECURITY",
+        "schema club_names: the table 'reasons' has row security switched on, which hides rows",
+    ),
+    "a journal unlogged": ("ALTER TABLE club.nodes SET UNLOGGED", "the table 'nodes' is unlogged"),
+    "names unlogged": (
+        "ALTER TABLE club_names.people SET UNLOGGED",
+        "schema club_names: the table 'people' is unlogged, so that a crash empties it",
+    ),
+    "a collation of the journal": (
+        'ALTER TABLE club.journal ALTER COLUMN key TYPE text COLLATE "default"',
+        "schema club: the table 'journal' has 'key text NOT NULL' in place of 'key text COLLATE \"C\" NOT NULL'",
+    ),
+    "a collation of the names": (
+        'ALTER TABLE club_names.people ALTER COLUMN identity TYPE text COLLATE "POSIX"',
+        "schema club_names: the table 'people' has 'identity text COLLATE \"POSIX\"' in place of",
+    ),
+    "a default": (
+        "ALTER TABLE club.texts ALTER COLUMN zstd SET DEFAULT '\\x00'",
+        "schema club: the table 'texts' has 'zstd bytea NOT NULL DEFAULT' in place of 'zstd bytea NOT NULL'",
+    ),
+    "a column": (
+        "ALTER TABLE club_names.people ADD COLUMN former text",
+        "schema club_names: the table 'people' has 'former text', which this program did not make",
+    ),
+    "a check gone": (
+        "ALTER TABLE club.journal DROP CONSTRAINT journal_leaf_check",
+        "schema club: the table 'journal' has lost 'journal_leaf_check CHECK ((length(leaf) = 32))'",
+    ),
+    "a check that refuses": (
+        "ALTER TABLE club.journal ADD CONSTRAINT no_more CHECK (position < 9)",
+        "schema club: the table 'journal' has 'no_more CHECK ((\"position\" < 9))', which this program did not make",
+    ),
+    "an index of the journal": (
+        "CREATE INDEX mine ON club.journal(kind)",
+        "schema club: the table 'journal' has an index 'mine' that this program did not make",
+    ),
+    "an index of the names": (
+        "CREATE INDEX mine ON club_names.people(name)",
+        "index 'mine' on table 'people' is not of this program",
+    ),
+    "an index gone": (
+        "DROP INDEX club_names.people_search_by_trigram",
+        "schema club_names: the index 'people_search_by_trigram' is gone",
+    ),
+    "an index not valid": (
+        "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'club.journal_key'::regclass",
+        "schema club: the index 'journal_key' of the table 'journal' is not valid",
+    ),
+    "a view": (
+        "CREATE VIEW club_names.everybody AS SELECT 1 AS one",
+        "schema club_names: a view 'everybody' stands there that this program did not make",
+    ),
+    "a table": ("CREATE TABLE club.ours(a int)", "schema club: a table 'ours' stands there"),
+    "rows from elsewhere": (
+        "CREATE TABLE public.more() INHERITS (club.texts)",
+        "schema club: the table 'texts' has rows of other tables in it",
+    ),
+    "a function": (
+        "CREATE FUNCTION club_names.f() RETURNS int LANGUAGE sql AS 'SELECT 1'; "
+        "REVOKE ALL ON FUNCTION club_names.f() FROM PUBLIC",
+        "schema club_names: a function 'f' stands there that this program did not make",
+    ),
+    "a publication": (
+        "CREATE PUBLICATION everything FOR ALL TABLES",
+        "schema club_names: the publication 'everything' sends names to others, who keep them: rows of about, changes",
+    ),
+    "statistics": (
+        "ALTER TABLE club_names.people ALTER COLUMN name SET STATISTICS 100",
+        "schema club_names: the server makes statistics of the column 'name' of the table 'people', which tell names",
+    ),
+    "a table gone": ("DROP TABLE club_names.renaming", "schema club_names: the table 'renaming' is gone"),
+}
+
+RIGHTS = {
+    "an owner": (
+        "ALTER TABLE club.texts OWNER TO postgres",
+        "schema club: the table 'texts' belongs to postgres, not to the owner of the schema",
+    ),
+    "an owner who logs in": (
+        "ALTER ROLE club_owner LOGIN",
+        "schema club: its owner club_owner may log in, and change and delete what is recorded",
+    ),
+    "a member of the owner": (
+        "CREATE ROLE climber; GRANT club_names_owner TO climber",
+        "schema club_names: climber has the rights of its owner club_names_owner",
+    ),
+    "a right of everybody": (
+        "GRANT SELECT ON club_names.people TO PUBLIC",
+        "schema club_names: everybody was granted what this program grants nobody: SELECT on the table 'people'",
+    ),
+    "a right too many": (
+        "GRANT UPDATE (leaf) ON club.journal TO club_writer",
+        "schema club: club_writer was granted what this program does not grant: UPDATE on the column 'leaf'",
+    ),
+    "a right to call": (
+        "GRANT EXECUTE ON FUNCTION club_names.written_anew TO PUBLIC",
+        "schema club_names: everybody was granted what this program grants nobody: EXECUTE on the function",
+    ),
+    "a right to make": (
+        "GRANT CREATE ON SCHEMA club TO club_reader",
+        "schema club: club_reader was granted what this program does not grant: CREATE on the schema",
+    ),
+    "a right to pass on": (
+        "GRANT SELECT ON club_names.secret TO club_names_reader WITH GRANT OPTION",
+        "schema club_names: club_names_reader may pass on to others: SELECT on the table 'secret'",
+    ),
+    "a right missing": (
+        "REVOKE INSERT ON club.nodes FROM club_writer",
+        "schema club: club_writer lacks what this program granted: INSERT on the table 'nodes'",
+    ),
+    "a role of its own": (
+        "CREATE ROLE other; GRANT SELECT ON club_names.people TO other",
+        "schema club_names: this program made one role that may read; now there are 2: club_names_reader, other",
+    ),
+}
+
+
+def new_ledger(server: Server) -> str:
+    """The address of a new database with an empty ledger, for its superuser."""
+    address = server.new_database()
+    PostgresJournal.create(address, SCHEMA).close()
+    PostgresPeople.create(address, SCHEMA).close()
+    return address
+
+
+def test_nothing_is_told_of_a_ledger_as_it_was_made(each_server: Server) -> None:
+    address = new_ledger(each_server)
+    assert server_faults(address, SCHEMA) == []
+    database = address.rpartition("/")[2]
+    user = f"audits_{database}"
+    run_as_superuser(each_server, address, f"CREATE USER {user} IN ROLE club_reader, club_names_reader")
+    assert server_faults(each_server.url(database, user), SCHEMA) == []
+
+
+@pytest.mark.parametrize("cases", [OBJECTS, RIGHTS], ids=["objects", "rights"])
+def test_what_is_foreign_or_missing_is_told_once(each_server: Server, cases: dict[str, tuple[str, str]]) -> None:
+    address = new_ledger(each_server)
+    try:
+        for statements, _ in cases.values():
+            run_as_superuser(each_server, address, statements)
+        faults = server_faults(address, SCHEMA)
+    finally:
+        run_as_superuser(each_server, address, *UNDONE)
+    for case, (_, words) in cases.items():
+        assert len([fault for fault in faults if words in fault]) == 1, (case, faults)
+    assert len(faults) == len(cases), faults
+
+
+# What the cases did to the roles of the whole server.
+UNDONE = (
+    "ALTER ROLE club_owner NOLOGIN",
+    *(
+        f"DO $$ BEGIN IF to_regrole('{role}') IS NOT NULL THEN DROP OWNED BY {role}; DROP ROLE {role}; END IF; END $$"
+        for role in ("climber", "other")
+    ),
+)
