@@ -89,6 +89,7 @@ TASKS = {
         "verify-checkpoint": "checkpointing.verify_checkpoint_",
         "backup": "copying.backup",
         "restore": "copying.restore",
+        "move": "copying.move",
     },
     "Mend": {
         "erase": "writing.erase",

@@ -111,7 +111,7 @@ def _schemas(schema: str) -> tuple[_Schema, _Schema]:
         frozenset(),
         {"never": False, "next_position": False},
         making(schema, roles, ""),
-        {"journal": some, "nodes": some, "texts": some},
+        {"about": some, "journal": some, "nodes": some, "texts": some},
         frozenset(),
         is_of_names=False,
     )

@@ -95,6 +95,7 @@ class _Statements(NamedTuple):
     """What is asked of one journal's tables."""
 
     about: str
+    leave: str
     size: str
     last: str
     leaves: str
@@ -120,6 +121,7 @@ def _statements(schema: str) -> _Statements:
     unchanged = "RETURNING 1 / (position = $1 AND kind = $2 AND key = $3 AND body = $4 AND leaf = $5)::integer"
     return _Statements(
         about=f"SELECT name, value FROM {s}.about",
+        leave=f"INSERT INTO {s}.about VALUES ('gone', $1)",
         size=f"SELECT coalesce(max(position), 0) FROM {s}.journal",
         last=f"SELECT position, leaf, substr(body, length(body) - {ENDING - 1}) FROM {s}.journal "
         "ORDER BY position DESC LIMIT 1",
@@ -261,7 +263,8 @@ class PostgresJournal(StoredTree):
             )
         except (LostError, RefusedError) as error:
             raise session.explained(error) from error
-        self._check_identity({name.decode(): value.decode() for name, value in about.rows() if name and value})
+        settings = {name.decode(): value.decode() for name, value in about.rows() if name and value}
+        self._check_identity(settings)
         self._oid, self._seal = number(oid), seal.column()[0]
         self._fault = None
         if faults := _faults(strangers):
@@ -273,6 +276,8 @@ class PostgresJournal(StoredTree):
                 f"{role} may change and delete what is recorded, as the owner and every superuser may: record by "
                 f"another user, who is granted {WRITES}"
             )
+        elif (place := settings.get("gone")) is not None:
+            self._fault = f"the ledger went to {place}: record there; what stands here is what it was then"
         elif self._needs_quorum:
             self._fault = _promises_too_little(*promise.rows()[0])
 
@@ -372,6 +377,13 @@ class PostgresJournal(StoredTree):
         """The zstd frame of a movetext, or None."""
         (answer,) = self._ask(Question(self._statements.text, [sha256]))
         return next(iter(answer.column()), None)
+
+    def leave(self, place: str) -> None:
+        """Take nothing more, for the ledger went to another place, which whoever wants to record here is told.
+
+        Within a write transaction, so that nothing was recorded since the other place has all of it.
+        """
+        self._ask(Question(self._statements.leave, [place]))
 
     def fence(self) -> None:
         """Return once whatever could be read here when it was called stands on as many servers as are asked for.

@@ -107,7 +107,7 @@ _GRANTS = """
 REVOKE ALL ON FUNCTION {s}.never(), {s}.next_position() FROM PUBLIC;
 GRANT USAGE ON SCHEMA {s} TO {writer}, {reader};
 GRANT SELECT ON {s}.about, {s}.journal, {s}.nodes, {s}.texts TO {writer}, {reader};
-GRANT INSERT ON {s}.journal, {s}.nodes, {s}.texts TO {writer};
+GRANT INSERT ON {s}.about, {s}.journal, {s}.nodes, {s}.texts TO {writer};
 RESET ROLE;
 DO $ledger$
 BEGIN

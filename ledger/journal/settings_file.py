@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,11 @@ class ServerPlace:
     schema: str
     patience: float = PATIENCE
     durability: str = DURABILITIES[0]
+
+    @property
+    def shown(self) -> str:
+        """The address as messages name it."""
+        return postgres.shown(self.address)
 
     @property
     def needs_quorum(self) -> bool:
@@ -111,21 +117,34 @@ class SettingsFile:
         Raises:
             StorageError: the file cannot be written, or a value is no UTF-8.
         """
-        path = self.path
-        lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
-        made = []
-        for word, value in values.items():
-            of_word = re.compile(rf"""\s*({word}|"{word}"|'{word}')\s*=""")
-            lines = [line for line in lines if not of_word.match(line)]
-            quoted = json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f")
-            made.append(f"{word} = {quoted}\n")
+        quoted = {
+            word: json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f") for word, value in values.items()
+        }
         try:
-            replace_file(path, "".join([*made, *lines]).encode())
+            self._write([f"{word} = {value}\n" for word, value in quoted.items()], values)
         except UnicodeEncodeError:
             names = " or ".join(repr(Path(value).name) for value in values.values())
-            raise StorageError(str(path), f"cannot hold the name {names}, which is no UTF-8: choose another") from None
+            message = f"cannot hold the name {names}, which is no UTF-8: choose another"
+            raise StorageError(str(self.path), message) from None
+
+    def drop(self, *words: str) -> None:
+        """Take lines away; other lines stay.
+
+        Raises:
+            StorageError: the file cannot be written.
+        """
+        self._write([], words)
+
+    def _write(self, lines: list[str], instead: Iterable[str]) -> None:
+        """Write lines in the place of those of some words."""
+        stand = self.path.read_text("utf-8").splitlines(keepends=True) if self.path.exists() else []
+        for word in instead:
+            of_word = re.compile(rf"""\s*({word}|"{word}"|'{word}')\s*=""")
+            stand = [line for line in stand if not of_word.match(line)]
+        try:
+            replace_file(self.path, "".join([*lines, *stand]).encode())
         except OSError as error:
-            raise StorageError(str(path), f"cannot be written: {error.strerror or error}") from error
+            raise StorageError(str(self.path), f"cannot be written: {error.strerror or error}") from error
 
     def _told(self) -> dict[str, Any]:
         """All but the table for what answers over HTTP; nothing where there is no file.

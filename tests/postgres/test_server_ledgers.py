@@ -243,8 +243,8 @@ def test_an_edit_on_the_server_is_found_by_its_position(oldest_server: Server, t
     club = tmp_path / NAME
     Ledger.create(club, on_server=place).close()
     assert run("import", club, SAMPLE).code == 0
-    edit = """UPDATE club.journal SET body = convert_to(replace(convert_from(body, 'UTF8'), '"white"', '"black"'), 'UTF8')
-        WHERE position = 500"""
+    black = """convert_to(replace(convert_from(body, 'UTF8'), '"white"', '"black"'), 'UTF8')"""
+    edit = f"UPDATE club.journal SET body = {black} WHERE position = 500"
     switch = "ALTER TABLE club.journal {} TRIGGER USER"
     run_sql_on(oldest_server, place, switch.format("DISABLE"), edit, switch.format("ENABLE"))
     audited = run("audit", club, "--journal-only")

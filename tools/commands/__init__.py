@@ -21,8 +21,9 @@ from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.events import SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.journal.listing import pool_names
+from ledger.journal.settings_file import DURABILITIES, ServerPlace
 from ledger.ledger import Ledger
-from ledger.runtime import sqlite
+from ledger.runtime import postgres, sqlite
 from ledger.runtime.nearest import choice_of
 from ledger.schemes import package_of
 
@@ -63,6 +64,17 @@ def settings_given(words: Sequence[str], option: str = "--set") -> dict[str, int
         if value == settings[name] and re.fullmatch(DECIMAL_PATTERN, value) is None:
             raise click.UsageError(f"{option} {name}: give a number such as 32 or 0.5, true or false; got {value!r}")
     return settings
+
+
+def place_on_server(path: str, address: str, schema: str | None, durability: str | None) -> ServerPlace:
+    """Where a journal is to be on a server, by the options of a command.
+
+    Raises:
+        click.UsageError: the address is none.
+    """
+    if not postgres.is_address(address):
+        raise click.UsageError(f"--journal takes an address such as postgresql://ledger@db1/chess, got {address!r}")
+    return ServerPlace(address, schema or Path(path).stem, durability=durability or DURABILITIES[0])
 
 
 def check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | bool | str] | None = None) -> None:

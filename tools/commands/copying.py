@@ -6,11 +6,12 @@ import click
 
 from ledger import backups
 from ledger.backups import Loss, Restored
+from ledger.journal.settings_file import DURABILITIES
 
 from .. import output
 from ..progress import Bars
 from ..wording import counted, entries
-from . import DB, confirmed
+from . import DB, confirmed, place_on_server
 from .proving import head_in
 
 
@@ -125,3 +126,42 @@ def _tell(db_path: str, done: Restored) -> None:
     rows = "with its views" if done.views else "without views, which the next command builds"
     output.remark(f"{db_path}: restored, {entries(done.head.size)}, {counted(done.names, 'name')}, {rows}")
     output.answer(str(done.head))
+
+
+@click.command()
+@DB
+@click.option("--journal", "address", required=True, metavar="ADDRESS", help="Where to: a database, or the word file.")
+@click.option("--schema", metavar="NAME", help="In which schema there; by default the name of DB.")
+@click.option("--durability", type=click.Choice(DURABILITIES), help="As of 'init'.")
+@click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+def move(db_path: str, address: str, schema: str | None, durability: str | None, *, yes: bool) -> None:
+    """Move a ledger from files onto a server of PostgreSQL, or back into files.
+
+    Nobody records while it is moved. Everything is proven before, and compared afterwards: heads, names and reasons.
+    Then the old place takes nothing more and says where the ledger went, so that there are never two histories. What
+    was stopped is gone on with by the same command. Files that were left stand in a folder such as club.moved-1;
+    schemas that were left stay, for their owner to drop. Tokens, their log and sessions stay on this machine.
+
+    \b
+    Example:
+      rating-ledger init club.db --journal postgresql://ledger@db1/chess --sql | psql -h db1 chess postgres
+      rating-ledger move club.db --journal postgresql://ledger@db1/chess
+      rating-ledger move club.db --journal file
+    """
+    if address == "file":
+        if schema or durability:
+            raise click.UsageError("--schema and --durability are of a server")
+        confirmed(f"Move {db_path} into files?", yes=yes)
+        with Bars() as bars:
+            head = backups.move_to_files(db_path, bars)
+        output.answer(str(head))
+        output.remark(f"{db_path}: in files from now on; the schemas on the server take nothing more")
+        return
+    place = place_on_server(db_path, address, schema, durability)
+    confirmed(f"Move {db_path} to {place.shown}, schema {place.schema}?", yes=yes)
+    with Bars() as bars:
+        moved = backups.move_to_server(db_path, place, bars)
+    output.answer(str(moved.head))
+    for fault in moved.faults:
+        output.remark(f"note: {fault}")
+    output.remark(f"{db_path}: on the server from now on; the files that were left are in {moved.folder}")

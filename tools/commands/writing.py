@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
@@ -11,14 +10,13 @@ from ledger.errors import LedgerError
 from ledger.journal.settings_file import DURABILITIES, ServerPlace
 from ledger.ledger import Ledger
 from ledger.players.stores import sql_of
-from ledger.runtime import postgres
 from ledger.runtime.ledger_files import beside
 
 from .. import output
 from ..choices import scheme_names
 from ..progress import Bars
 from ..wording import counted
-from . import DB, check_words, confirmed, settings_given, tell_package
+from . import DB, check_words, confirmed, place_on_server, settings_given, tell_package
 from .identifying import acting, recorded_by
 
 
@@ -101,9 +99,7 @@ def _server(
             if value:
                 raise click.UsageError(f"{option} goes with --journal")
         return None
-    if not postgres.is_address(address):
-        raise click.UsageError(f"--journal takes an address such as postgresql://ledger@db1/chess, got {address!r}")
-    return ServerPlace(address, schema or Path(path).stem, durability=durability or DURABILITIES[0])
+    return place_on_server(path, address, schema, durability)
 
 
 @click.command()

@@ -1,0 +1,138 @@
+"""A ledger moved between files and a server: the same history in another place, and never two that are written.
+
+Nobody records while it is moved. The old place takes nothing more before the new one counts, and says where the ledger
+went; whoever is stopped between two steps moves it again, and what was copied by then is gone on from.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import attrs
+
+from ledger.audit.server_objects import server_faults
+from ledger.backups import disk
+from ledger.backups.server_copies import copy_to_files, copy_to_server
+from ledger.errors import StorageError
+from ledger.facts.words import TreeHead
+from ledger.journal.settings_file import OF_A_SERVER, ServerPlace, SettingsFile
+from ledger.journal.sqlite_store import SqliteJournal
+from ledger.players.stores import on_server
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside, journal_file
+from ledger.runtime.long_work import Progress, silent
+
+_GONE = "the ledger went to "  # begins the name of the trigger that refuses entries in a file that was left
+
+
+@attrs.frozen
+class Moved:
+    """A ledger that was moved onto a server.
+
+    Attributes:
+        head: the same in both places.
+        faults: what stands in the schemas that this program did not make, or is missing there; as sentences.
+        folder: with the files that were left.
+    """
+
+    head: TreeHead
+    faults: tuple[str, ...]
+    folder: Path
+
+
+def move_to_server(path: str | Path, place: ServerPlace, progress: Progress = silent) -> Moved:
+    """Move a ledger in files onto a server; the files are put aside.
+
+    Args:
+        path: of the journal's file.
+        place: where to; the schemas are made, or were made by somebody who may.
+        progress: as of ``copy_to_server``.
+
+    Raises:
+        StorageError: the server or a file refuses; where nothing else is said, the ledger stands where it was.
+        CorruptError: the files are false, or the server did not keep what it took.
+    """
+    path = journal_file(path)
+    if (there := SettingsFile(path).server()) is not None and not path.exists():
+        raise StorageError(str(path), f"is on a server already, in the schema {there.schema} of {there.shown}")
+    with closing(sqlite.connect(path)) as connection:
+        gone = connection.execute("SELECT name FROM sqlite_master WHERE name LIKE ?", (f"{_GONE}%",)).fetchone()
+    head = _sent(path, place, progress) if gone is None else _arrived(path, place, gone[0])
+    # before the files go: whoever is stopped in between finds both, and is told what to do
+    SettingsFile(path).put(journal=place.address, schema=place.schema, durability=place.durability)
+    return Moved(head, tuple(server_faults(place.address, place.schema)), _put_aside(path))
+
+
+def _sent(path: Path, place: ServerPlace, progress: Progress) -> TreeHead:
+    """Copy everything while nobody records, and let the file take nothing more."""
+    with closing(SqliteJournal(path)) as journal, journal.writing():
+        head = copy_to_server(path, place.address, place.schema, progress=progress).head
+        there, people = on_server(place)
+        with closing(people), closing(there), there.writing():
+            pass  # whoever may not record there is told so now
+    with closing(sqlite.connect(path)) as connection, sqlite.immediate(connection, path):
+        last = connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0]
+        if last != head.size:
+            raise StorageError(str(path), "somebody recorded while it was moved: move it again; it stands where it was")
+        name = f"{_GONE}{place.shown}, schema {place.schema}".replace('"', "'")
+        text = name.replace("'", "''")
+        connection.execute(
+            f"CREATE TRIGGER \"{name}\" BEFORE INSERT ON journal BEGIN SELECT raise(ABORT, '{text}'); END"
+        )
+    return head
+
+
+def _arrived(path: Path, place: ServerPlace, name: str) -> TreeHead:
+    """The head of what arrived before whoever moved it was stopped; the file has taken nothing since."""
+    if name != f"{_GONE}{place.shown}, schema {place.schema}".replace('"', "'"):
+        raise StorageError(str(path), f"{name}: it cannot be moved to another place from here")
+    journal, people = on_server(place)
+    with closing(people), closing(journal), closing(SqliteJournal(path, read_only=True)) as left:
+        head = left.head()
+        if journal.root_at(head.size) != head.root:
+            raise StorageError(str(path), f"has the head {head}, which is no part of the journal on the server")
+    return head
+
+
+def _put_aside(path: Path) -> Path:
+    """Move journal and people into a folder of their own; views, key, checkpoints and tokens stay where they are."""
+    number = 1
+    while (folder := path.with_name(f"{path.stem}.moved-{number}")).exists():
+        number += 1
+    folder.mkdir(mode=0o700)
+    # the journal last: as long as it stands there it is the ledger
+    for file in (beside(path, "people"), path):
+        for ending in ("-wal", "-shm", ""):
+            if (part := Path(f"{file}{ending}")).exists():
+                disk.move(part, folder / part.name)
+    disk.flush(path.parent)
+    return folder
+
+
+def move_to_files(path: str | Path, progress: Progress = silent) -> TreeHead:
+    """Move a ledger on a server into files beside its views; the schemas stay, and take nothing more.
+
+    Returns:
+        The head, which is the same in both places.
+
+    Raises:
+        StorageError: it is in files already, a file stands in the way, or the server refuses.
+    """
+    path = journal_file(path)
+    settings = SettingsFile(path)
+    place = settings.server()
+    if place is None:
+        raise StorageError(str(path), "is in files already")
+    journal, people = on_server(place)
+    with closing(people), closing(journal), journal.writing() as writer:
+        if not path.exists():
+            copy_to_files(place.address, place.schema, path, progress)
+        there = TreeHead(writer.size, journal.root_at(writer.size))
+        with closing(SqliteJournal(path, read_only=True)) as copy:
+            if (head := copy.head()) != there:
+                message = f"has the head {head}, and the server {there}: move the file aside and try again"
+                raise StorageError(str(path), message)
+        journal.leave(str(path.absolute()))
+    settings.drop(*OF_A_SERVER)
+    return head
