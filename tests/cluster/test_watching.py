@@ -48,6 +48,8 @@ def _watched() -> Iterator[tuple[subprocess.Popen[str], Path]]:
         finally:
             process.kill()
             ended(process)
+            if process.stdout is not None:
+                process.stdout.close()
 
 
 def ended(process: subprocess.Popen[str]) -> int:

@@ -7,6 +7,7 @@ that Patroni takes.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import pwd
@@ -335,6 +336,8 @@ class Cluster:
 
         That is two things: the leader asks them before it says that something is recorded, and etcd knows that it does.
         While etcd does not, nobody may follow a lost leader, for nobody can tell who has all that was acknowledged.
+        Etcd itself is asked: what the nodes say of it is some seconds old, and a leader whose server was lost has
+        this note emptied before it writes it again.
 
         Raises:
             ClusterError: they do not in time.
@@ -343,10 +346,22 @@ class Cluster:
             states = [node.state() for node in self.nodes.values()]
             asked = {each["application_name"] for state in states for each in state.get("replication", ())
                      if each.get("sync_state") in {"quorum", "sync"}}  # fmt: skip
-            noted = {name for name, state in zip(self.nodes, states, strict=True) if state.get("quorum_standby")}
+            noted = self._noted_standbys()
             if len(asked & noted) >= number:
                 return
         raise ClusterError(f"fewer than {number} nodes follow after {within:.0f} s\n{self._ends_of_logs()}")
+
+    def _noted_standbys(self) -> set[str]:
+        """The nodes of which etcd knows that the leader asks them."""
+        key = base64.b64encode(b"/service/ledger/sync").decode()
+        request = Request(f"http://127.0.0.1:{self._etcd_port}/v3/kv/range", json.dumps({"key": key}).encode())
+        try:
+            with urlopen(request, timeout=2) as answer:  # noqa: S310  # our own address
+                stored = json.load(answer).get("kvs", [])
+        except (OSError, ValueError):
+            return set()
+        standbys = (json.loads(base64.b64decode(each["value"])).get("sync_standby") or "" for each in stored)
+        return {name for text in standbys for name in text.split(",") if name}
 
     def switch_over(self, to: Node) -> None:
         """Let another node lead, in order."""
