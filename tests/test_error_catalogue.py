@@ -29,6 +29,7 @@ from ledger.ratings import projectors, trials
 from ledger.ratings.view_tables import HISTORY
 from tests.kit.checkpoint_refusals import REFUSALS
 from tests.kit.clubs import NOON, ClubOfTwo
+from tests.kit.copy_refusals import COPY_REFUSALS
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
 from tests.kit.export_refusals import EXPORT_REFUSALS
 from tests.kit.games import game_recorded
@@ -244,6 +245,7 @@ CATALOGUE: dict[str, Provoke] = {
     **{rule: break_rule(rule) for rule in rules.RULES},
     **TOKEN_REFUSALS,
     **PEOPLE_REFUSALS,
+    **COPY_REFUSALS,
     **EXPORT_REFUSALS,
     **NAMES_REFUSALS,
     **POSTGRES_REFUSALS,

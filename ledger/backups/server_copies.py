@@ -214,7 +214,7 @@ def _take(file: sqlite3.Connection, place: Place, table: Table, progress: Progre
             file.executemany(insert, taking)
         except sqlite.sqlite3.IntegrityError as error:
             row = block[len(block) - length_hint(taking) - 1]
-            message = f"table {table.name}, row {row[0]}: no file of a ledger can hold it ({one_line(error)})"
+            message = f"table {table.name}, row {row[0]}: no file can hold it ({one_line(error)}); {postgres.RESTORE}"
             raise CorruptError(place.name, row[0] if table is ENTRIES else 0, message) from error
         done += len(block)
         progress(f"copy {table.name}", done, total)
@@ -356,7 +356,7 @@ def _send(file: Snapshot, place: Place, table: Table, progress: Progress) -> tup
     if done > total:
         raise StorageError(
             place.name,
-            f"table {table.name} has {done:,} rows there, and {total:,} in the files: {ANOTHER}",
+            f"table {table.name} has more rows there ({done:,}) than in the files ({total:,}): {ANOTHER}",
         )
     digest = Digest()
     rows = rows_of_file(file.connection, table, file.path)
@@ -393,8 +393,8 @@ def _difference(file: Snapshot, place: Place, table: Table) -> str:
     """What is to be said of rows that stand on a server and are not the first ones of the files."""
     pairs = zip(rows_of_server(place, table), rows_of_file(file.connection, table, file.path), strict=False)
     row = next((there[0] for there, here in pairs if there != here), "unknown")
-    what = "the secret" if table is SECRET else f"table {table.name} from row {row} on"
-    return f"{what} is another there than in the files: {ANOTHER}"
+    what = "the secret differs" if table is SECRET else f"from row {row} on table {table.name} differs"
+    return f"{what} from the files: {ANOTHER}"
 
 
 def _hold_against(places: Sequence[Place], content: Content) -> None:

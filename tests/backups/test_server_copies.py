@@ -24,6 +24,7 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import copied
+from tests.kit.copy_refusals import run_past_guards
 from tests.kit.corrections import approve, ask
 from tests.kit.games import source_games
 from tests.kit.postgres import Server
@@ -86,14 +87,6 @@ def on_a_server(server: Server, path: Path) -> tuple[str, Arrival]:
     """The address of a new database, in which the ledger of these files stands."""
     address = server.new_database()
     return address, copy_to_server(path, address, SCHEMA)
-
-
-def spoilt(address: str, *statements: str) -> None:
-    """Have the server's operator change what stands there, past every guard."""
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute("SET session_replication_role = replica")
-        for statement in statements:
-            connection.execute(statement.encode())
 
 
 def judged(address: str, folder: Path, since: TreeHead | None = None) -> Verdict:
@@ -187,7 +180,7 @@ def test_the_audit_of_a_copy_names_what_is_false_on_the_server(
     each_server: Server, club_for_a_server: Path, tmp_path: Path, change: str, falsehood: str
 ) -> None:
     address, _ = on_a_server(each_server, club_for_a_server)
-    spoilt(address, change)
+    run_past_guards(address, change)
     verdict = judged(address, tmp_path)
     assert str(verdict.falsehoods[0]).startswith(falsehood), verdict.falsehoods
 
@@ -197,7 +190,7 @@ def test_a_tail_that_was_deleted_is_found_by_a_head_kept_outside(
 ) -> None:
     address, arrival = on_a_server(oldest_server, club_for_a_server)
     last = arrival.head.size - 3
-    spoilt(address, f"DELETE FROM club.journal WHERE position > {last}")
+    run_past_guards(address, f"DELETE FROM club.journal WHERE position > {last}")
     verdict = judged(address, tmp_path, since=arrival.head)
     assert any(f"{arrival.head.size}" in str(falsehood) for falsehood in verdict.falsehoods), verdict.falsehoods
     assert verdict.entries == last
@@ -207,12 +200,12 @@ def test_a_row_that_no_file_can_hold_is_named_and_nothing_is_made(
     oldest_server: Server, club_for_a_server: Path, tmp_path: Path
 ) -> None:
     address, _ = on_a_server(oldest_server, club_for_a_server)
-    spoilt(
+    run_past_guards(
         address,
         "ALTER TABLE club.journal DROP CONSTRAINT journal_key",
         "UPDATE club.journal SET key = (SELECT key FROM club.journal WHERE position = 30) WHERE position = 31",
     )
-    with pytest.raises(CorruptError, match="table journal, row 31: no file of a ledger can hold it") as refusal:
+    with pytest.raises(CorruptError, match="table journal, row 31: no file can hold it") as refusal:
         copy_to_files(address, SCHEMA, tmp_path / "back.db")
     assert refusal.value.position == 31
     assert list(tmp_path.glob("back*")) == []
@@ -223,7 +216,7 @@ def test_a_policy_that_hides_rows_is_no_way_past_a_copy(
 ) -> None:
     address, _ = on_a_server(oldest_server, club_for_a_server)
     database = address.rpartition("/")[2]
-    spoilt(
+    run_past_guards(
         address,
         f"CREATE USER reads_{database} IN ROLE club_reader, club_names_reader",
         "CREATE POLICY blind ON club.journal FOR SELECT USING (position <> 50)",
@@ -231,7 +224,7 @@ def test_a_policy_that_hides_rows_is_no_way_past_a_copy(
     )
     with pytest.raises(StorageError, match="row-level security"):
         copy_to_files(oldest_server.url(database, f"reads_{database}"), SCHEMA, tmp_path / "back.db")
-    spoilt(address, "ALTER TABLE club.journal DISABLE ROW LEVEL SECURITY")
+    run_past_guards(address, "ALTER TABLE club.journal DISABLE ROW LEVEL SECURITY")
     content = copy_to_files(oldest_server.url(database, f"reads_{database}"), SCHEMA, tmp_path / "back.db")
     assert dict(content.digests) == contents(club_for_a_server)
 
@@ -244,7 +237,7 @@ def test_what_others_write_meanwhile_is_not_in_a_copy(
 
     def with_others(*words: Any) -> int:
         # between journal and names: somebody joins and is renamed
-        spoilt(
+        run_past_guards(
             address,
             "INSERT INTO club_names.people SELECT max(player) + 1, NULL, NULL, NULL, '' FROM club_names.people",
             "DELETE FROM club.texts",
@@ -308,10 +301,16 @@ def test_a_copy_that_was_stopped_goes_on_after_what_stands_there(
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("UPDATE club.journal SET body = 'x' WHERE position = 42", "table journal from row 42 on is another there"),
-        ("UPDATE club_names.people SET name = 'x' WHERE player = 3", "table people from row 3 on is another there"),
-        ("UPDATE club_names.secret SET secret = decode(repeat('ab', 32), 'hex')", "the secret is another there"),
-        ("INSERT INTO club_names.erasing VALUES (1, 'eve')", "table erasing has 1 rows there, and 0 in the files"),
+        (
+            "UPDATE club.journal SET body = 'x' WHERE position = 42",
+            "from row 42 on table journal differs from the files",
+        ),
+        ("UPDATE club_names.people SET name = 'x' WHERE player = 3", "from row 3 on table people differs"),
+        ("UPDATE club_names.secret SET secret = decode(repeat('ab', 32), 'hex')", "the secret differs from the files"),
+        (
+            "INSERT INTO club_names.erasing VALUES (1, 'eve')",
+            "table erasing has more rows there \\(1\\) than in the files \\(0\\)",
+        ),
     ],
     ids=["journal", "people", "secret", "more"],
 )
@@ -319,7 +318,7 @@ def test_a_copy_does_not_go_on_after_rows_of_another_ledger(
     oldest_server: Server, club_for_a_server: Path, change: str, words: str
 ) -> None:
     address, _ = on_a_server(oldest_server, club_for_a_server)
-    spoilt(address, change)
+    run_past_guards(address, change)
     with pytest.raises(StorageError, match=words):
         copy_to_server(club_for_a_server, address, SCHEMA)
 
@@ -331,7 +330,7 @@ def test_an_empty_ledger_that_was_made_before_takes_the_secret_of_the_files(
     PostgresJournal.create(address, SCHEMA).close()
     PostgresPeople.create(address, SCHEMA, b"s" * 32).close()
     database = address.rpartition("/")[2]
-    spoilt(address, f"CREATE USER writes_{database} IN ROLE club_writer, club_names_writer")
+    run_past_guards(address, f"CREATE USER writes_{database} IN ROLE club_writer, club_names_writer")
     arrival = copy_to_server(club_for_a_server, oldest_server.url(database, f"writes_{database}"), SCHEMA)
     assert dict(arrival.content.digests) == contents(club_for_a_server)
 
@@ -341,7 +340,7 @@ def test_whoever_may_make_roles_and_schemas_copies_and_keeps_no_right_of_it(
 ) -> None:
     address = each_server.new_database()
     database = address.rpartition("/")[2]
-    spoilt(
+    run_past_guards(
         address, f"CREATE USER moves_{database} CREATEROLE", f"GRANT CREATE ON DATABASE {database} TO moves_{database}"
     )
     schema = f"of_{database}"
@@ -372,7 +371,7 @@ def test_a_server_that_changes_what_it_takes_is_no_place_for_a_ledger(
     address = oldest_server.new_database()
     PostgresJournal.create(address, SCHEMA).close()
     PostgresPeople.create(address, SCHEMA).close()
-    spoilt(
+    run_past_guards(
         address,
         "CREATE FUNCTION public.meddle() RETURNS trigger LANGUAGE plpgsql AS "
         "'BEGIN NEW.zstd = NEW.zstd || ''\\x00''::bytea; RETURN NEW; END'",
