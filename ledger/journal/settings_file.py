@@ -58,6 +58,11 @@ class ServerPlace:
         return self.durability == QUORUM
 
 
+def standing(ledger: Path) -> Path:
+    """The file by which a ledger stands at a path: the journal, or the settings of one that is on a server."""
+    return ledger if ledger.exists() else SettingsFile(ledger).path
+
+
 class SettingsFile:
     """The settings of the ledger at a path.
 

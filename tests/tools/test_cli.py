@@ -22,7 +22,7 @@ from tools.commands import FALSE, REFUSED, USAGE
 ON_A_LEDGER = {
     "import": ["games.pgn"], "ratings": [], "show": ["ann"], "games": ["ann"], "graph": ["ann"],
     "explain": ["ann", "pgn:1"], "predict": ["ann", "bob"], "log": ["--game", "pgn:1"], "audit": [], "head": [],
-    "journal": [], "follow": ["--until", "1"],
+    "journal": [], "follow": ["--until", "1"], "move": ["--journal", "file", "--yes"],
     "changes": ["ann", "--since", "1"],
     "rebuild": [], "pools": [], "runs": [], "close-run": ["--as-of", "2020"],
     "open-tournament": ["Cup", "--start", "2020", "--end", "2020"],

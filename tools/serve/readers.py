@@ -24,6 +24,7 @@ import orjson
 
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import CheckpointWarning, LedgerError
+from ledger.journal.settings_file import standing
 from ledger.ledger import Ledger, utc_now
 
 from .. import output
@@ -180,7 +181,7 @@ class Reader:
 
     def open(self) -> _Open:
         """This thread's ledger; one that was put in its place is opened anew."""
-        inode = self.path.stat().st_ino
+        inode = standing(self.path).stat().st_ino
         held: _Open | None = getattr(self._own, "open", None)
         if held is not None and held.inode == inode:
             return held

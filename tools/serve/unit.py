@@ -16,6 +16,7 @@ from pathlib import Path
 import attrs
 
 from ledger.errors import MalformedError, StorageError
+from ledger.journal.settings_file import standing
 from ledger.runtime.ledger_files import journal_file
 
 from . import limits
@@ -157,7 +158,7 @@ def _command(journal: Path, words: Sequence[str]) -> list[str]:
 
 def _owner(journal: Path) -> tuple[str, str, tuple[str, ...]]:
     """Who owns the ledger and so serves it, of which group, and what is to be done where nobody does."""
-    facts = journal.stat()
+    facts = standing(journal).stat()
     try:
         user, group = pwd.getpwuid(facts.st_uid).pw_name, grp.getgrgid(facts.st_gid).gr_name
     except KeyError:

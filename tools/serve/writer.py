@@ -26,6 +26,7 @@ import attrs
 from ledger.errors import CheckpointWarning, LedgerError
 from ledger.facts.words import Receipt
 from ledger.journal.recorder import Telling
+from ledger.journal.settings_file import standing
 from ledger.ledger import Ledger
 
 from .. import output
@@ -61,7 +62,7 @@ class Opened:
             LedgerError: it cannot be opened.
             OSError: it is not there.
         """
-        inode = self._path.stat().st_ino
+        inode = standing(self._path).stat().st_ino
         if self._ledger is not None and inode != self._inode:
             self.close()
         if self._ledger is None:
