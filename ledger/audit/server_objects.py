@@ -103,7 +103,7 @@ class _Schema(NamedTuple):
 
 def _schemas(schema: str) -> tuple[_Schema, _Schema]:
     names, roles = schema_of(schema), Roles.of(schema)
-    some, rows = frozenset({"INSERT"}), frozenset({"INSERT", "DELETE"})
+    added, rows = frozenset({"INSERT"}), frozenset({"INSERT", "DELETE"})
     every = rows | {"UPDATE"}
     journal = _Schema(
         schema,
@@ -111,7 +111,11 @@ def _schemas(schema: str) -> tuple[_Schema, _Schema]:
         frozenset(),
         {"never": False, "next_position": False},
         making(schema, roles, ""),
-        {"about": some, "journal": some, "nodes": some, "texts": some},
+<<<<<<< HEAD
+        {"about": adding, "journal": adding, "nodes": adding, "texts": adding},
+=======
+        {"journal": added, "nodes": added, "texts": added},
+>>>>>>> names-postgres
         frozenset(),
         is_of_names=False,
     )

@@ -28,7 +28,7 @@ def made(scene: ClubOfTwo, place: ServerPlace, name: str = "far.db") -> Ledger:
 
 
 def may_not_make(scene: ClubOfTwo) -> None:
-    made(scene, ServerPlace(empty_database(shared_server()), "club"))
+    made(scene, ServerPlace(empty_database(shared_server()), "never_made"))
 
 
 def as_superuser(scene: ClubOfTwo) -> None:

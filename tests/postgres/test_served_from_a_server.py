@@ -1,4 +1,4 @@
-"""A ledger on a server is served as one in files is: what is posted here, and what another node records, is answered."""
+"""A ledger on a server is served as one in files is: with what is posted here, and with what another node records."""
 
 from __future__ import annotations
 
