@@ -111,11 +111,7 @@ def _schemas(schema: str) -> tuple[_Schema, _Schema]:
         frozenset(),
         {"never": False, "next_position": False},
         making(schema, roles, ""),
-<<<<<<< HEAD
-        {"about": adding, "journal": adding, "nodes": adding, "texts": adding},
-=======
-        {"journal": added, "nodes": added, "texts": added},
->>>>>>> names-postgres
+        {"about": added, "journal": added, "nodes": added, "texts": added},
         frozenset(),
         is_of_names=False,
     )
