@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from ledger.answers.exports import server_copy
-from ledger.answers.exports.server_copy import copy_to_server
+from ledger.answers.exports.server_copy import copy_tables
 from ledger.facts.events import Event, GameRecorded
 from ledger.ledger import Ledger
 from ledger.ratings.projector import FactProjector, FactRows, Kept
@@ -33,7 +33,7 @@ def _run(*statements: str) -> None:
 
 
 def _copy(ledger: Ledger, schema: str = SCHEMA, *, names: bool = False) -> None:
-    copy_to_server(ledger, _database(), schema, names=names)
+    copy_tables(ledger, _database(), schema, names=names)
 
 
 def into(*statements: str) -> Provoke:

@@ -249,3 +249,16 @@ def test_an_edit_on_the_server_is_found_by_its_position(oldest_server: Server, t
     run_sql_on(oldest_server, place, switch.format("DISABLE"), edit, switch.format("ENABLE"))
     audited = run("audit", club, "--journal-only")
     assert (audited.code, "entry 500" in audited.out) == (3, True), audited.out + audited.err
+
+
+def test_what_stands_around_the_journal_and_is_not_ours_is_named(
+    oldest_server: Server, tmp_path: Path, run: Run
+) -> None:
+    place = new_place(oldest_server)
+    club = tmp_path / NAME
+    Ledger.create(club, on_server=place).close()
+    run_sql_on(oldest_server, place, "GRANT DELETE ON club.journal TO club_writer")
+    audited = run("audit", club)
+    assert (audited.code, "FOREIGN" in audited.out, "DELETE" in audited.out) == (3, True, True), audited.out
+    run_sql_on(oldest_server, place, "REVOKE DELETE ON club.journal FROM club_writer")
+    assert run("audit", club).code == 0

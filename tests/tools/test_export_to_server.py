@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from ledger.answers.exports import server_copy
-from ledger.answers.exports.server_copy import copy_to_server
+from ledger.answers.exports.server_copy import copy_tables
 from ledger.answers.exports.server_tables import server_tables
 from ledger.ledger import Ledger
 from tests.kit.clubs import record_game
@@ -98,7 +98,7 @@ def under_way(club: Path, url: str) -> Iterator[None]:
 
         def export() -> None:
             with Ledger.open(club) as ledger:
-                copy_to_server(ledger, url, SCHEMA)
+                copy_tables(ledger, url, SCHEMA)
 
         going = elsewhere.submit(export)
         waits = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = %s::regclass"

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from ledger.answers.exports.exporting import snapshot
-from ledger.answers.exports.server_copy import copy_to_server
+from ledger.answers.exports.server_copy import copy_tables
 from ledger.answers.exports.server_tables import server_tables
 from ledger.ledger import Ledger
 from ledger.runtime.lazy import psycopg
@@ -47,11 +47,11 @@ def server_copy_lines(folder: Path, rounds: int, games: int) -> Iterator[Line]:
         ledger.level()
         _write_files(ledger, files)
         standing = server.new_database()
-        copy_to_server(ledger, standing, SCHEMA)
+        copy_tables(ledger, standing, SCHEMA)
         works: Mapping[str, Callable[[], Cost]] = {
-            "ours": lambda: cost_of(partial(copy_to_server, ledger, server.new_database(), SCHEMA)),
+            "ours": lambda: cost_of(partial(copy_tables, ledger, server.new_database(), SCHEMA)),
             "psql": lambda: _copied_by_psql(server, standing, files, psql),
-            "again": lambda: cost_of(partial(copy_to_server, ledger, standing, SCHEMA)),
+            "again": lambda: cost_of(partial(copy_tables, ledger, standing, SCHEMA)),
         }
         measured = in_turns(works, rounds)
     psql_seconds = [cost.clock for cost in measured["psql"]]

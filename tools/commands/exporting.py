@@ -11,7 +11,7 @@ from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.exports.datasets import PREPARED
 from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, format_of, lines
 from ledger.answers.exports.exporting import export as export_to
-from ledger.answers.exports.server_copy import copy_to_server
+from ledger.answers.exports.server_copy import copy_tables
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.ledger import Ledger
 from ledger.runtime.postgres import is_address
@@ -143,7 +143,7 @@ def _to_server(
         raise click.UsageError(f"--to copies every table whole and goes without {', '.join(others)}")
     # apart: whoever wants to write would wait for the server otherwise
     with level(db_path, known_at=known_at, as_if=as_if, apart=True) as ledger, Bars() as bars:
-        copied = copy_to_server(ledger, address, schema, names=names, proposal=as_if, progress=bars)
+        copied = copy_tables(ledger, address, schema, names=names, proposal=as_if, progress=bars)
     for table, rows, changed in copied:
         output.answer(f"{schema}.{table}: {rows:,} {_rows(rows)}, {changed:,} new or changed")
     if not names:

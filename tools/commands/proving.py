@@ -11,9 +11,11 @@ import click
 from ledger.audit.audit import Verdict
 from ledger.audit.audit import audit as prove
 from ledger.audit.reader import NotAProofError, VerifierKey, verified_checkpoint
+from ledger.audit.server_objects import server_faults
 from ledger.backups import in_files
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import last_checkpoint
+from ledger.journal.settings_file import SettingsFile
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import refuse_own_files
 
@@ -46,8 +48,10 @@ def audit(
     head somewhere else, and give it to --since later: only that finds a cut-off tail, a restored older copy, or a tail
     sealed anew. --save-head proves against the head that FILE holds already before it writes the new one. A file of
     checkpoints is such a FILE, too, whose last one counts; --key verifies its signature. The last checkpoint that the
-    ledger keeps is compared in any case. Exit code 3: something is false. Of published lists
-    the kept rows are compared with their digests; --lists works each list out once more from what it followed from.
+    ledger keeps is compared in any case. Exit code 3: something is false. Of a ledger on a server a copy is proven, and
+    what stands in its schemas that does not belong there (triggers, rules, policies, rights, owners) is named as
+    FOREIGN, with the same exit code. Of published lists the kept rows are compared with their digests; --lists works
+    each list out once more from what it followed from.
 
     \b
     Example:
@@ -71,12 +75,21 @@ def audit(
         output.answer(f"head {verdict.head}")
     for table, digest in verdict.digests.items():
         output.answer(f"{table} {digest}")
-    if verdict.falsehoods:
+    foreign = _foreign(db_path)
+    for fault in foreign:
+        output.verdict("FOREIGN", f"{db_path} {fault}", alarm=True)
+    if verdict.falsehoods or foreign:
         sys.exit(FALSE)
     if any(omission.failed for omission in verdict.not_compared):
         sys.exit(REFUSED)
     if save_head:
         output.save(Path(save_head), f"{verdict.head}\n".encode())
+
+
+def _foreign(db_path: str) -> list[str]:
+    """What stands around a journal on a server that this program did not make, or is missing there."""
+    place = None if Path(db_path).exists() else SettingsFile(db_path).server()
+    return [] if place is None else server_faults(place.address, place.schema)
 
 
 def _tell(db_path: str, verdict: Verdict) -> None:

@@ -65,7 +65,7 @@ class CopiedTable(NamedTuple):
     changed: int
 
 
-def copy_to_server(
+def copy_tables(
     ledger: Ledger,
     address: str,
     schema: str,
