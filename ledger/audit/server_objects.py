@@ -109,10 +109,10 @@ def _schemas(schema: str) -> tuple[_Schema, _Schema]:
         schema,
         _JOURNAL,
         frozenset(),
-        {"never": False, "next_position": False},
+        {"never": False, "next_position": False, "leave": True},
         making(schema, roles, ""),
-        {"about": added, "journal": added, "nodes": added, "texts": added},
-        frozenset(),
+        {"journal": added, "nodes": added, "texts": added},
+        frozenset({"leave"}),
         is_of_names=False,
     )
     of_people = frozenset({"INSERT", "UPDATE identity", "UPDATE name", "UPDATE salt"})

@@ -70,6 +70,10 @@ BEGIN
   END IF;
   RETURN NULL;
 END $ledger$;
+CREATE FUNCTION {s}.leave(place text) RETURNS void LANGUAGE sql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $ledger$
+  INSERT INTO {s}.about VALUES ('gone', place)
+$ledger$;
 CREATE TRIGGER journal_takes_the_next_position AFTER INSERT ON {s}.journal
   REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION {s}.next_position();
 """
@@ -104,10 +108,11 @@ CREATE SCHEMA {s} AUTHORIZATION {owner};
 SET LOCAL ROLE {owner};
 """
 _GRANTS = """
-REVOKE ALL ON FUNCTION {s}.never(), {s}.next_position() FROM PUBLIC;
+REVOKE ALL ON FUNCTION {s}.never(), {s}.next_position(), {s}.leave(text) FROM PUBLIC;
 GRANT USAGE ON SCHEMA {s} TO {writer}, {reader};
 GRANT SELECT ON {s}.about, {s}.journal, {s}.nodes, {s}.texts TO {writer}, {reader};
-GRANT INSERT ON {s}.about, {s}.journal, {s}.nodes, {s}.texts TO {writer};
+GRANT INSERT ON {s}.journal, {s}.nodes, {s}.texts TO {writer};
+GRANT EXECUTE ON FUNCTION {s}.leave(text) TO {writer};
 RESET ROLE;
 DO $ledger$
 BEGIN
