@@ -233,6 +233,8 @@ def test_what_reads_files_reads_a_copy(each_server: Server, tmp_path: Path, run:
     assert "verified: recomputed from 917 entries" in run("ratings", club, "--verify").err
     made = run("backup", club, tmp_path / "copy")
     assert (made.code, made.out.strip()) == (0, head), made.err
+    onto = run("restore", tmp_path / "copy", club)
+    assert (onto.code, "is a ledger on a server, as its settings say" in onto.err) == (1, True), onto.err
     assert run("restore", tmp_path / "copy", tmp_path / "back.db").code == 0
     assert run("ratings", tmp_path / "back.db").out == run("ratings", club).out
     assert sorted(path.name for path in tmp_path.iterdir() if "copy-" in path.name or "query-" in path.name) == []
@@ -262,3 +264,18 @@ def test_what_stands_around_the_journal_and_is_not_ours_is_named(
     assert (audited.code, "FOREIGN" in audited.out, "DELETE" in audited.out) == (3, True, True), audited.out
     run_sql_on(oldest_server, place, "REVOKE DELETE ON club.journal FROM club_writer")
     assert run("audit", club).code == 0
+
+
+def test_names_that_are_lost_are_gone_on_without(oldest_server: Server, tmp_path: Path, run: Run) -> None:
+    place = new_place(oldest_server)
+    club = tmp_path / NAME
+    with Ledger.create(club, on_server=place) as ledger:
+        for name in ("Ann", "Bob"):
+            ledger.register(f"name:{name.lower()}", name)
+    assert "no name is lost" in run("accept-lost-names", club, "--yes").err
+    run_sql_on(oldest_server, place, "DELETE FROM club_names.people WHERE player = 2")
+    done = run("accept-lost-names", club, "--yes")
+    assert (done.code, "1 player goes on as numbers without a name" in done.err) == (0, True), done.err
+    with Ledger.open(club) as ledger:
+        assert ledger.names.file.by_number([1, 2])[2].is_erased
+        assert ledger.player("Ann").player == 1

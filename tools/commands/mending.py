@@ -10,9 +10,12 @@ import click
 from ledger.facts.events import ClockAccepted
 from ledger.journal.checkpoints import refuse_another_history
 from ledger.journal.rules import check_acceptance, recorded_text
+from ledger.journal.settings_file import ServerPlace, SettingsFile
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players.lost_files import accept_lost_names, lost_names
+from ledger.players.sealed_names import go_on_without, lost_players
+from ledger.players.stores import on_server
 from ledger.runtime.ledger_files import beside
 
 from .. import output
@@ -36,6 +39,11 @@ def accept_lost_names_(db_path: str, yes: bool) -> None:
       rating-ledger accept-lost-names club.db --yes
     """
     people = beside(db_path, "people")
+    path = Path(db_path)
+    place = None if path.exists() else SettingsFile(path).server()
+    if place is not None:
+        _on_a_server(path, place, yes=yes)
+        return
     with closing(SqliteJournal(db_path)) as journal:
         refuse_another_history(Path(db_path), journal)
         lost = lost_names(journal, people)
@@ -45,8 +53,27 @@ def accept_lost_names_(db_path: str, yes: bool) -> None:
         players = "1 player" if lost == 1 else f"{lost:,} players"
         confirmed(f"Go on for good without the names of {players}? Only a newer copy of {people} has them.", yes=yes)
         lost = accept_lost_names(journal, people)
+    _tell(str(people), lost)
+
+
+def _on_a_server(path: Path, place: ServerPlace, *, yes: bool) -> None:
+    journal, people = on_server(place)
+    with closing(people), closing(journal):
+        refuse_another_history(path, journal, people)
+        lost = len(lost_players(journal, people))
+        if not lost:
+            output.remark(f"{people.path}: no name is lost")
+            return
+        players = "1 player" if lost == 1 else f"{lost:,} players"
+        confirmed(f"Go on for good without the names of {players}? Only a newer copy of the names has them.", yes=yes)
+        with journal.writing():  # nobody registers a player meanwhile
+            lost = go_on_without(journal, people)
+    _tell(people.path, lost)
+
+
+def _tell(where: str, lost: int) -> None:
     players = "1 player goes" if lost == 1 else f"{lost:,} players go"
-    output.remark(f"{people}: {players} on as numbers without a name")
+    output.remark(f"{where}: {players} on as numbers without a name")
 
 
 @click.command("accept-clock")
