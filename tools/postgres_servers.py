@@ -114,10 +114,12 @@ def running(programs: Programs, place: Path | None = None, **settings: str) -> I
 
     Args:
         programs: of the version.
-        place: a folder in which its files are made; if not given, where temporary files are.
+        place: a folder in which its files are made; if not given, or where the server cannot get there as another
+            user than root, where temporary files are.
         settings: that differ from those of ``QUICK``.
     """
-    folder = Path(tempfile.mkdtemp(prefix="ledger-postgres-", dir=place))
+    is_reached = place is None or os.geteuid() != 0 or all(part.stat().st_mode & 1 for part in (place, *place.parents))
+    folder = Path(tempfile.mkdtemp(prefix="ledger-postgres-", dir=place if is_reached else None))
     try:
         if os.geteuid() == 0:
             shutil.chown(folder, _other_user())

@@ -266,6 +266,9 @@ class _UpTo:
         self._journal = journal
         self.limit = limit
 
+    def fence(self) -> None:
+        pass
+
     def size(self) -> int:
         return self.limit
 
