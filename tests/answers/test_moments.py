@@ -138,8 +138,8 @@ QUESTIONS: dict[str, Question] = {
 }
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
-    "around_game", "check", "class_limits", "dataset", "described", "doubts", "edition_day", "era_in_force", "games_until",
-    "in_short", "joined", "replay",
+    "around_game", "check", "class_limits", "dataset", "described", "doubts", "edition_day", "era_in_force",
+    "games_until", "in_short", "joined", "replay",
     "in_full", "keeps", "last_row", "lowest", "not_counted", "original", "originals", "place",
     "published_after", "published_at",
     "reasons_of", "recorded_and_standing", "refuse_without", "state_after", "upset_margins",
