@@ -138,14 +138,14 @@ QUESTIONS: dict[str, Question] = {
 }
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
-    "around_game", "check", "class_limits", "dataset", "described", "doubts", "edition_day", "era_in_force",
+    "around_game", "class_limits", "dataset", "described", "doubts", "edition_day", "era_in_force",
     "games_until", "in_short", "joined", "replay",
     "in_full", "keeps", "last_row", "lowest", "not_counted", "original", "originals", "place",
     "published_after", "published_at",
     "reasons_of", "recorded_and_standing", "refuse_without", "state_after", "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
-NOT_OF_THE_VIEWS = {"journal_told", "kept_game", "known_then", "names", "openings", "outside_games"}
+NOT_OF_THE_VIEWS = {"check", "journal_told", "kept_game", "known_then", "names", "openings", "outside_games"}
 # They bring the views level and read them in one transaction by themselves, for they go on after it or hand out rows.
 BY_THEMSELVES = {"changes", "compare", "copy_tables", "differences", "export", "crosstable_frames", "lines", "query"}
 
