@@ -142,7 +142,8 @@ WITHIN_OTHERS = {
     "games_until", "in_short", "joined", "replay",
     "in_full", "keeps", "last_row", "lowest", "not_counted", "original", "originals", "place",
     "published_after", "published_at",
-    "reasons_of", "recorded_and_standing", "refuse_without", "server_tables", "snapshot", "state_after", "upset_margins",
+    "reasons_of", "recorded_and_standing", "refuse_without", "server_tables", "snapshot", "state_after",
+    "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
 NOT_OF_THE_VIEWS = {"check", "journal_told", "kept_game", "known_then", "names", "openings", "outside_games"}
