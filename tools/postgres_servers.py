@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -83,7 +83,7 @@ class Server:
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(  # noqa: S603
                 [self.programs.folder / "postgres", "-D", self.folder / "data", f"-p{self.port}", *words],
-                stdout=log, stderr=log, **_as_other_user(),
+                stdout=log, stderr=log, **as_other_user(),
             )  # fmt: skip
         while True:
             try:
@@ -122,13 +122,13 @@ def running(programs: Programs, place: Path | None = None, **settings: str) -> I
     folder = Path(tempfile.mkdtemp(prefix="ledger-postgres-", dir=place if is_reached else None))
     try:
         if os.geteuid() == 0:
-            shutil.chown(folder, _other_user())
+            shutil.chown(folder, other_user())
         subprocess.run(  # noqa: S603
             [programs.folder / "initdb", "-D", folder / "data", "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C",
              "--no-sync", "--no-instructions"],
-            check=True, capture_output=True, **_as_other_user(),
+            check=True, capture_output=True, **as_other_user(),
         )  # fmt: skip
-        server = Server(programs, folder, _free_port())
+        server = Server(programs, folder, *free_ports(1))
         server.start(unix_socket_directories=str(folder), listen_addresses="127.0.0.1", **settings)
         try:
             yield server
@@ -138,20 +138,30 @@ def running(programs: Programs, place: Path | None = None, **settings: str) -> I
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _other_user() -> str:
-    """PostgreSQL refuses to run as root."""
+def other_user() -> str:
+    """Who runs the servers: whoever asks, or for root somebody else, for PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return pwd.getpwuid(os.geteuid()).pw_name
     names = {entry.pw_name for entry in pwd.getpwall()}
     return next(name for name in ("postgres", "nobody") if name in names)
 
 
-def _as_other_user() -> dict[str, Any]:
+def as_other_user(more: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """How a program is started as that user, with *more* in its environment, in the words of ``subprocess``."""
     if os.geteuid() != 0:
-        return {}
-    entry = pwd.getpwnam(_other_user())
-    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": [], "cwd": "/"}
+        return {"cwd": "/", "env": {**os.environ, **(more or {})}}
+    entry = pwd.getpwnam(other_user())
+    environment = {"PATH": os.environ.get("PATH", ""), "HOME": "/nonexistent", "LANG": "C.UTF-8", **(more or {})}
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": [], "cwd": "/", "env": environment}
 
 
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+def free_ports(number: int) -> list[int]:
+    """So many ports of loopback that nobody listens on."""
+    sockets = [socket.socket() for _ in range(number)]
+    try:
+        for taken in sockets:
+            taken.bind(("127.0.0.1", 0))
+        return [int(taken.getsockname()[1]) for taken in sockets]
+    finally:
+        for taken in sockets:
+            taken.close()

@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -20,7 +21,7 @@ from ledger.journal.postgres_store import PostgresJournal
 from tools.cluster import judging, nodes
 from tools.cluster.judging import Load
 from tools.cluster.load import body_of
-from tools.cluster.nodes import TTL, Cluster
+from tools.cluster.nodes import TTL, Cluster, Node
 
 ROUNDS = int(os.environ.get("LEDGER_FAILOVERS", "0"))
 SCHEMA = "club"
@@ -88,33 +89,35 @@ def freeze_the_leader_and_wake_it_later(cluster: Cluster, load: Load) -> None:
     cluster.wait_for_standbys(2)
 
 
-def freeze_both_standbys(cluster: Cluster, load: Load) -> None:
+@contextmanager
+def both_standbys_frozen(cluster: Cluster) -> Iterator[Node]:
+    """The leader, of which nothing that is under way is followed any more until the block ends."""
     leader = cluster.wait_for_leader()
     others = [node for node in cluster.nodes.values() if node is not leader]
     for node in others:
         node.freeze()
     time.sleep(1.0)  # what was under way has ended
-    before = load.acknowledged()
-    time.sleep(5.0)
-    assert load.acknowledged() == before, "nothing may be acknowledged that stands on one node alone"
+    yield leader
     for node in others:
         node.wake()
     cluster.wait_for_standbys(2)
+
+
+def freeze_both_standbys(cluster: Cluster, load: Load) -> None:
+    with both_standbys_frozen(cluster):
+        before = load.acknowledged()
+        time.sleep(5.0)
+        assert load.acknowledged() == before, "nothing may be acknowledged that stands on one node alone"
 
 
 def cancel_commits(cluster: Cluster, load: Load) -> None:
-    leader = cluster.wait_for_leader()
-    others = [node for node in cluster.nodes.values() if node is not leader]
-    for node in others:
-        node.freeze()
-    time.sleep(1.0)
-    with psycopg.connect(f"postgresql://postgres@127.0.0.1:{leader.port}/chess", autocommit=True) as connection:
+    with (
+        both_standbys_frozen(cluster) as leader,
+        psycopg.connect(f"postgresql://postgres@127.0.0.1:{leader.port}/chess", autocommit=True) as connection,
+    ):
         for _ in range(10):
             connection.execute(f"SELECT pg_cancel_backend(pid) FROM ({WRITERS}) AS writers")
             time.sleep(0.2)
-    for node in others:
-        node.wake()
-    cluster.wait_for_standbys(2)
 
 
 def terminate_connections(cluster: Cluster, load: Load) -> None:

@@ -251,15 +251,15 @@ def following(leader: postgres.Server) -> Iterator[postgres.Server]:
         pytest.skip(f"PostgreSQL {leader.version} came without pg_basebackup")
     folder = Path(tempfile.mkdtemp(prefix="ledger-standby-"))
     try:
-        user = postgres_servers._as_other_user()
-        if user:
+        user = postgres_servers.as_other_user()
+        if "user" in user:
             shutil.chown(folder, user["user"])
         subprocess.run(
             [leader.programs.folder / "pg_basebackup", "-D", folder / "data", "-R", "-X", "stream", "-c", "fast",
              "-d", leader.url(), "--no-sync"],
             check=True, capture_output=True, **user,
         )  # fmt: skip
-        standby = postgres.Server(leader.programs, folder, postgres_servers._free_port())
+        standby = postgres.Server(leader.programs, folder, *postgres_servers.free_ports(1))
         standby.start(unix_socket_directories=str(folder), listen_addresses="127.0.0.1")
         try:
             yield standby

@@ -10,10 +10,8 @@ from __future__ import annotations
 import base64
 import json
 import os
-import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,6 +25,7 @@ from urllib.request import Request, urlopen
 
 from ledger.errors import StorageError
 
+from ..postgres_servers import as_other_user, free_ports, other_user
 from . import guard as guard_script
 
 TTL = 20  # seconds until a leader that says nothing more is followed by another: the least that Patroni takes
@@ -72,9 +71,7 @@ def patroni() -> tuple[list[str], dict[str, str]]:
     for python, environment in (([sys.executable], {}), ([system, "-S"], {"PYTHONPATH": packages})):
         words = [*python, "-m", "patroni"]
         with suppress(OSError):
-            done = subprocess.run(
-                [*words, "--version"], capture_output=True, check=False, cwd="/", **as_other_user(environment)
-            )
+            done = subprocess.run([*words, "--version"], capture_output=True, check=False, **as_other_user(environment))
             if done.returncode == 0 and done.stdout.rpartition(b" ")[2].startswith(b"4."):
                 return words, environment
     raise StorageError(
@@ -82,35 +79,6 @@ def patroni() -> tuple[list[str], dict[str, str]]:
         f"needs Patroni 4 where the user {other_user()!r} can run it: pip install 'patroni[etcd3]>=4' into an "
         "environment that this user may read",
     )
-
-
-def other_user() -> str:
-    """Who runs the servers: whoever asks, or for root somebody else."""
-    if os.geteuid() != 0:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    names = {entry.pw_name for entry in pwd.getpwall()}
-    return next(name for name in ("postgres", "nobody") if name in names)
-
-
-def as_other_user(more: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """How a program is started as that user, with *more* in its environment, in the words of ``subprocess``."""
-    if os.geteuid() != 0:
-        return {"env": {**os.environ, **(more or {})}}
-    entry = pwd.getpwnam(other_user())
-    environment = {"PATH": os.environ.get("PATH", ""), "HOME": "/nonexistent", "LANG": "C.UTF-8", **(more or {})}
-    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": [], "env": environment}
-
-
-def free_ports(number: int) -> list[int]:
-    """So many ports of loopback that nobody listens on."""
-    sockets = [socket.socket() for _ in range(number)]
-    try:
-        for taken in sockets:
-            taken.bind(("127.0.0.1", 0))
-        return [int(taken.getsockname()[1]) for taken in sockets]
-    finally:
-        for taken in sockets:
-            taken.close()
 
 
 def shared_settings() -> dict[str, Any]:
@@ -162,7 +130,7 @@ class Node:
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [*self._words, str(self.folder / "patroni.yml")], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                cwd="/", start_new_session=True, **as_other_user(self._environment),
+                start_new_session=True, **as_other_user(self._environment),
             )  # fmt: skip
 
     def state(self, within: float = 2.0) -> Mapping[str, Any]:
@@ -267,7 +235,7 @@ class Cluster:
                 ["etcd", "--name", "one", "--data-dir", data, "--listen-client-urls", client,
                  "--advertise-client-urls", client, "--listen-peer-urls", peer,
                  "--initial-advertise-peer-urls", peer, "--initial-cluster", f"one={peer}", "--log-level", "warn"],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", start_new_session=True, **as_other_user(),
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, **as_other_user(),
             )  # fmt: skip
 
     def stop_etcd(self) -> None:
