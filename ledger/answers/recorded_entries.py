@@ -12,7 +12,7 @@ import attrs
 import orjson
 
 from ledger.answers.asking import of_one_moment
-from ledger.facts.events import CorrectionDecided, CorrectionProposed
+from ledger.facts.events import CorrectionDecided, CorrectionProposed, proposal_key
 from ledger.facts.json_schemas import documented
 from ledger.journal import Journal
 from ledger.ledger import Ledger
@@ -104,9 +104,9 @@ def _keys(part: Mapping[str, Any]) -> Iterator[str]:
         yield f"game:{part['game']}"
     if isinstance(number := part.get("proposal"), int):
         if "changes" not in part:
-            yield f"proposal:{number}@1"
+            yield proposal_key(number)
         elif part.get("part") == 1:  # the others are of the same correction, which is decided as one
-            yield from (f"proposal:{number}@{place}" for place in range(2, part["parts"] + 1))
+            yield from (proposal_key(number, place) for place in range(2, part["parts"] + 1))
 
 
 def _followed(about: _About, found: Mapping[str, _About], seen: frozenset[str]) -> _About:

@@ -27,6 +27,7 @@ from ledger.facts.events import (
     RoundWithoutGame,
     TokenIssued,
     TokenRevoked,
+    proposal_key,
 )
 from ledger.journal import Journal
 from ledger.ledger import Ledger
@@ -143,7 +144,7 @@ def _additions(journal: Journal, proposal: int) -> int:
     # Each part of a proposal says how many there are: after the first the number is known.
     parts, additions, part = 1, 0, 1
     while part <= parts:
-        key = f"proposal:{proposal}@{part}"
+        key = proposal_key(proposal, part)
         event = decode(journal.find([key])[key].body).event
         assert isinstance(event, CorrectionProposed)
         parts, part = event.parts, part + 1

@@ -23,7 +23,7 @@ from ledger.correcting.verbs import Verbs, at_lines, read_batch
 from ledger.errors import BatchError, ProposalError, Refusal, RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
-from ledger.facts.events import ROLES_OF, CorrectionDecided, CorrectionProposed, Decision, Event, Role
+from ledger.facts.events import ROLES_OF, CorrectionDecided, CorrectionProposed, Decision, Event, Role, proposal_key
 from ledger.facts.words import Receipt
 from ledger.journal import Writer
 from ledger.journal.tokens import VERBS_OF
@@ -92,10 +92,6 @@ class ShownProposal:
         if proposal.decision != Decision.APPROVED or proposal.effective:
             return proposal.decision
         return "undone" if proposal.why_not is None else "without effect"
-
-
-def _key(proposal: int, part: int = 1) -> str:
-    return f"proposal:{proposal}@{part}"
 
 
 def _number(key: str) -> int:
@@ -181,23 +177,23 @@ class Corrections:
                 refusals = [Refusal(0, "no-reason", fault) for fault in reason_faults(reason)]
                 refusals += judging.refusals(changes)
                 if refusals:
-                    raise ProposalError(_key(number), refusals)
+                    raise ProposalError(proposal_key(number), refusals)
                 subjects = dict.fromkeys(change.subject for change in changes)
                 # those that are proposed together are open by then, too
                 beside = {other for subject in subjects for other in about[subject]}
                 alike[number] = (*judging.decided.open_about([*subjects]), *sorted(beside))
                 for subject in subjects:
                     about[subject].append(number)
-            sealed = self.ledger.people.reasons.keep(writer, {_key(number): reason for number in alike})
+            sealed = self.ledger.people.reasons.keep(writer, {proposal_key(number): reason for number in alike})
             if sending is not None:
                 # Before the journal takes them: the other way a crash would let the same be proposed once more.
-                word, key = _sent_by(who.name, sending), _key(first)
+                word, key = _sent_by(who.name, sending), proposal_key(first)
                 self.ledger.tokens.file.note_sending(word, sending.content, key, sealed[key], len(alike))
             return [
                 entry
                 for number, changes in zip(alike, proposals, strict=True)
                 for entry in entries_of_proposal(
-                    number, changes, sealed[_key(number)], proven=who.proven, by_token=who.entry
+                    number, changes, sealed[proposal_key(number)], proven=who.proven, by_token=who.entry
                 )
             ]
 
@@ -270,7 +266,7 @@ class Corrections:
     def _receipts_of(self, proposal: int) -> Iterator[Receipt]:
         """The receipts of the entries of a recorded proposal, as of a repeat."""
         for part in count(1):
-            key = _key(proposal, part)
+            key = proposal_key(proposal, part)
             if (stored := self.ledger.journal.find([key]).get(key)) is None:
                 return
             yield Receipt(stored.position, key, stored.leaf, duplicate=True)

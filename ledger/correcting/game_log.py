@@ -16,7 +16,7 @@ import orjson
 from ledger.book import decisions
 from ledger.book.game_book import recorded_facts, rows_at
 from ledger.facts.changes import Change, Verb, Which, change_of
-from ledger.facts.events import CorrectionDecided, CorrectionProposed
+from ledger.facts.events import CorrectionDecided, CorrectionProposed, proposal_key
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome
 from ledger.journal import listing
@@ -72,7 +72,7 @@ class GameLog:
                 keys: list[str] = []
                 for number in concerning:
                     ((parts,),) = self.ledger.views.connection.execute(query, (number,))
-                    keys += [*(f"proposal:{number}@{part}" for part in range(1, parts + 1)), f"decision:{number}"]
+                    keys += [*(proposal_key(number, part) for part in range(1, parts + 1)), f"decision:{number}"]
                 further = [JournalEntry.of(stored.body) for stored in journal.find(keys).values()]
                 entries += [entry for entry in further if _concerns_it(entry, concerning)]
             sealed = [entry.facts["reason"] for entry in entries if "reason" in entry.facts]

@@ -21,7 +21,7 @@ from ledger.errors import MalformedError, ProposalError, Refusal, TooLongError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry
 from ledger.facts.event_fields import MAX_WHOLE
-from ledger.facts.events import CorrectionDecided, Decision, Event, Role, TokenIssued
+from ledger.facts.events import CorrectionDecided, Decision, Event, Role, TokenIssued, proposal_key
 from ledger.facts.person_names import same_person
 from ledger.journal import Journal
 from ledger.journal.issued_tokens import IssuedTokens
@@ -245,7 +245,7 @@ class Previews:
         seen, gate = views.position(), self._gate(views)
         number, refusals = gate.decided.next_number(), gate.refusals(changes)
         if refusals:
-            raise ProposalError(f"proposal:{number}@1", refusals)
+            raise ProposalError(proposal_key(number), refusals)
         issued = self._issued(number, seen, {_SOMEBODY: Role.CORRECTOR, _ANOTHER: Role.APPROVER})
         # of these entries: that of the approver, and before it that of the proposer
         last = seen + len(issued)

@@ -382,6 +382,11 @@ class Decision(StrEnum):
     WITHDRAWN = "withdrawn"  # by who proposed
 
 
+def proposal_key(proposal: int, part: int = 1) -> str:
+    """The key of the entry of a proposal: ``proposal:NUMBER@PART``."""
+    return f"proposal:{proposal}@{part}"
+
+
 @attrs.frozen(kw_only=True)
 class CorrectionProposed(_Fact):
     """Somebody proposes to correct what the journal says; it takes effect if it is approved, and from there on.
@@ -408,7 +413,7 @@ class CorrectionProposed(_Fact):
     @property
     def key(self) -> str:
         """``proposal:NUMBER@PART``."""
-        return f"proposal:{self.proposal}@{self.part}"
+        return proposal_key(self.proposal, self.part)
 
 
 @attrs.frozen(kw_only=True)
