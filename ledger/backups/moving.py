@@ -16,7 +16,7 @@ from ledger.backups import disk
 from ledger.backups.server_copies import copy_to_files, copy_to_server
 from ledger.errors import StorageError
 from ledger.facts.words import TreeHead
-from ledger.journal.settings_file import OF_A_SERVER, ServerPlace, SettingsFile
+from ledger.journal.settings_file import OF_A_SERVER, ServerPlace, SettingsFile, server_of
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.stores import on_server
 from ledger.runtime import sqlite
@@ -54,7 +54,7 @@ def move_to_server(path: str | Path, place: ServerPlace, progress: Progress = si
         CorruptError: the files are false, or the server did not keep what it took.
     """
     path = journal_file(path)
-    if (there := SettingsFile(path).server()) is not None and not path.exists():
+    if (there := server_of(path)) is not None:
         raise StorageError(str(path), f"is on a server already, in the schema {there.schema} of {there.shown}")
     with closing(sqlite.connect(path)) as connection:
         gone = connection.execute("SELECT name FROM sqlite_master WHERE name LIKE ?", (f"{_GONE}%",)).fetchone()

@@ -23,7 +23,7 @@ from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.merkle import leaf_hashes
-from ledger.journal.settings_file import SettingsFile
+from ledger.journal.settings_file import server_of
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.people_layouts import REASONS_SINCE, layout
 from ledger.players.sqlite_people import SqlitePeople
@@ -249,7 +249,7 @@ def restore(
         raise StorageError(str(target), "is a folder; give the name of the journal's file")
     if not target.parent.is_dir():
         raise StorageError(str(target), f"cannot be made: there is no folder {target.parent}")
-    if not target.exists() and SettingsFile(target).server() is not None:
+    if server_of(target) is not None:
         raise StorageError(
             str(target),
             "is a ledger on a server, as its settings say, and a backup is put into files: give another name; 'move' "

@@ -22,9 +22,7 @@ from ledger.audit.reader import Snapshot
 from ledger.audit.server_objects import server_faults
 from ledger.backups import disk
 from ledger.backups.server_rows import (
-    END,
     ENTRIES,
-    HEADER,
     JOURNAL,
     NAMES,
     PEOPLE,
@@ -55,6 +53,7 @@ from ledger.runtime import postgres, sqlite
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.long_work import Progress, collector_paused, silent
 from ledger.runtime.postgres import quoted, shown
+from ledger.runtime.postgres_session import COPY_END, COPY_HEADER
 
 if TYPE_CHECKING:
     import sqlite3
@@ -378,12 +377,12 @@ def _send_some(place: Place, table: Table, waiting: Iterator[Piece], digest: Dig
     statement = f"COPY {quoted(place.schema)}.{table.name}({table.listed}) FROM STDIN (FORMAT binary)".encode()
     with place.connection.transaction(), place.connection.cursor() as cursor:
         with cursor.copy(statement) as copy:
-            copy.write(HEADER)
+            copy.write(COPY_HEADER)
             while added < ROWS_A_COMMIT and (piece := next(waiting, None)):
                 copy.write(piece.data)
                 digest.add(piece.data)
                 added += piece.rows
-            copy.write(END)
+            copy.write(COPY_END)
         if cursor.rowcount != added:
             raise CorruptError(place.name, 0, f"took {cursor.rowcount} of {added} rows into {table.name}: {UNFIT}")
     return added

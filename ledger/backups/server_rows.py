@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ledger.errors import CorruptError
 from ledger.runtime import sqlite
 from ledger.runtime.postgres import quoted
+from ledger.runtime.postgres_session import COPY_END, COPY_HEADER
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 20  # bytes of rows that are handed on at once
 BLOCK = 5_000  # rows of a file that are read at once
-HEADER, END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 _NULL = pack("!i", -1)
 
 
@@ -126,7 +126,7 @@ class Digest:
     """A SHA-256 over rows, in the form of a whole binary COPY."""
 
     def __init__(self) -> None:
-        self._hash = sha256(HEADER)
+        self._hash = sha256(COPY_HEADER)
 
     def add(self, data: bytes) -> None:
         """Go on with further rows."""
@@ -135,7 +135,7 @@ class Digest:
     def text(self) -> str:
         """Of the rows so far, in hexadecimal."""
         whole = self._hash.copy()
-        whole.update(END)
+        whole.update(COPY_END)
         return whole.hexdigest()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ledger.backups.server_copies import copy_to_files
 from ledger.journal.checkpoints import CheckpointFiles
-from ledger.journal.settings_file import SettingsFile
+from ledger.journal.settings_file import SettingsFile, server_of
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside, journal_file
 from ledger.runtime.long_work import Progress, silent
@@ -32,9 +32,7 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
         CorruptError: there is a row that no file of a ledger can hold.
     """
     path = journal_file(path)
-    settings = SettingsFile(path)
-    # a journal that stands there is the one to prove, whatever the settings say of it
-    place = None if path.exists() else settings.server()
+    place = server_of(path)
     if place is None:
         yield path
         return

@@ -26,6 +26,8 @@ from ledger.runtime.postgres import UNKNOWN_OUTCOME, quoted, shown
 from ledger.runtime.postgres_session import (
     BIGINT,
     BYTEA,
+    COPY_END,
+    COPY_HEADER,
     INTEGER,
     PATIENCE,
     PIECE,
@@ -60,7 +62,6 @@ _MARK = Question("SELECT pg_logical_emit_message(true, 'rating-ledger', '')")
 _LOCK = "SELECT pg_advisory_xact_lock($1)"
 _LOCK_TIMEOUT = "SELECT set_config('lock_timeout', $1, $2::text::boolean)"
 _TAKEN = "23505"  # unique_violation
-_COPY_HEADER, _COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 
 # What changes when somebody changes the table or its triggers. It costs as much as a row: it is asked before many are
 # copied; a single one that a trigger changes is refused by its own statement.
@@ -646,7 +647,7 @@ class PostgresWriter(StoredWriter):
 
 def _binary_rows(rows: Iterable[tuple[int, str, str, bytes, bytes]]) -> Iterator[bytes]:
     """Rows as COPY takes them in binary, in pieces."""
-    parts, size = [_COPY_HEADER], 0
+    parts, size = [COPY_HEADER], 0
     for position, kind, key, body, leaf in rows:
         kind_bytes, key_bytes = kind.encode(), key.encode()
         parts += (
@@ -657,4 +658,4 @@ def _binary_rows(rows: Iterable[tuple[int, str, str, bytes, bytes]]) -> Iterator
         if size > PIECE:
             yield b"".join(parts)
             parts, size = [], 0
-    yield b"".join([*parts, _COPY_END])
+    yield b"".join([*parts, COPY_END])

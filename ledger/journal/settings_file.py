@@ -63,6 +63,17 @@ def standing(ledger: Path) -> Path:
     return ledger if ledger.exists() else SettingsFile(ledger).path
 
 
+def server_of(ledger: Path) -> ServerPlace | None:
+    """Where the ledger at a path is on a server; None for files.
+
+    A journal that stands there is the ledger, whatever the settings say of it.
+
+    Raises:
+        StorageError: as ``SettingsFile.server``.
+    """
+    return None if ledger.exists() else SettingsFile(ledger).server()
+
+
 class SettingsFile:
     """The settings of the ledger at a path.
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ledger.errors import StorageError
-from ledger.journal.postgres_tables import Roles
+from ledger.journal.postgres_tables import Roles, literal
 from ledger.players.people import SECRET_BYTES
 from ledger.runtime import postgres
 from ledger.runtime.postgres import quoted
@@ -114,12 +114,12 @@ def statements(schema: str, roles: Roles) -> list[str]:
     names = {"owner": quoted(roles.owner), "writer": quoted(roles.writer), "reader": quoted(roles.reader)}
     words = {
         "s": quoted(schema_of(schema)),
-        "name": _literal(schema_of(schema)),
+        "name": literal(schema_of(schema)),
         "tables": ",".join(WITH_NAMES),
         **names,
     }
     made = [
-        f"DO $$ BEGIN IF to_regrole({_literal(name)}) IS NULL THEN CREATE ROLE {name} NOLOGIN; END IF; END $$"
+        f"DO $$ BEGIN IF to_regrole({literal(name)}) IS NULL THEN CREATE ROLE {name} NOLOGIN; END IF; END $$"
         for name in names.values()
     ]
     # whoever makes it is the owner for the while
@@ -130,12 +130,8 @@ def statements(schema: str, roles: Roles) -> list[str]:
     made += [_WRITTEN_ANEW.format(**words).strip(), _WITHOUT_STATISTICS.format(**words).strip()]
     made.append(f"SELECT {words['s']}.without_statistics()")
     made += [statement.strip() for statement in _GRANTS.format(**words).split(";") if statement.strip()]
-    made.append(f"INSERT INTO {words['s']}.about VALUES (1, {_literal(PROGRAM)}, {LAYOUT})")
+    made.append(f"INSERT INTO {words['s']}.about VALUES (1, {literal(PROGRAM)}, {LAYOUT})")
     return [*made, "RESET ROLE"]
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 _STANDS = "SELECT to_regnamespace(%(schema)s) IS NOT NULL, to_regclass(%(about)s) IS NOT NULL"
@@ -194,7 +190,7 @@ _INDEXES = (
 def foreign_objects(connection: Connection[Any], schema: str) -> Iterator[str]:
     """In words with what to do, each object of another program on the tables of names."""
     names = quoted(schema_of(schema))
-    query = _FOREIGN.format(n=f"to_regnamespace({_literal(names)})")
+    query = _FOREIGN.format(n=f"to_regnamespace({literal(names)})")
     for kind, name, table in connection.execute(query, {"indexes": list(_INDEXES)}).fetchall():
         where = f" ON {names}.{quoted(table)}" if kind in {"trigger", "rule", "policy"} else ""
         own = f"{names}." if kind in {"index", "statistics"} else ""

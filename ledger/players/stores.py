@@ -91,15 +91,20 @@ def sql_of(place: ServerPlace) -> str:
     Raises:
         StorageError: the address is none, or names no user.
     """
-    user = postgres.user_of(place.address)
-    if not user:
-        raise StorageError(postgres.shown(place.address), "names no user who is to record: postgresql://USER@HOST/...")
-    names = Roles.of(schema_of(place.schema))
-    parts = [
-        "BEGIN", making(place.schema, Roles.of(place.schema), secrets.token_hex(16)).rstrip().rstrip(";"),
-        *statements(place.schema, names), _grant(place.schema, quoted(user)), "COMMIT",
-    ]  # fmt: skip
-    return "".join(f"{part};\n" for part in parts)
+    return f"BEGIN;\n{_making(place)}{_grant(place.schema, quoted(_recorder(place)))};\nCOMMIT;\n"
+
+
+def _recorder(place: ServerPlace) -> str:
+    if user := postgres.user_of(place.address):
+        return user
+    raise StorageError(place.shown, "names no user who is to record: postgresql://USER@HOST/...")
+
+
+def _making(place: ServerPlace) -> str:
+    """The SQL that makes both schemas, within a transaction."""
+    names = statements(place.schema, Roles.of(schema_of(place.schema)))
+    journal = making(place.schema, Roles.of(place.schema), secrets.token_hex(16))
+    return journal + "".join(f"{statement};\n" for statement in names)
 
 
 def _grant(schema: str, user: str) -> str:
@@ -127,7 +132,7 @@ def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[PostgresJo
             _make(place, connection, is_superuser=is_superuser)
     if is_superuser:
         raise StorageError(
-            postgres.shown(place.address),
+            place.shown,
             "is the address of a superuser, who may change what is recorded, and so nobody records as one. The schemas "
             f"{schemas[0]} and {schemas[1]} are there: run '{_grant(place.schema, 'USER')}' for the user who is to "
             "record, and 'init' again with the address of that user",
@@ -148,21 +153,21 @@ def _refuse_entries(place: ServerPlace, journal: PostgresJournal) -> None:
             journal.path,
             f"holds a ledger already, up to entry {size:,}, and a journal is never overwritten: a new one needs "
             f'another schema. Another node of this one has two lines in its settings, journal = "'
-            f'{postgres.shown(place.address)}" and schema = "{place.schema}"',
+            f'{place.shown}" and schema = "{place.schema}"',
         )
 
 
 def _make(place: ServerPlace, connection: Connection[Any], *, is_superuser: bool) -> None:
     """Make schemas and roles, all or nothing, and let the user of the address record in them."""
-    script = sql_of(place).removeprefix("BEGIN;\n").removesuffix("COMMIT;\n")
-    if is_superuser:  # who never records
-        script = script.replace(f"{_grant(place.schema, quoted(postgres.user_of(place.address)))};\n", "")
+    script, user = _making(place), _recorder(place)
+    if not is_superuser:  # who never records
+        script += _grant(place.schema, quoted(user))
     try:
         with postgres.storage_errors(place.address), connection.transaction():
             connection.execute(script.encode())
     except StorageError as error:
         raise StorageError(
-            postgres.shown(place.address),
+            place.shown,
             f"the user may not make the ledger's schemas and roles: 'init --sql' prints what somebody who may must run "
             f"first ({str(error).removeprefix(error.path).lstrip(': ')})",
         ) from error

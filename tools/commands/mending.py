@@ -10,7 +10,7 @@ import click
 from ledger.facts.events import ClockAccepted
 from ledger.journal.checkpoints import refuse_another_history
 from ledger.journal.rules import check_acceptance, recorded_text
-from ledger.journal.settings_file import ServerPlace, SettingsFile
+from ledger.journal.settings_file import ServerPlace, server_of
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players.lost_files import accept_lost_names, lost_names
@@ -38,22 +38,18 @@ def accept_lost_names_(db_path: str, yes: bool) -> None:
       rating-ledger accept-lost-names club.db
       rating-ledger accept-lost-names club.db --yes
     """
-    people = beside(db_path, "people")
-    path = Path(db_path)
-    place = None if path.exists() else SettingsFile(path).server()
-    if place is not None:
+    path, people = Path(db_path), beside(db_path, "people")
+    if (place := server_of(path)) is not None:
         _on_a_server(path, place, yes=yes)
         return
     with closing(SqliteJournal(db_path)) as journal:
-        refuse_another_history(Path(db_path), journal)
+        refuse_another_history(path, journal)
         lost = lost_names(journal, people)
         if not lost and people.exists():
             output.remark(f"{people}: no name is lost")
             return
-        players = "1 player" if lost == 1 else f"{lost:,} players"
-        confirmed(f"Go on for good without the names of {players}? Only a newer copy of {people} has them.", yes=yes)
-        lost = accept_lost_names(journal, people)
-    _tell(str(people), lost)
+        _confirm(lost, str(people), yes=yes)
+        _tell(str(people), accept_lost_names(journal, people))
 
 
 def _on_a_server(path: Path, place: ServerPlace, *, yes: bool) -> None:
@@ -64,11 +60,15 @@ def _on_a_server(path: Path, place: ServerPlace, *, yes: bool) -> None:
         if not lost:
             output.remark(f"{people.path}: no name is lost")
             return
-        players = "1 player" if lost == 1 else f"{lost:,} players"
-        confirmed(f"Go on for good without the names of {players}? Only a newer copy of the names has them.", yes=yes)
+        _confirm(lost, "the names", yes=yes)
         with journal.writing():  # nobody registers a player meanwhile
             lost = go_on_without(journal, people)
-    _tell(people.path, lost)
+        _tell(people.path, lost)
+
+
+def _confirm(lost: int, names: str, *, yes: bool) -> None:
+    players = "1 player" if lost == 1 else f"{lost:,} players"
+    confirmed(f"Go on for good without the names of {players}? Only a newer copy of {names} has them.", yes=yes)
 
 
 def _tell(where: str, lost: int) -> None:

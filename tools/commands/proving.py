@@ -15,7 +15,7 @@ from ledger.audit.server_objects import server_faults
 from ledger.backups import in_files
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import last_checkpoint
-from ledger.journal.settings_file import SettingsFile
+from ledger.journal.settings_file import server_of
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import refuse_own_files
 
@@ -88,7 +88,7 @@ def audit(
 
 def _foreign(db_path: str) -> list[str]:
     """What stands around a journal on a server that this program did not make, or is missing there."""
-    place = None if Path(db_path).exists() else SettingsFile(db_path).server()
+    place = server_of(Path(db_path))
     return [] if place is None else server_faults(place.address, place.schema)
 
 
