@@ -381,10 +381,10 @@ class Views:
             with sqlite.immediate(connection, self.path, views_file.REBUILD):
                 done = self._done(connection, progress)
                 size = self.journal.size()  # asked second: the journal only grows
-                self.journal.fence()  # what may still be lost is not folded in
                 if done is None or _is_far_behind(done, size):
                     return None
                 if done < size:
+                    self.journal.fence()  # what may still be lost is not folded in
                     self._fold(done, size)
                 if self._book is None:  # the ledger keeps other tables from now on
                     return None

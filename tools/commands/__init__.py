@@ -6,7 +6,8 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -15,7 +16,6 @@ from ledger.answers.publications import known_then
 from ledger.audit.audit import audit
 from ledger.audit.proven import recompute
 from ledger.audit.reader import FIRST_FALSEHOODS, Falsehood
-from ledger.backups import in_files
 from ledger.errors import CorruptError, LedgerError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.events import SchemeAdopted
@@ -135,7 +135,7 @@ def level(
     if known_at is not None and as_if is not None:
         raise click.UsageError("--known-at tells of the past and --as-if of what may come: give one of the two")
     with (
-        in_files(path, with_views=False) if verify else nullcontext(Path(path)) as files,
+        _in_files(path, with_views=False) if verify else nullcontext(Path(path)) as files,
         _recomputed(files) if verify else _leveled(path) as ledger,
     ):
         try:
@@ -144,11 +144,17 @@ def level(
         except (UnicodeEncodeError, LedgerError):  # of what is printed; what has words of its own
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, sqlite.sqlite3.Error) as error:
-            with in_files(path) as whole:
+            with _in_files(path) as whole:
                 found = audit(whole).falsehoods
             if found:
                 raise CorruptError(str(ledger.path), 0, f"an answer could not be given: {found[0]}") from error
             raise
+
+
+def _in_files(path: str, *, with_views: bool = True) -> AbstractContextManager[Path]:
+    """As ``backups.in_files``, which every command would have to load with all that makes copies."""
+    copies: AbstractContextManager[Path] = import_module("ledger.backups").in_files(path, with_views=with_views)
+    return copies
 
 
 @contextmanager
