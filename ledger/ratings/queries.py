@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-def _rows(which: str) -> str:
+def _rows(which: str, columns: str = "h.*, rated_ms") -> str:
     """Rows of the history in one pool, ?1, each with its place in rating order."""
-    return f"SELECT h.*, rated_ms FROM history AS h JOIN games ON games.position = h.game WHERE h.pool = ?1 AND {which}"
+    return f"SELECT {columns} FROM history AS h JOIN games ON games.position = h.game WHERE h.pool = ?1 AND {which}"
 
 
 # The plus keeps SQLite off the index by last game: the ranking is read in its order, and nothing is sorted.
@@ -125,7 +125,7 @@ def _last_row(condition: str) -> str:
     """
     return f"""
 WITH RECURSIVE halved(low, high) AS (
-  SELECT iif({condition}, n, 0), n FROM ({LAST_ROW})
+  SELECT iif({condition}, n, 0), n FROM ({_rows("player = ?2 ORDER BY n DESC LIMIT 1", "n, rated_ms, batch")})
   UNION ALL
   SELECT iif({condition}, h.n, low), iif({condition}, high, h.n - 1)
   FROM halved CROSS JOIN history AS h CROSS JOIN games

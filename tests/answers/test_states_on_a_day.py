@@ -87,6 +87,25 @@ def test_then_is_the_same_with_and_without_the_day_being_asked_for(make: Made) -
     assert "rating_after_period" not in summary
 
 
+def test_of_events_that_close_at_one_instant_each_is_explained_from_the_one_before(make: Made) -> None:
+    ledger = make("uschess", declared=(1645, 1500))
+    cups = ("Cup A", "Cup B", "Cup C")
+    ledger.append_many(
+        [
+            game_recorded(f"{cup[-1]}{number}", outcome=outcome, ended_at=f"2019-01-0{number}", tournament=cup)
+            for cup in cups
+            for number, outcome in enumerate((Outcome.WHITE, Outcome.BLACK, Outcome.DRAW), 3)
+        ]
+    )
+    ledger.append_many([tournament_closed("2019-02-15", tournament=cup) for cup in cups])
+    ledger.catch_up()
+    keys = {row["position"]: row["key"] for row in ledger.rows("games")}
+    for person in both(ledger):
+        for row in ledger.rows("history", "player = ?", (person.player,)):
+            told = as_row(explanations.explain(ledger, person, keys[row["game"]]))
+            assert (told["before"], told["after"]) == (row["rating_before"], row["rating"]), keys[row["game"]]
+
+
 # --- lists: in force, and after the period ----------------------------------------------------------------------
 
 
