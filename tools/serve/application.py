@@ -135,10 +135,7 @@ def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], A
         target = f"{request.scope['path']} {sorted(asked.items())}"
         try:
             work = partial(reader.answer, route, asked, target, tags, pack=pack)
-            answer = await _worked_out(reader, route, work)
-            if answer.position < least:
-                await news.until_recorded(least, PATIENCE)
-                answer = await _worked_out(reader, route, work)
+            answer = await _that_follows_from(least, reader, route, work, news)
         except TimeoutError:
             made = problems.problem(503, "others ask for much at present; ask again later")
             return _refused(reader, request, made)
@@ -152,6 +149,22 @@ def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], A
         return _sent(route, answer, reader.site, had, pack=pack)
 
     return endpoint
+
+
+async def _that_follows_from(
+    least: int, reader: Reader, route: Route, work: Callable[[], Answer], news: Feed
+) -> Answer:
+    """The answer once an entry is among what it follows from, or as it is when that takes too long."""
+    try:
+        answer = await _worked_out(reader, route, work)
+    except LedgerError:
+        if not least:  # what is not there yet may come with that entry
+            raise
+    else:
+        if answer.position >= least:
+            return answer
+    await news.until_recorded(least, PATIENCE)
+    return await _worked_out(reader, route, work)
 
 
 def _sent(route: Route, answer: Answer, site: Site, had: str, *, pack: bool) -> Response:
