@@ -51,6 +51,12 @@ def answer(text: str = "") -> None:
     _put(f"{_for_people(text)}\n")
 
 
+def answer_at_once(text: str) -> None:
+    """One line of an answer that somebody reads, be it through a pipe, while the command goes on."""
+    answer(text)
+    _flush()
+
+
 def answer_lines(text: str) -> None:
     """Several lines of an answer; what is foreign in them must be on one line already."""
     for line in text.split("\n"):

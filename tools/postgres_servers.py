@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,6 +51,14 @@ def installed() -> list[Programs]:
                 version = int(line.stdout.split()[2].partition(".")[0])
                 versions.setdefault(version, Programs(version, folder))
     return [versions[version] for version in sorted(versions) if version >= OLDEST]
+
+
+def signal_server(data: Path, number: signal.Signals) -> None:
+    """Send a signal to every process of the server of a folder: they all work in it. Only Linux tells of them."""
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (place / "cwd").readlink() == data:
+                os.kill(int(place.name), number)
 
 
 class Server:
@@ -106,6 +115,7 @@ class Server:
         if self.process is not None:
             self.process.kill()
             self.process.wait()
+            signal_server(self.folder / "data", signal.SIGKILL)  # what it started may still answer for a moment
 
 
 @contextmanager

@@ -78,11 +78,11 @@ MUTANTS = {
         "games one by one", "entries are lost",
     ),
     "synchronous=NORMAL of the people": (
-        "ledger/players/people.py", '"PRAGMA synchronous=FULL"', '"PRAGMA synchronous=NORMAL"', "games one by one",
-        "is None, and was",
+        "ledger/players/sqlite_people.py", '"PRAGMA synchronous=FULL"', '"PRAGMA synchronous=NORMAL"',
+        "games one by one", "is None, and was",
     ),
     "an erasure that is not flushed": (
-        "ledger/players/people.py", '"PRAGMA synchronous=FULL"', '"PRAGMA synchronous=OFF"', "erase",
+        "ledger/players/sqlite_people.py", '"PRAGMA synchronous=FULL"', '"PRAGMA synchronous=OFF"', "erase",
         "still holds what",
     ),
     "synchronous=OFF of the views": (

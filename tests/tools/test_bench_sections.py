@@ -106,8 +106,9 @@ NEED = {
     "evalica": {"elo-evalica"}, "riix": {"elo-riix", "scheme-agreement", "scheme-python"}, "chess": {"pgn"},
     "eventsourcing": {
         "stored", "append-many", "append-made", "append-put", "project", "project-each", "project-normal",
-        "correction-replay",
+        "correction-replay", "postgres-many",
     },
+    "psycopg_pool": {"postgres-many"},
 }  # fmt: skip
 
 

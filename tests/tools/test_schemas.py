@@ -71,6 +71,7 @@ PRINTED = {
     "explain": "explain DB ann GAME",
     "games": "games DB ann --all",
     "games-of-day": "games DB --on 2006-05",
+    "journal": "journal DB",
     "lists": "lists DB",
     "lists-of": "lists DB standard@2006-06-30",
     "log": "log DB",

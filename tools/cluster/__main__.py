@@ -6,7 +6,6 @@ on call would do.
 
 from __future__ import annotations
 
-import io
 import signal
 import sys
 import time
@@ -154,7 +153,7 @@ def watched(load: Load, keeper: Keeper, seconds: float | None) -> None:
         passed = int(time.monotonic() - begun)
         now = f"{fresh:,} in the last second" if since < 1 else f"nothing for {since:.0f} s"
         silence = f"longest silence {watch.silence:.1f} s"
-        output.answer(f"{passed:>5} s  {who}; {watch.entries:,} entries acknowledged, {now}; {silence}")
+        output.answer_at_once(f"{passed:>5} s  {who}; {watch.entries:,} entries acknowledged, {now}; {silence}")
 
 
 def judged(address: str, load: Load) -> int:
@@ -214,8 +213,6 @@ def command(seconds: int | None) -> None:
     Example:
       python -m tools.cluster --seconds 60
     """
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True)  # who reads through a pipe sees each line at once
     signal.signal(signal.SIGTERM, interrupted)
     signal.signal(signal.SIGHUP, interrupted)
     try:

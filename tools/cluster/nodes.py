@@ -25,7 +25,7 @@ from urllib.request import Request, urlopen
 
 from ledger.errors import StorageError
 
-from ..postgres_servers import as_other_user, free_ports, other_user
+from ..postgres_servers import as_other_user, free_ports, other_user, signal_server
 from . import guard as guard_script
 
 TTL = 20  # seconds until a leader that says nothing more is followed by another: the least that Patroni takes
@@ -141,43 +141,28 @@ class Node:
         except (OSError, ValueError):
             return {}
 
-    def server_processes(self) -> list[int]:
-        """The processes of its server: they all work in its folder."""
-        numbers = []
-        for place in Path("/proc").iterdir():
-            if place.name.isdigit():
-                with suppress(OSError):
-                    if (place / "cwd").readlink() == self.data:
-                        numbers.append(int(place.name))
-        return numbers
-
-    def _signal_server(self, number: signal.Signals) -> None:
-        for process in self.server_processes():
-            with suppress(ProcessLookupError):
-                os.kill(process, number)
-
     def kill_server(self) -> None:
         """Kill every process of the server at once; its Patroni stays, and starts it again or lets another one lead."""
-        self._signal_server(signal.SIGKILL)
+        signal_server(self.data, signal.SIGKILL)
 
     def kill(self) -> None:
         """Kill all of the node at once, as when a machine loses its power."""
         if self.process is not None:
             self.process.kill()
-            self._signal_server(signal.SIGKILL)
+            signal_server(self.data, signal.SIGKILL)
             self.process.wait()
             self.process = None
-        self._signal_server(signal.SIGKILL)
+        signal_server(self.data, signal.SIGKILL)
 
     def freeze(self) -> None:
         """Stop all of the node in the middle of what it does, as when a virtual machine is moved."""
         if self.process is not None:
             self.process.send_signal(signal.SIGSTOP)
-        self._signal_server(signal.SIGSTOP)
+        signal_server(self.data, signal.SIGSTOP)
 
     def wake(self) -> None:
         """Let it go on."""
-        self._signal_server(signal.SIGCONT)
+        signal_server(self.data, signal.SIGCONT)
         if self.process is not None:
             self.process.send_signal(signal.SIGCONT)
 

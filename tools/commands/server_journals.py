@@ -30,7 +30,7 @@ def journal(db_path: str, fmt: str | None) -> None:
     acknowledges, and who follows. "promise" is "quorum" where it waits for another server, "one server" where it
     does not, "file" where the journal is a file of this machine.
 
-    \\b
+    \b
     Example:
       rating-ledger journal club.db
       rating-ledger journal club.db -t
@@ -49,7 +49,7 @@ def follow(db_path: str, every: float, until: int | None) -> None:
     Nothing is folded in that could still be lost with a server: only what stands wherever the server waits for. Where
     the server is not reached, it is tried again, at longer and longer pauses of a minute at most.
 
-    \\b
+    \b
     Example:
       rating-ledger follow club.db
       rating-ledger follow club.db --until 1000000
