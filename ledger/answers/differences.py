@@ -10,6 +10,7 @@ written but the views of the first list's time, which are kept for the next ques
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Literal, NamedTuple
 
 import attrs
@@ -216,7 +217,10 @@ def _steps_between(
                 ratings[player] = after
 
     pool = ledger.pool(early.pool)
-    causes = list(_few_causes(ledger.journal, pool, early.at_ms, early.head, late.head))
+    causes = list(islice(_causes(ledger.journal, pool, early.at_ms, early.head, late.head), MOST_STEPS))
+    if len(causes) == MOST_STEPS:
+        # Each cause costs views brought forward: of the rest only what it did together is told.
+        causes.append((f"entries {causes[-1][1] + 1} to {late.head}", late.head))
     if causes:
         with replay(ledger, early.head, progress) as past:
             for cause, position in causes:
@@ -238,17 +242,8 @@ def _ratings(views: Views, name: str, players: list[int], ms: int) -> dict[int, 
 Cause = tuple[str, int]  # what may have changed a list, in words, and the last entry that belongs to it
 
 
-def _few_causes(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Iterator[Cause]:
-    """What may have changed the list of an instant, each by itself as long as they are few."""
-    for count, cause in enumerate(_causes(journal, pool, ms, head, until), 1):
-        yield cause
-        if count == MOST_STEPS:
-            # Each cause costs views brought forward: of the rest only what it did together is told.
-            yield f"entries {cause[1] + 1} to {until}", until
-            return
-
-
 def _causes(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Iterator[Cause]:
+    """What may have changed the list of an instant, each by itself."""
     for step in steps(journal, head, until):
         if step.proposal is not None:
             yield f"correction {step.proposal}", step.until
@@ -259,10 +254,7 @@ def _causes(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Ite
 
 
 def _of_games(journal: Journal, step: Step, pool: Pool, ms: int) -> Iterator[Cause]:
-    """Of games in a row those that may have changed the list, and what was added to games that were there.
-
-    A game that ended later does not, unless its tournament, which it may have moved, is rated whole.
-    """
+    """Of games in a row those that may have changed the list, and what was added to games that were there."""
     games: list[tuple[int, GameRecorded]] = []
     for entry in moving(journal, step.after, step.until):
         event = entry.read
@@ -270,6 +262,7 @@ def _of_games(journal: Journal, step: Step, pool: Pool, ms: int) -> Iterator[Cau
             yield from _in_a_row(games, ms)
             games = []
             yield f"entry {entry.position}: {event.key}", entry.position
+        # one that ended later does not change it, unless its tournament, which it may have moved, is rated whole
         elif event.pool == pool.name and (pool.by_event or instant_ms(event.ended_at) <= ms):
             games.append((entry.position, event))
     yield from _in_a_row(games, ms)

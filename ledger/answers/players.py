@@ -201,10 +201,7 @@ def _not_played(ledger: Ledger, person: Person, pool: Pool) -> tuple[str, Player
 def _spread(
     ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any]
 ) -> tuple[float | None, float | None]:
-    """Mean and standard deviation of the ratings after each game, points.
-
-    A game after which the scheme gave no rating does not count; where all are so, there is neither.
-    """
+    """Mean and standard deviation of the ratings after each game, points; None where no game gave one."""
     n, total, squares = last["n"], last["rating_sum"], last["rating_squares"]
     # Where everybody is listed each game gave a rating, and the sums stand in the player's last row.
     if not pool.lists_everybody:

@@ -86,14 +86,11 @@ def _players(journal: Journal, entries: list[dict[str, Any]]) -> list[frozenset[
 
 def _about(facts: Mapping[str, Any]) -> _About:
     """What facts name; of a proposal, what its changes do."""
-    parts = [facts, *(part for change in facts.get("changes", ()) for part in _parts(change))]
+    parts = [facts]
+    for change in facts.get("changes", ()):
+        parts += [change, *(change[name] for name in _WITHIN if change.get(name))]
     players = {part[name] for part in parts for name in _PLAYERS if isinstance(part.get(name), int)}
     return _About(frozenset(players), frozenset(key for part in parts for key in _keys(part)))
-
-
-def _parts(change: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield change
-    yield from (change[name] for name in _WITHIN if change.get(name))
 
 
 def _keys(part: Mapping[str, Any]) -> Iterator[str]:

@@ -174,7 +174,11 @@ def contradictory(
     results = {change.fact for change in changes if change.do is Verb.REPLACE and "outcome" in (change.facts or {})}
     for key, number in keys.items():
         fact = after.fact(key) if key.startswith("game:") else None
-        if fact is None or not _may_be(after, fact):
+        if fact is None:
+            continue
+        try:
+            after.event(fact)
+        except MalformedError:  # a field holds what it may not hold: of that the gate says something else
             continue
         for fields, message in ending_faults(fact.facts):
             stood = before.fact(key)
@@ -185,15 +189,6 @@ def contradictory(
             stood = before.fact(key)
             if stood and becomes_drawn_by_time(stood.facts.get("outcome"), *(fact.facts[name] for name in _RESULT)):
                 yield Refusal(number, RULE, f"{key!r} {_BY_TIME}")
-
-
-def _may_be(after: HypotheticalFacts, fact: Fact) -> bool:
-    """Whether each field holds a value that it may hold; of the others something else is said."""
-    try:
-        after.event(fact)
-    except MalformedError:
-        return False
-    return True
 
 
 def _same(fields: Sequence[str], first: Facts, second: Facts) -> bool:

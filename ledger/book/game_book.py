@@ -105,7 +105,11 @@ class Correcting:
         self._toggled = []
         self._book.unsettled.clear()
         if changes:
-            self._settle_facts(changes, fresh)
+            # each scheme that was ever put in, undone or not: views must not depend on when they were brought level
+            replacements = (change.facts or {} for change in changes if change.do is Verb.REPLACE)
+            fresh.adopted.extend(named(facts["scheme"]) for facts in replacements if "scheme" in facts)
+            of_facts = (change.fact for change in changes if change.fact is not None)
+            self._stand_again([key for key in dict.fromkeys(of_facts) if not key.startswith(_GAME)], fresh)
             games |= self._settle_persons(changes)
             self._decided.read_spans()
             if any(change.do in _OF_TOURNAMENTS for change in changes):
@@ -124,14 +128,6 @@ class Correcting:
     def is_needed(self) -> bool:
         """Whether anything was approved."""
         return self._decided.any_approved
-
-    def _settle_facts(self, changes: list[Change], fresh: Fresh) -> None:
-        # Each scheme that was ever put in, undone or not: the views must not depend on when they were brought level.
-        replacements = (change.facts or {} for change in changes if change.do is Verb.REPLACE)
-        fresh.adopted.extend(named(facts["scheme"]) for facts in replacements if "scheme" in facts)
-        of_facts = (change.fact for change in changes if change.fact is not None)
-        keys = [key for key in dict.fromkeys(of_facts) if not key.startswith(_GAME)]
-        self._stand_again(keys, fresh)
 
     def _stand_again(self, keys: Sequence[str], fresh: Fresh) -> None:
         """Let facts, but games, stand as the corrections in force say."""

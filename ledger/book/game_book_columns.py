@@ -20,7 +20,6 @@ from ledger.book.judging import Fresh, judged
 from ledger.book.kinds import UPDATE_BIRTH_YEAR, begin_anew
 from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
 from ledger.book.tables import with_derived
-from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts import codec_columns
 from ledger.facts.codec import decode
@@ -53,17 +52,6 @@ _TEXTS = {"key", "batch", "termination", "tournament", "round"}
 Insert = Callable[[str, "DataFrame"], None]  # runs a statement with question marks for each row
 
 
-def _schema(cls: type) -> dict[str, Any]:
-    """The facts of an event class, and what is read of the entry around them, as Polars types."""
-    kinds = {"integer": pl.Int64, "boolean": pl.Boolean, "string": pl.String}
-    fields = {
-        field.name: kinds[field.metadata["schema"].get("type", "string")]
-        for field in attrs.fields(cls)
-        if field.name != cls.KEY_FIELD  # type: ignore[attr-defined]
-    }
-    return {**fields, "key": pl.String, "position": pl.Int64}
-
-
 def _read(bodies: Sequence[bytes], cls: type) -> DataFrame:
     try:
         lines = [
@@ -71,7 +59,15 @@ def _read(bodies: Sequence[bytes], cls: type) -> DataFrame:
         ]  # the facts beside what follows them: an object in an object takes half as long again to read
     except ValueError as error:
         raise CorruptError("journal", 0, "entries cannot be read (no facts before a key); run 'audit'") from error
-    frame = pl.read_ndjson(io.BytesIO(b"\n".join(lines)), schema=_schema(cls))
+    kinds = {"integer": pl.Int64, "boolean": pl.Boolean, "string": pl.String}
+    facts = {
+        field.name: kinds[field.metadata["schema"].get("type", "string")]
+        for field in attrs.fields(cls)
+        if field.name != cls.KEY_FIELD  # type: ignore[attr-defined]
+    }
+    # stated, for Polars would guess from the first hundred rows and know no field that comes later
+    schema = {**facts, "key": pl.String, "position": pl.Int64}
+    frame = pl.read_ndjson(io.BytesIO(b"\n".join(lines)), schema=schema)
     if len(frame) != len(bodies):
         raise CorruptError("journal", 0, f"{len(bodies)} entries read as {len(frame)}; run 'audit'")
     return frame
@@ -124,19 +120,17 @@ def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:
         else:
             others.append(body)
     players, seeds, births, supplemented = (_read(by_class[cls], cls) if by_class[cls] else None for cls in _MANY)
+    recorded = None
+    if games:  # with the columns of their table that follow from their facts alone
+        recorded = with_derived(_read(games, GameRecorded)).with_columns(key=pl.col("key").str.slice(len("game:")))
     return Decoded(
-        _with_key(_read(games, GameRecorded)) if games else None,
+        recorded,
         players,
         None if seeds is None else _seeds(seeds),
         births,
         supplemented,
         others,
     )
-
-
-def _with_key(frame: DataFrame) -> DataFrame:
-    """Games with the columns of their table that follow from their facts alone."""
-    return with_derived(frame).with_columns(key=pl.col("key").str.slice(len("game:")))
 
 
 def _seeds(frame: DataFrame) -> DataFrame:
@@ -264,7 +258,13 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) 
         fresh.note(pool, start)
     by_event = [pool for pool in book.pools.values() if pool.by_event]
     if by_event:
-        _note_tournaments(book, by_event, frame)
+        # the places of games of one tournament depend on each other, those that do not count among them
+        names = {pool.pool: pool.name for pool in by_event}
+        of_tournaments = frame.filter(pl.col("pool").is_in(list(names)) & (pl.col("tournament") != ""))
+        ended = pl.col("ended_ms")
+        spans = of_tournaments.group_by("pool", "tournament").agg(ended.min().alias("first"), ended.max().alias("last"))
+        for number, tournament, first, last in spans.iter_rows():
+            book.played.note(names[number], tournament, first, last)
     return counting
 
 
@@ -288,13 +288,3 @@ def _note_concerned(book: GameBook, frame: DataFrame) -> None:
     concerned = pl.col("white").is_in(list(players)) | pl.col("black").is_in(list(players))
     meant = frame.filter(concerned | at) if tournaments else frame.filter(concerned)
     book.unsettled.update(meant["position"].to_list())
-
-
-def _note_tournaments(book: GameBook, pools: Sequence[Pool], frame: DataFrame) -> None:
-    """Tell the game book of which tournaments games were recorded whose places depend on each other."""
-    names = {pool.pool: pool.name for pool in pools}
-    of_tournaments = frame.filter(pl.col("pool").is_in(list(names)) & (pl.col("tournament") != ""))
-    ended = pl.col("ended_ms")
-    spans = of_tournaments.group_by("pool", "tournament").agg(ended.min().alias("first"), ended.max().alias("last"))
-    for pool, tournament, first, last in spans.iter_rows():
-        book.played.note(names[pool], tournament, first, last)

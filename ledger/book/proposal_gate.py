@@ -141,15 +141,13 @@ class ProposalGate:
         return refusals
 
     def _coming(self, changes: Sequence[Change], after: HypotheticalFacts) -> _Coming:
-        """The facts that would stand otherwise than now, so far as they can; games only where a closing asks for them.
-
-        What cannot be is said of it elsewhere.
-        """
+        """The facts that would stand otherwise, so far as they can; games only where a closing asks for them."""
         coming = _Coming({}, {}, set())
         keys = self._keys(changes)
         closes = any((key or "").startswith("tournament:") for key in (*keys, *(change.fact for change in changes)))
         for number, change in enumerate(changes, 1):
             if change.do is Verb.ADD and (closes or change.kind != GameRecorded.KIND):
+                # what cannot be is refused by the check of the fact itself, with its path; here it is left out
                 with suppress(MalformedError):
                     coming.note(number, codec.structure_event(change.kind, dict(change.facts or {})))
             elif change.do is Verb.ANNUL and change.entry is not None:

@@ -290,7 +290,11 @@ class Pool:
 
     def _whole(self, ended_ms: int, edition: Edition) -> Place:
         """The place of a game whose tournament is rated whole, or period by period where it is too long for that."""
-        era = self._rated_whole_in(self.era_at(ended_ms), edition)
+        era = self.era_at(ended_ms)
+        until = self._whole_until[era]
+        # One that was over too late for the last list before a change of scheme goes into the first list after it.
+        while era < until and _over(edition.last_ms, self._calendars[era]) > self._last_ms(era):
+            era = self.era_at(self._last_ms(era) + 1)
         calendar, last = self._calendars[era], self._last_ms(era)
         over = max(_over(min(edition.last_ms, last), calendar), self.eras[era].since_ms)
         number, began = periods.number(over, calendar, self.runs), edition.first_ms
@@ -303,16 +307,6 @@ class Pool:
         own_day = alone(ended_ms).first_ms
         listing = min(periods.listing(number, calendar, self.runs), last)
         return Place(listing, ALONE, None if began == own_day else began)
-
-    def _rated_whole_in(self, era: int, edition: Edition) -> int:
-        """The era in whose period a tournament was over of which a game ended in *era*.
-
-        One that was over too late for the last list before a change of scheme goes into the first list after it.
-        """
-        until = self._whole_until[era]
-        while era < until and _over(edition.last_ms, self._calendars[era]) > self._last_ms(era):
-            era = self.era_at(self._last_ms(era) + 1)
-        return era
 
     def _lists_between(self, began_ms: int, era: int, number: int) -> int:
         """How many lists came into force from an instant on before the one of a period of *era*."""

@@ -116,9 +116,14 @@ def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]
     decided = Decided(connection)
     for row in rows:
         stored = StoredRound._make(row)
-        if not _is_voided(connection, decided, pool.name, stored):
-            person = decisions.root(decided.merges, stored.player)
-            rounds.setdefault(stored.tournament, []).append(stored._replace(player=person))
+        # only then is it worth asking which changes are of the round alone
+        if decided.spans_of(0, 0, pool.name, stored.tournament):
+            subjects = [subject for (subject,) in connection.execute(_CORRECTED, (stored.position,))]
+            changes = [change for of_one in decided.acting(subjects).values() for change in of_one]
+            if annulled_by(decided, pool.name, stored, decisions.standing(changes)) is not None:
+                continue
+        person = decisions.root(decided.merges, stored.player)
+        rounds.setdefault(stored.tournament, []).append(stored._replace(player=person))
     return rounds
 
 
@@ -139,23 +144,11 @@ def annulled_by(decided: Decided, pool: str, stored: StoredRound, stands: decisi
     if stands.restored is not None:
         verdicts.append((stands.restored, None))
     for span in decided.spans_of(0, 0, pool, stored.tournament):
-        if _reaches(*decisions.span(span.change), stored):
+        first, last = decisions.span(span.change)
+        if first <= stored.last_ms and stored.edition_ms <= last:
             voids = span.change.do is Verb.ANNUL_TOURNAMENT
             verdicts.append(((span.position, span.number), span.proposal if voids else None))
     return max(verdicts)[1] if verdicts else None
-
-
-def _is_voided(connection: sqlite3.Connection, decided: Decided, pool: str, stored: StoredRound) -> bool:
-    """Whether a round that has a row is taken away with its tournament."""
-    if not decided.spans_of(0, 0, pool, stored.tournament):
-        return False
-    subjects = [subject for (subject,) in connection.execute(_CORRECTED, (stored.position,))]
-    changes = [change for of_one in decided.acting(subjects).values() for change in of_one]
-    return annulled_by(decided, pool, stored, decisions.standing(changes)) is not None
-
-
-def _reaches(first: int, last: int, stored: StoredRound) -> bool:
-    return first <= stored.last_ms and stored.edition_ms <= last
 
 
 _ENDS = (  # read where a round is told again under another day, which is seldom: no index is kept for it

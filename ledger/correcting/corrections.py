@@ -94,10 +94,6 @@ class ShownProposal:
         return "undone" if proposal.why_not is None else "without effect"
 
 
-def _number(key: str) -> int:
-    return int(key.removeprefix("proposal:").partition("@")[0])
-
-
 def _sent_by(person: str, sending: Sending) -> str:
     return f"{person}\n{sending.word}"
 
@@ -201,7 +197,8 @@ class Corrections:
         self.ledger.level()
         with self.ledger.tokens.noting(who, tried):
             receipts = self.ledger.record_judged(gate, who.name)
-        of_each = groupby(receipts, lambda receipt: _number(receipt.key))
+        # parts of one proposal follow each other: their keys are proposal:7@1, proposal:7@2
+        of_each = groupby(receipts, lambda receipt: int(receipt.key.removeprefix("proposal:").partition("@")[0]))
         return [Proposed(number, tuple(parts), alike[number]) for number, parts in of_each]
 
     def propose_batch(

@@ -167,15 +167,14 @@ def _ending_unknown(fact: Fact, outcome: str) -> dict[str, Any]:
 
 
 def _settings_in_full(fact: Fact, values: Mapping[str, Any]) -> dict[str, Any]:
-    """All settings of an adoption that goes to another scheme or has others now, and the versions that rate it now.
-
-    So a new default never rates it anew, and whoever cannot reproduce its numbers learns why.
-    """
+    """All settings of an adoption that goes to another scheme or has others now, and the versions that rate it now."""
     scheme = values.get("scheme", fact.facts["scheme"])
     if values.keys().isdisjoint({"scheme", "settings"}) or scheme not in schemes.available():
         return {}  # of a scheme that is none the gate speaks
     settings = values.get("settings", {})
     adoption = SchemeAdopted(pool=fact.facts["pool"], scheme=scheme, settings=settings)
+    # As an adoption is recorded: in full, so that a new default never rates it anew, and with the versions, so that
+    # whoever cannot reproduce its numbers learns why.
     whole = schemes.in_full(adoption)
     return {
         "settings": dict(whole.settings),

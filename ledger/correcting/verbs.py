@@ -311,11 +311,9 @@ class Verbs:
         )
 
     def _late_key(self, pool: str, players: tuple[int, int], facts: Sequence[str | None]) -> str:
-        """The key of a late game that was given none: of the players' identities, so that other ledgers give the same.
-
-        Earlier releases made it of their numbers, which differ between ledgers; a game that stands so keeps its key.
-        """
+        """The key of a late game that has none: of the players' identities, so that other ledgers give the same."""
         ledger = self.drafts.ledger
+        # Earlier releases made it of their numbers, which differ between ledgers; a game that stands so keeps its key.
         old = f"late:{_hash([pool, *players, *facts])[:16]}"
         if ledger.journal.find([f"game:{old}"]):
             return old

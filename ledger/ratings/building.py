@@ -389,14 +389,12 @@ class Build:
         writers: _Writers,
         progress: Progress,
     ) -> None:
-        """Fold the rest of the journal into the game book; what counts of it, and was folded before, goes into *games*.
-
-        A block with anything but players and games is written by the connection that the game book reads with, in one
-        transaction with the note that it was folded in.
-        """
+        """Fold the rest of the journal into the game book; all that counts, of before too, goes into *games*."""
         stale, committed = folded > 0, folded
         for bodies, block in mapped_ahead(decode_bodies, self._journal.read(folded, target)):
             fresh = Fresh()
+            # What is more than players and games changes rows that the game book reads: it is written by the book's
+            # own connection, in one transaction with the note that it was folded in.
             writer = writers.together() if block.reaches_back else writers.aside()
             counting = take_decoded(book, block, fresh, writer.insert, self._columns)
             views_file.note_schemes(connection, fresh.adopted)
@@ -440,11 +438,7 @@ class Build:
 
 
 class _Writers:
-    """Both ways into the file: the connection that all else goes by, and, for much, a process of its own.
-
-    One of them at a time. While the process has anything in hand the connection may not so much as read: SQLite would
-    let it wait a minute for a lock and then give up, or, with luck, not.
-    """
+    """Both ways into the file, one at a time: the connection of all else, and, for much, a process of its own."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, entries: int) -> None:
         """Say which file, and how much there is to write: a process of its own is for much."""
@@ -489,13 +483,10 @@ class _Writers:
             much = self._entries >= OWN_PROCESS_FROM
             self._aside = table_writer(self._path, self._connection) if much else self._own
         if isinstance(self._aside, OwnProcess):
-            self._connection.set_authorizer(_refused)
+            # While the process has anything in hand the connection may not so much as read: SQLite would let it wait
+            # a minute for a lock and then give up, or, with luck, not.
+            self._connection.set_authorizer(lambda *_: sqlite.sqlite3.SQLITE_DENY)
         return self._aside
-
-
-def _refused(*_: object) -> int:
-    """No statement is allowed."""
-    return sqlite.sqlite3.SQLITE_DENY
 
 
 def _by_pool(games: SortedRuns) -> Iterator[tuple[int, Iterator[DataFrame]]]:

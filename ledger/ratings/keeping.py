@@ -142,13 +142,11 @@ class AtHand:
         self._held |= {projector.name for projector in plan.kept}
 
     def _takes_over(self, projector: ReadModel, standing: str) -> bool:
-        """Whether a table that another version of the projector made is made anew.
-
-        The higher version is kept. Of one version with other settings the one that came last is: who has had the table
-        gives way, or two processes would make it anew by turns for ever.
-        """
+        """Whether a table that another version of the projector made is made anew."""
         version = version_of(standing)
         if version is None or version == projector.version:
+            # Of one version with other settings the one that came last is kept: who has had the table gives way, or
+            # two processes would make it anew by turns for ever.
             return projector.name not in self._held
         return version < projector.version
 

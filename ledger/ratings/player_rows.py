@@ -363,16 +363,13 @@ class PlayerRows:
         """
         if table.fold is HISTORY:
             rows = list(rows)
-            self._raise_bounds(rows)
+            # Who stands best at an instant is looked for among the highest bounds: none may be lower than a rating was.
+            highest: dict[int, float] = {}
+            for row in rows:
+                if row[_RATING] > highest.get(row[1], -inf):
+                    highest[row[1]] = row[_RATING]
+            self._connection.executemany(RAISE_BOUND, [(self._number, *bound) for bound in highest.items()])
         self._connection.executemany((self._replace if replacing else self._insert)[table.name], rows)
-
-    def _raise_bounds(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Keep the bounds of players no lower than the ratings in these rows of the history."""
-        highest: dict[int, float] = {}
-        for row in rows:
-            if row[_RATING] > highest.get(row[1], -inf):
-                highest[row[1]] = row[_RATING]
-        self._connection.executemany(RAISE_BOUND, [(self._number, *bound) for bound in highest.items()])
 
     def is_filled(self, table: SideTable) -> bool:
         """Whether a table has rows of the pool."""

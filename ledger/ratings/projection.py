@@ -203,7 +203,12 @@ class PoolProjection:
         rated = 0
         with collector_paused():
             for block, more in _with_more(blocks):
-                rated += self._update(block, walk, more=more)
+                # compiled where there are many; once many have been met, states stay in arrays until the end
+                cols = FEW if len(block) < engine.COMPILE_FROM and walk.states.cols is FEW else MANY
+                walk.states.hold_as(cols)
+                games = as_games(cols, block, walk.checkpoint, self.pool, self.facts)
+                for part, follows in parts(games):
+                    rated += self._update_part(cols, part, walk, more=more or follows)
         self._rows.drop_after(walk.surplus)
         self._rows.write_current(walk.current.values())
         gone = concerned - walk.met
@@ -214,13 +219,6 @@ class PoolProjection:
             self._rows.drop_after(bases)
             self._rows.restore_current(bases)
         return rated
-
-    def _update(self, block: list[tuple[Any, ...]], walk: Walk, *, more: bool) -> int:
-        """Re-rate what is touched of one block; returns how many games."""
-        cols = FEW if len(block) < engine.COMPILE_FROM and walk.states.cols is FEW else MANY
-        walk.states.hold_as(cols)
-        games = as_games(cols, block, walk.checkpoint, self.pool, self.facts)
-        return sum(self._update_part(cols, part, walk, more=more or follows) for part, follows in parts(games))
 
     def _update_part(self, cols: Columns, games: Games, walk: Walk, *, more: bool) -> int:
         """Re-rate what is touched of a part of a block; returns how many games."""

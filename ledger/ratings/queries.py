@@ -117,12 +117,10 @@ ROW = _rows("player = ?2 AND n = ?3")
 
 
 def _last_row(condition: str) -> str:
-    """The last row of a player (?2) whose game holds a condition on its place in rating order, which no later one does.
-
-    A player's games are numbered in rating order: where the last one does not hold it, the others are halved again and
-    again, for a walk back from the last one takes as long as there are games since. CROSS JOIN: the planner would turn
-    it round.
-    """
+    """The last row of a player (?2) whose game holds a condition on its place in rating order."""
+    # A player's games are numbered in rating order: where the last one does not hold it, the others are halved again
+    # and again, for a walk back from the last one takes as long as there are games since. CROSS JOIN: the planner
+    # would turn it round.
     return f"""
 WITH RECURSIVE halved(low, high) AS (
   SELECT iif({condition}, n, 0), n FROM ({_rows("player = ?2 ORDER BY n DESC LIMIT 1", "n, rated_ms, batch")})

@@ -649,13 +649,11 @@ def _entries(connection: sqlite3.Connection, sought: Sought) -> Iterator[int]:
 
 
 def _days(sought: Sought) -> Iterable[tuple[int, int, int, int, str]]:
-    """White, Black, the first and the last end that a game of that day may have in the book, and the day.
-
-    A supplement may have made the end more exact, or earlier by some hours where it was reckoned; or the day is that of
-    the beginning, and the end may be any later one or be known to the year alone.
-    """
+    """White, Black, the first and the last end that a game of that day may have in the book, and the day."""
     for white, black, day in sought.days:
         try:
+            # A supplement may have made the end more exact, or earlier by some hours where it was reckoned; or the day
+            # is that of the beginning, and the end may be any later one or be known to the year alone.
             yield white, black, instant_ms(day[:4]) - DAY_MS, instant_end_ms(day) + DAY_MS, day
         except MalformedError:  # no game of the journal has that day; it is told where the game is judged
             continue

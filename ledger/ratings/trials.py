@@ -72,8 +72,6 @@ def trial(views: Views, at_most: float | None = None, *, apart: bool = False) ->
 def _within(connection: sqlite3.Connection, seconds: float | None) -> Iterator[None]:
     """Give up what is done over a connection after so many seconds; None: never.
 
-    SQLite asks between its own steps, so that a long calculation beside it is given up at its next statement.
-
     Raises:
         TooLongError: it was given up.
     """
@@ -88,6 +86,7 @@ def _within(connection: sqlite3.Connection, seconds: float | None) -> Iterator[N
         is_over = is_over or time.monotonic() > until
         return is_over
 
+    # SQLite asks between its own steps, so that a long calculation beside it is given up at its next statement.
     connection.set_progress_handler(look, _STEPS)
     try:
         yield

@@ -494,13 +494,11 @@ class Views:
         return not self._is_built_sooner(self.at_hand.plan(self.connection), views_file.position(self.connection))
 
     def _is_built_sooner(self, plan: Plan, done: int) -> bool:
-        """True when building all of the views aside takes less time than going on with those that stand.
-
-        A table that is made late asks the games of each player one by one, where a build has them in order: of a
-        million games one table costs 0.8 of building everything, so two or more are built with the rest.
-        """
+        """True when building all of the views aside takes less time than going on with those that stand."""
         if _is_far_behind(done, self.journal.size()):
             return True
+        # A table that is made late asks the games of each player one by one, where a build has them in order: of a
+        # million games one table costs 0.8 of building everything, so two or more are built with the rest.
         # a build here would lose the tables that only other processes can fold
         return done >= BUILD_FROM and not plan.others and sum(isinstance(made, Projector) for made in plan.make) > 1
 

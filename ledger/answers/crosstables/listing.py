@@ -155,13 +155,11 @@ def _pairs(telling: Mapping[str, Editions], sought: TournamentSearch) -> list[tu
 
 
 def _late(connection: sqlite3.Connection, pool: Pool, sought: TournamentSearch) -> dict[str, Editions] | None:
-    """The editions from a day on, or the latest so many at least, now or of a day; None where it is not of these.
-
-    They are found by the latest games. An edition that began at some instant has games since then alone, so that none
-    is missed; one that goes on from a day need have no game before another day.
-    """
+    """The editions from a day on, or the latest so many at least, now or of a day; None where it is not of these."""
     if sought.text is not None:
         return None
+    # The latest games tell which. An edition that began at some instant has games since then alone, so that none is
+    # missed; one that goes on from a day need have no game before another day.
     if sought.since is not None:
         since = instant_ms(sought.since)
         earliest = event_games.end_before(connection, pool, LATE_AT_MOST, EVER)

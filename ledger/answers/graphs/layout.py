@@ -165,14 +165,12 @@ def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> Graph
 
 
 def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> list[Label]:
-    """A month's label stands in its middle, that of several months or years in the middle of them.
-
-    A group of months that the ends of the axis cut has one where there is room for it.
-    """
+    """A month's label stands in its middle, that of several months or years in the middle of them."""
     begin = first - first % every if every > 1 else first
     labels = []
     for month in range(begin, last, every):
         begins, ends = max(month, first), min(month + every, last)
+        # A group that an end of the axis cuts to less than two thirds has no room for its words, unless it is alone.
         if (ends - begins) * 3 < every * 2 and last - first > every:
             continue
         middle = (_ms(begins) + _ms(ends)) / 2

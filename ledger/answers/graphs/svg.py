@@ -140,17 +140,13 @@ def _now(page: Page, layout: GraphLayout, look: Look) -> list[str]:
         return []
     y = layout.scale.y(rating)
     words = f"Rating now {wording.points(rating)}{', provisional' if page.player.provisional_now else ''}"
-    drawn = _rect("bar fill-now", layout.now, y, NOW_WIDTH, fill_of("now", look))
+    drawn = _box("bar fill-now", _n(layout.now - NOW_WIDTH / 2), y, _n(NOW_WIDTH), fill_of("now", look))
     return [
         f'<g role="listitem" data-rating-now="{rating!r}"><g tabindex="0" role="img" aria-label="{in_markup(words)}">'
         f"<title>{in_markup(words)}</title>{drawn}</g></g>",
         _text(layout.now, y - 7, wording.points(rating), "strong middle now-words"),
         _text(layout.now, _AXIS_WORDS, "now", "strong middle now-words"),
     ]
-
-
-def _rect(kind: str, middle: float, y: float, width: float, fill: str) -> str:
-    return _box(kind, _n(middle - width / 2), y, _n(width), fill)
 
 
 def _box(kind: str, left: str, y: float, width: str, fill: str) -> str:
