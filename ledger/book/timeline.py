@@ -59,6 +59,7 @@ class Era:
 
     def standings(self, white: int, black: int, tournament: str | None) -> tuple[int, int]:
         """The standings of both sides as the scheme's ``refuse`` sees them in a game of a tournament."""
+        # ChessWorld's playing FAQ: guests play unrated, but in guest tournaments and with Welcomers.
         if STANDING_GUEST in {white, black} and tournament and self.scheme.welcomes(tournament, self.numbers):
             return STANDING_WELCOMER, STANDING_WELCOMER
         return white, black
@@ -214,6 +215,7 @@ class Pool:
     @cached_property
     def _whole_until(self) -> tuple[int, ...]:
         """By era, the last one of those on end with it that rate tournaments whole; itself where the next cuts them."""
+        # from the end: an era that is followed by another of its kind reaches as far as that one does
         until = list(range(len(self.eras)))
         for era in reversed(range(len(until) - 1)):
             after = self.era_at(self._last_ms(era) + 1)
@@ -243,6 +245,7 @@ class Pool:
         by_end: dict[int, Edition] = {}
         # by last era of those on end that rate tournaments whole, when the first begins
         begins: dict[int, int] = {}
+        # Eras on end that rate tournaments whole share the editions: a tournament may cross from one to the next.
         for era, until in enumerate(self._whole_until):
             if self._calendars[era].by_event:
                 begins.setdefault(until, self.eras[era].since_ms)
@@ -283,6 +286,7 @@ class Pool:
             for edition in opened:
                 if edition.first_ms <= ended_ms <= edition.last_ms:
                     return edition.last_ms
+            # a closing behind the beginning of another edition is that one's
             if closed is not None and not any(ended_ms < edition.first_ms <= closed for edition in opened):
                 return closed
         # an edition that nobody closed: what was played of it in one month
@@ -298,6 +302,7 @@ class Pool:
         calendar, last = self._calendars[era], self._last_ms(era)
         over = max(_over(min(edition.last_ms, last), calendar), self.eras[era].since_ms)
         number, began = periods.number(over, calendar, self.runs), edition.first_ms
+        # Its ratings would be asked for long after the lists that a state keeps: each game goes where it ended.
         if edition.days > calendar.longest or self._lists_between(began, era, number) > LISTS_KEPT:
             era = self.era_at(ended_ms)
             calendar, last = self._calendars[era], self._last_ms(era)
@@ -379,6 +384,7 @@ class Pool:
         a newcomer over further changes until the next game.
         """
         state, newcomer = held.state, None
+        # One change after the other: a map of ratings is stated from one scheme to the next, not over several.
         for to in range(held.era + 1, era + 1):
             state, begun = self._over(to, state, held.games, who)
             newcomer = newcomer if begun is None else begun
@@ -391,8 +397,10 @@ class Pool:
         old, new = self.eras[to - 1], self.eras[to]
         if new.carry is Carry.KEEP and same_terms(old, new):
             return state, None
+        # a deviation that grows with time is carried as it stood in the old scheme's last millisecond
         state = scheme.at_time(old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1))
         newcomer = who(new.since_ms)
+        # who has no rating yet has nothing that could be carried or converted
         if new.carry is Carry.RESTART or not old.scheme.listed(state, 0, old.numbers):
             return new.scheme.begin(newcomer, new.numbers), newcomer
         rated = dict(zip(old.scheme.state, state, strict=True))
@@ -505,6 +513,7 @@ def editions(ends: Sequence[int], gap_days: Gap, announced: Announced = NOTHING)
             later = [begin for begin, _ in opened if begin > last]
             if place + 1 < len(clusters):
                 later.append(clusters[place + 1][1][0])
+            # a closing that comes after another edition began is not of this one
             if closing is not None and all(closing < begin for begin in later):
                 last = closing
             edition = Edition(first - first % DAY_MS, last)  # noqa: PLW2901

@@ -233,6 +233,7 @@ class PoolProjection:
         own = [int(player in walk.own) for player in numbers]
         rated = self._rate(cols, games, dense, places, walk, more=more)
         running = [walk.states.kept(number, places) for number in range(len(self._rows.tables))]
+        # A changed rating reaches many whose own games are the same: their rows of facts are not folded again.
         only = None if all(own) else cols.small(own)
         folded = side_rows.fold_all(cols, self.pool, self._rows, rated, running, only)
         spans = side_rows.spans(cols, rated)
@@ -242,6 +243,7 @@ class PoolProjection:
         if more:
             for number, (table, reached) in enumerate(zip(self._rows.tables, folded.running, strict=True)):
                 walk.states.keep(number, places, cols.known(reached, _starts(table.fold)))
+            # a preview notes them here; where rows are written there is nothing to do
             self._rows.stand_again(standing)
             walk.leave(standing)
         return len(affected)
@@ -290,6 +292,7 @@ class PoolProjection:
         counts = dict.fromkeys(players, 0)
         counts.update((player, before) for player, (_, before) in stored.items())
         counts.update(again)
+        # Those passed over since the start, or since the player stood again, are games before this one.
         for player in (*again, *(player for player, (n, before) in stored.items() if before < n)):
             counts[player] += walk.skipped.get(player, 0)
         return counts
@@ -299,6 +302,7 @@ class PoolProjection:
         without_games = [player for player, n in counts.items() if not n]
         first_ms: dict[int, int] = {}
         if without_games:  # their first games are among these
+            # games come in rating order: the first that names a player is the player's first
             for white, black, ms in zip(*cols.lists([games.white, games.black, games.ended_ms]), strict=True):
                 first_ms.setdefault(white, ms)
                 first_ms.setdefault(black, ms)
@@ -313,6 +317,7 @@ class PoolProjection:
         kept = [cols.floats(())] * len(self._rows.tables)
         for number in self._rows.tables_of_states:
             fold = self._rows.tables[number].fold
+            # one row of the answer holds the states of all these tables, one behind the other
             first, last = last, last + len(fold.state)
             states = cols.known(cols.rows(flat, None, width, slice(first, last)), _starts(fold))
             anew = [value for newcomer in newcomers.values() for value in begun(fold, newcomer.seed)]
@@ -330,6 +335,7 @@ class PoolProjection:
         """The scheme's state of each row, as wide as the widest, out of all fields of the pool."""
         fields = self._rows.state_fields
         takes = [[fields.index(name) for name in era.scheme.state] for era in self.pool.eras]
+        # one scheme since the beginning: the row is its state
         if takes == [list(range(len(fields)))]:
             return flat
         states: list[float] = []
@@ -370,6 +376,7 @@ class PoolProjection:
         """Rate games; what their players hold then is noted in *walk* where another game may follow."""
         players, white, black = dense
         base = cols.take(walk.states.n, places)
+        # the loops count up in place, and the numbers before are asked for afterwards
         counts = base[:] if cols is FEW else base.copy()
 
         def rate_era(era: int, first: int, last: int) -> engine.SideRatings:
@@ -392,6 +399,7 @@ class PoolProjection:
         """Rate the games of one era of players, given with their places and their numbers of games."""
         rated_by, (white, black), (players, places, counts) = self.pool.eras[era], sides, who
         scheme, width, are_all = rated_by.scheme, len(rated_by.scheme.state), len(self.pool.eras) == 1
+        # Of several eras each is told of its own players alone: the others' states are another scheme's.
         here = cols.small(range(len(counts))) if are_all else cols.dense(white, black)[0]
         at = cols.take(places, here)
         state = first_state = self._brought(cols, era, cols.lists([cols.take(players, here)])[0], at, states)
@@ -400,6 +408,7 @@ class PoolProjection:
             cols.put_rows(state, here, width, first_state)
         games_in = rateable_games(self.pool, cols, era, white, black, games)
         kept = engine.rate(cols, scheme, rated_by.numbers, games_in, state, counts)
+        # nobody asks again after the last era of the last part: in live use that is nearly always
         if more or era + 1 < len(self.pool.eras):
             cols.put_rows(states.scheme, at, states.width, cols.rows(state, here, width), width)
             cols.put_rows(states.era, at, 1, cols.small([era] * len(at)))
@@ -427,6 +436,7 @@ class PoolProjection:
                 if era_before == NOBODY:
                     rows += rated_by.scheme.begin(states.newcomers[player], rated_by.numbers)
                     continue
+                # as wide as that scheme's: what stands behind it in the row is padding
                 length = len(self.pool.eras[era_before].scheme.state)
                 first = place * states.width
                 before = Held(era_before, tuple(fields[first : first + length]), counts[place])

@@ -125,6 +125,7 @@ def as_games(
     columns: list[Sequence[Any]] = [*zip(*rows, strict=True)] if rows else [()] * (5 + len(facts))
     game, players, place = (cols.ints(column) for column in columns[:3])
     batch = columns[3:4] if not pool.by_game else ()
+    # Five whole numbers come as two (``PACKED`` says why), and are taken apart a column at a time.
     position, points = cols.halves(game, 2 * POINTS_BITS)
     (white, black), (half_points, loser) = cols.halves(players, PLAYER_BITS), cols.halves(points, POINTS_BITS)
     return Games(
@@ -133,6 +134,7 @@ def as_games(
         cols.small(black),
         cols.small(half_points),
         cols.small(loser),
+        # a pool that rates by game orders by the end itself, which is read once
         cols.ints(columns[4]) if batch else place,
         place,
         cols.small(_begins(pool, columns[2], *batch)),
@@ -148,6 +150,7 @@ def _begins(pool: Pool, rated_ms: Sequence[int], batch: Sequence[str] = ()) -> S
     before: tuple[Any, Any] = (None, None)
     begins = []
     for place in zip(rated_ms, batch, strict=True):
+        # in an era that rates by game two games that end at one instant are two batches all the same
         begins.append(1 if place != before or pool.rates_alone(place[0]) else 0)
         before = place
     return begins
@@ -157,6 +160,7 @@ def as_facts(cols: Columns, names: Sequence[str], columns: Sequence[Sequence[Any
     """Columns of the game book by name: texts, but for the order of rounds and the beginnings of tournaments."""
     facts = {}
     for name, column in zip(names, columns, strict=True):
+        # no NULL fits into an array of whole numbers: what stands for it is earlier than any day
         if name == BEGAN:
             facts[name] = cols.ints([OWN_DAY if ms is None else ms for ms in column])
         else:
@@ -194,12 +198,15 @@ def rated_by_era(
         kept = rate_era(era, first, last)
         fields = pool.eras[era].scheme.state
         history = {name: cols.field(kept.history, i, len(fields)) for i, name in enumerate(fields)}
+        # Each scheme has fields of its own: of the games of another one they are unknown, not zero.
         scheme_state = joined(cols, scheme_state, history, 2 * first, 2 * (last - first))
+        # The first era is taken as it is, for most pools have one alone and joining copies every column.
         n = kept.n if first == 0 else cols.joined(n, kept.n)
         before = kept.before if first == 0 else cols.joined(before, kept.before)
         expected = kept.expected if first == 0 else cols.joined(expected, kept.expected)
         eras = cols.joined(eras, cols.small([era] * (last - first)))
     for name in pool.state_fields:
+        # the tables have a column for the fields of every era, also of one in which none of these games lies
         scheme_state.setdefault(name, cols.unknown(2 * len(games.white)))
     owner = cols.interleave(white, black)
     order, starts = cols.slots(owner, cols.ranks(n, owner, base), len(players))
@@ -248,12 +255,14 @@ def sides_of(cols: Columns, pool: Pool, rated: Rated, asked_names: Set[str]) -> 
         "opponent": cols.take(rated.player_column, cols.take(rated.owner, other)),
         "opponent_n": cols.take(rated.n, other),
         "colour": colour,
+        # The book tells both from White's side: what White did not get Black did; who lost on time is 1 White, 2 Black.
         "half_points": cols.choose(colour, half_points, cols.minus(2, half_points)),
         "lost_on_time": cols.choose(colour, cols.equal(time_loss, 1), cols.equal(time_loss, 2)),
         "rating": cols.take(rated.scheme_state["rating"], places),
         "rating_before": cols.take(rated.before, places),
         "expected_score": cols.take(rated.expected, places),
     }
+    # The rest only where some table takes it: each column is as long as all sides of a block.
     if "opponent_rating" in asked_names:
         sides["opponent_rating"] = cols.take(rated.scheme_state["rating"], other)
     if "opponent_rating_before" in asked_names:
@@ -268,6 +277,7 @@ def sides_of(cols: Columns, pool: Pool, rated: Rated, asked_names: Set[str]) -> 
 
 def restarts(cols: Columns, pool: Pool, eras: Column) -> Column:
     """By side, the place of the last era up to the side's own with which everybody began anew; 0 for none."""
+    # as nearly everywhere: nobody ever began anew
     if pool.restarts[-1] == 0:
         return cols.zeros(len(eras))
     return cols.take(cols.small(pool.restarts), eras)
@@ -315,6 +325,7 @@ def rateable(
         return engine.Rateable(white, black, score, day)
     starts = cols.where(begins)
     places = [*cols.lists([starts])[0], len(white)]
+    # an open run counts as closed with its last game, which is the last of its batch in rating order
     whens = [pool.when(era, int(rated_ms[first]), int(ended_ms[last - 1])) for first, last in pairwise(places)]
     return engine.Rateable(
         white,
@@ -348,6 +359,7 @@ def rateable_games(pool: Pool, cols: Columns, era: int, white: Column, black: Co
 def _began(pool: Pool, cols: Columns, era: int, columns: tuple[Column, Column, Column, Column]) -> Column:
     """When each game's tournament began; nothing where the era does not rate tournaments whole."""
     scheme = pool.eras[era].scheme
+    # a scheme that asks and rates no tournaments whole takes the day on which the batch closed: the engine fills it in
     if scheme.in_force is None or not scheme.calendar(pool.eras[era].numbers).by_event:
         return ()
     return cols.floats(beginnings(*cols.lists(columns)))
@@ -370,9 +382,11 @@ def beginnings(
     days: list[float] = []
     places: dict[tuple[float, Any], int] = {}
     for game, (end, begin, name, first) in enumerate(zip(ended_ms, began_ms, tournament, begins, strict=True)):
+        # Tournaments are told apart within a batch alone: those of another one may have the same numbers again.
         if first:
             places.clear()
         day = end // DAY_MS if begin == OWN_DAY else begin / DAY_MS
+        # a game without a tournament is one by itself, so that its own place is its name
         place = places.setdefault((day, name) if name else (-1.0, game), len(places))
         days.append(day + place * APART)
     return days

@@ -107,6 +107,7 @@ class Stood:
         """The key of each row as one number, then the other columns."""
         if not self.rows:
             return [cols.ints(()), *([cols.floats(())] * len(self.table.values))]
+        # player and number as one: a column of single numbers is compared and sorted at once
         player, n, *values = zip(*self.rows, strict=True)
         unknown = [float("nan")]
         return [
@@ -129,6 +130,7 @@ def stood(
         stored: by player, how many rows there are of games; beyond them nothing stands.
         own: by span, 1 where the player's own games are others now: rows of facts of anybody else stand; None for all.
     """
+    # A span that begins behind the stored rows is of new games alone: no query for it.
     asked = [span for span in spans if span[1] <= stored[span[0]]]
     of_own = (
         asked
@@ -140,7 +142,9 @@ def stood(
         if not table.is_whole:
             spans_asked = of_own if table.is_of_facts else asked
             by_table[number] = Stood(
-                table, rows.in_spans(table, spans_asked) if spans_asked and rows.is_filled(table) else ()
+                # what is rare may have no row yet in the whole pool: one look says so
+                table,
+                rows.in_spans(table, spans_asked) if spans_asked and rows.is_filled(table) else (),
             )
     return by_table
 
@@ -232,6 +236,7 @@ def fold_all(
     """
     sides = sides_of(cols, pool, rated, rows.wanted)
     sides["player"] = cols.take(rated.player_column, sides["owner"])
+    # A table of facts alone (results, colours) says of everybody else what it said: those rows stand.
     chosen = None if own is None else cols.where(cols.take(own, sides["owner"]))
     if "listed" in rows.wanted:
         sides["listed"] = listed_sides(cols, pool, rated, cols.small(range(rated.starts[-1])))
@@ -241,6 +246,7 @@ def fold_all(
             there, begun = _in_tournaments(cols, rows, table, sides, rated)
             folds.tournaments[table.name], folds.begun[number] = there, begun
             folds.kept.append(fold(cols, table.fold, cols.small(there.run), there.sides, begun))
+            # what a player brings along is of several tournaments: the rows keep it
             folds.running.append(cols.floats(()))
             continue
         folded = _folded(cols, table, sides, state, chosen if table.is_of_facts else None)
@@ -257,6 +263,7 @@ def _folded(
     """Fold the sides at the *chosen* places, or all, by player."""
     if chosen is None:
         return fold(cols, table.fold, sides["owner"], sides, state)
+    # sides have two dozen columns, of which a fold takes a few
     there = {name: cols.take(sides[name], chosen) for name in {"owner", *table.fold.takes}}
     folded = fold(cols, table.fold, there["owner"], there, state)
     return folded._replace(places=chosen if folded.places is None else cols.take(chosen, folded.places))
@@ -287,6 +294,7 @@ def write(
         names = [*table.fold.key[1:], *table.fold.stores]
         stored = [kept.of_rows(cols, column) for column in (*(sides[name] for name in names), *further)]
         columns = [*stored, *kept.columns]
+        # A table with a row for each game has its rows replaced by number; one without must lose those that are gone.
         if stands is not None and not table.is_whole:
             columns = to_write(cols, rows, stands[number], columns)
         if len(columns[0]):
@@ -357,6 +365,7 @@ def fold(cols: Columns, projector: Projector, run: Column, sides: Mapping[str, C
         loop = compiled(loop)
         # A build has some whole numbers in fewer bits than an update; the step would be compiled anew for each width.
         taken = tuple(column if column.dtype == np.float64 else column.astype(np.int64) for column in taken)
+    # what the sides began with is told beside what they reached (``Folded``)
     reached = state[:] if cols is FEW else state.copy()
     out, changed = cols.room(len(run) * width), cols.zeros(len(run) if sparse else 0)
     arguments = (run, taken, reached, out)

@@ -66,6 +66,7 @@ class WalkStates:
         self.n, self.era, self.scheme = cols.zeros(0), cols.zeros(0), cols.room(0)
         self.newcomers: dict[int, Newcomer] = {}
         self.facts_known: set[int] = set()
+        # A player may be in several tournaments at once: such folds go on from the rows, nothing is brought along.
         self._widths = [0 if table.by_tournament else len(table.fold.state) for table in tables]
         self._kept: list[Column] = [cols.room(0) for _ in tables]
         self._stood: list[Column] = [cols.room(0) for _ in tables]
@@ -75,6 +76,7 @@ class WalkStates:
 
     def hold_as(self, cols: Columns) -> None:
         """Hold the columns as arrays from now on, where they were lists."""
+        # Never back: the arrays are there, and a short block after long ones is no reason to take them apart.
         if self.cols is FEW and cols is MANY:
             self.n, self.era, self.scheme = cols.small(self.n), cols.small(self.era), cols.floats(self.scheme)
             self._kept, self._stood = ([cols.floats(flat) for flat in flats] for flats in (self._kept, self._stood))
@@ -105,6 +107,7 @@ class WalkStates:
         for table, flat in enumerate(met.kept):
             if len(flat):
                 self.keep(table, at, flat)
+        # What the rows say and what was reckoned are the same until a re-rated game tells them apart.
         for table in self._compared:
             self.note_stood(table, at, met.kept[table])
 
@@ -144,6 +147,7 @@ class WalkStates:
         self.scheme = cols.joined(self.scheme, cols.unknown(more * self.width))
         for flats in (self._kept, self._stood):
             for table, width in enumerate(self._widths):
+                # what stood is compared in few tables, and would take as much room as all states again
                 if flats is self._kept or table in self._compared:
                     flats[table] = cols.joined(flats[table], cols.unknown(more * width))
 
@@ -241,11 +245,13 @@ class Walk:
 def parts(games: Games) -> Iterator[tuple[Games, bool]]:
     """Games in whole batches, in parts, and whether another part follows; new games alone are one part."""
     length, first = len(games.white), 0
+    # Nobody can stand again where nothing stood: a long import is not cut.
     if all(games.fresh):
         yield games, False
         return
     while first < length:
         last = min(first + STRIDE, length)
+        # a batch is rated together or not at all
         while last < length and not games.begins[last]:
             last += 1
         yield games if last - first == length else games.part(first, last), last < length
@@ -273,6 +279,7 @@ def standing_again(
     asked = {
         player: (place, last)
         for place, (player, _, last) in enumerate(part.spans)
+        # beyond the stored rows nothing stands, and whose own games are others has no n-th game to compare
         if last <= walk.stored.get(player, 0) and player not in walk.own
     }
     for number, table in enumerate(rows.tables):
@@ -281,6 +288,7 @@ def standing_again(
     asked = {player: asked[player] for player in asked if not walk.apart.get(player)}
     for number, table in enumerate(rows.tables):
         if asked and table.is_asked_by_state and table.fold.state:
+            # only who is still asked about: each table leaves fewer
             places = cols.small([place for place, _ in asked.values()])
             reached = cols.rows(folded.running[number], places, len(table.fold.state))
             before = walk.states.stood(number, cols.take(part.places, places))
@@ -331,6 +339,7 @@ def _with_the_same_rows(
 
 def _of_history(cols: Columns, rated: Rated, places: Sequence[int], fields: Sequence[str]) -> list[list[Any]]:
     """The position of the last game of the players at places, and fields of the scheme's state after it."""
+    # sides stand by player: the one before the next player's first is the player's last
     sides = cols.take(rated.order, cols.small([rated.starts[place + 1] - 1 for place in places]))
     game = cols.take(rated.games.position, cols.sides(sides)[0])
     return cols.lists([game, *(cols.take(rated.scheme_state[name], sides) for name in fields)])
@@ -355,11 +364,13 @@ def _set_apart(cols: Columns, rows: PlayerRows, walk: Walk, number: int, folded:
     stood = {(row[0], row[2]): row[len(row) - width :] for row in stands.rows}
     for run in {**places, **stood}:
         player, tournament = run
+        # whose own games are others is re-rated to the end: nothing is compared
         if player in walk.own:
             continue
         states = walk.apart.setdefault(player, {})
         key = table.name, tournament
         begun, after = (tuple(flat[places[run]]) for flat in (before_flat, after_flat))
+        # no row stood in these games: what the rows said before them still holds
         before = stood[run] if run in stood else states.get(key, begun)
         if before == after:
             states.pop(key, None)
@@ -369,4 +380,5 @@ def _set_apart(cols: Columns, rows: PlayerRows, walk: Walk, number: int, folded:
 
 def _with_nulls(column: list[Any]) -> list[Any]:
     """None for NaN, as the tables have it."""
+    # NaN is not equal to itself, so that a state without a value would never stand again
     return [None if value != value else value for value in column]  # noqa: PLR0124  # NaN
