@@ -250,6 +250,7 @@ def calculate(
         meant, own = {**meant, "k": f"{own.k_factor:g}"}, attrs.evolve(own, k_factor=None)
     numbers = scheme.numbers_from(meant)
     ms = instant_end_ms(on)
+    # A pool of one era says when the period closes in which games of that day are rated.
     era = Era(BEGINNING, "", scheme, numbers, meant, Carry.KEEP, (), 1)
     pool = Pool(1, "calculator", (era,))
     closing = pool.place(ms, None).rated_ms

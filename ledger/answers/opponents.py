@@ -194,6 +194,7 @@ def by_strength(
     def band(game: PlayedGame) -> str:
         if game.rating is None or game.opponent_rating is None:
             return UNKNOWN
+        # half up, as people round; Python's own rounding takes halves to the even number
         above = floor(game.opponent_rating - game.rating + 0.5)
         return next(name for least, name in _BANDS if above >= least)
 
@@ -272,6 +273,7 @@ def _played(ledger: Ledger, person: Person, pool: str | None, at: str | None) ->
     return [
         game._replace(
             rating=states.after_game(row).rating,
+            # the opponent's row does not say its place in rating order, which is that of the same game
             opponent_rating=states.after_game({**other, "rated_ms": row["rated_ms"]}).rating,
         )
         for game, row, other in zip(played, own, opposite, strict=True)
@@ -313,6 +315,7 @@ def _block(ratings: Sequence[float]) -> dict[str, float | None]:
     """Maximum, minimum, mean and standard deviation of ratings, points; None where there is none."""
     if not ratings:
         return dict.fromkeys(("max", "min", "mean", "sd"))
+    # Sums without loss, and squares of differences: ratings lie close together far from zero.
     mean = fsum(ratings) / len(ratings)
     sd = sqrt(fsum((rating - mean) ** 2 for rating in ratings) / len(ratings))
     return {"max": max(ratings), "min": min(ratings), "mean": mean, "sd": sd}

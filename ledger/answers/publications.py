@@ -325,6 +325,7 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
 
 def _first_of_last(ledger: Ledger, pool: Pool, last: int) -> int:
     """A place in rating order from which on the pool has so many runs at least, or all of them."""
+    # where games are rated one by one each is a batch of its own: so many batches are no number of runs
     if last >= EVERY_ROW or any(era.scheme.rhythm is Rhythm.GAME for era in pool.eras):
         return BEGINNING
     row = queries.first_row(ledger.views.connection, queries.LAST_BATCHES, (pool.pool, last))

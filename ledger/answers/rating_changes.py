@@ -401,6 +401,7 @@ def _before_later_games(connection: sqlite3.Connection, player: Player, position
         position: how many entries were known.
     """
     pool = next(pool for pool in stored_pools(connection) if pool.name == player.pool)
+    # elsewhere what a player stood at is not what the row of the last game says
     is_plain = pool.by_game and len(pool.eras) == 1 and pool.eras[0].scheme.at is as_it_stands
     if not is_plain or queries.first_row(connection, queries.ANY_LATE, (pool.pool, position)) is not None:
         return None

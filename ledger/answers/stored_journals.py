@@ -48,9 +48,13 @@ def journal_told(ledger: Ledger) -> JournalTold:
     head = journal.head()
     journal.fence()
     where: dict[str, Any] = {
-        "place": str(ledger.path), "promise": "file", "server": None, "version": None, "waits_for": None,
+        "place": str(ledger.path),
+        "promise": "file",
+        "server": None,
+        "version": None,
+        "waits_for": None,
         "followers": [],
-    }  # fmt: skip
+    }
     if isinstance(journal, PostgresJournal):
         with postgres.storage_errors(journal.path):
             row = journal.connection().execute(_SERVER.encode()).fetchone()

@@ -298,8 +298,16 @@ class Judging:
         editions = editions_of(self._connection, asked) if any(pool.by_event for pool in by_number.values()) else {}
         if len(rows) > FEW_JUDGED:
             names = [
-                "pool", "ended_ms", "outcome", "termination", "half_moves", "rated", "white", "black", "tournament",
-            ]  # fmt: skip
+                "pool",
+                "ended_ms",
+                "outcome",
+                "termination",
+                "half_moves",
+                "rated",
+                "white",
+                "black",
+                "tournament",
+            ]
             columns = dict(zip(names, zip(*((row[1], *row[6:14]) for row in rows), strict=True), strict=True))
             texts = {"outcome", "termination", "tournament"}
             schema = {name: pl.String if name in texts else pl.Int64 for name in names}

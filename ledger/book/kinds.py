@@ -72,6 +72,7 @@ def stand(book: Parts, position: int, before: Event | None, now: Event | None, f
     fact = now if before is None else before
     kind = None if fact is None else KINDS.get(type(fact))
     if kind is not None and not (before is not None and kind.stays(fact)):
+        # The row of before goes even where it comes back alike: what it reached is judged again in any case.
         rows = [] if before is None else kind.take_out(book, position, fact)
         if now is not None:
             rows = [*rows, kind.put(book, position, now, fresh)]
@@ -187,6 +188,7 @@ class _Games(Kind):
             book.played.note(pool.name, fact.tournament, ms, ms)
         book.connection.execute(tables.INSERT_GAME, [row[name] for name in tables.GAME_COLUMNS])
         note_moves(book, position, fact.text)
+        # A decision may speak of games that are told later: all of a player between two days, those of a merged number.
         if book.decided.concerns(fact.white, fact.black, fact.pool, fact.tournament):
             book.unsettled.add(position)
         if row["reason"] is None:
@@ -211,6 +213,7 @@ class _Adoptions(Kind):
 
     def row(self, book: Parts, position: int, fact: SchemeAdopted) -> Row:
         if fact.pool not in book.pools:
+            # Its number is its place in journal order, so that every build gives the same rows.
             pool = Pool(len(book.pools) + 1, fact.pool, (era_of(position, fact),))
             add_pool(book.connection, pool, position)
             book.pools[fact.pool] = pool
@@ -249,6 +252,7 @@ class _Runs(Kind):
         pool = book.pools[stood.fact.pool]
         runs = book.connection.execute(_RUNS, (pool.pool,))
         book.pools[pool.name] = attrs.evolve(pool, runs=tuple(ms for (ms,) in runs))
+        # from the earlier of the two instants, where a run was moved: what lies between them waits for another one
         if pool.by_runs and stood.rows:
             book.count_again(pool.name, min(row["as_of_ms"] for row in stood.rows))
 
@@ -395,6 +399,8 @@ class _Policies(Kind):
         return {**attrs.asdict(row), "settings": settings}
 
     def stays(self, fact: PolicySet) -> bool:
+        # Four eyes are never put on or off backwards (design, 8): decisions stand as they were allowed when they were
+        # made.
         return fact.policy in POLICIES and POLICIES[fact.policy].is_by_position
 
 
@@ -561,6 +567,7 @@ class Parts:
             pool = self.pools[name]
             tables.index_tournaments(self.connection)
             announced = tournament in pool.closed or tournament in pool.opened
+            # What was told of one edition bounds the next: with an announcement all games of the name are looked at.
             span = (BEGINNING, OPEN) if announced else (first - pool.reach_ms, last + pool.reach_ms)
             where = "pool = ?1 AND tournament = ?2 AND ended_ms BETWEEN ?3 AND ?4"
             self.judging.again(where, (pool.pool, tournament, *span), fresh)

@@ -58,6 +58,7 @@ class Setting(NamedTuple):
 
     def takes(self, value: object) -> bool:
         """Whether a value may be given."""
+        # to Python True is a whole number, too
         if isinstance(self.default, bool):
             return type(value) is bool
         return type(value) is int and 0 <= value <= MOST_POINTS
@@ -80,6 +81,7 @@ class Policy(NamedTuple):
 
     def setting(self, name: str) -> Setting | None:
         """What it takes under a name; None where it takes nothing."""
+        # without ASCII digits of every script would do
         is_other = self.further is not None and re.fullmatch(NAME_PATTERN, name, re.ASCII) is not None
         return self.settings.get(name, self.further if is_other else None)
 
@@ -253,6 +255,7 @@ def settings_in(name: str, row: PolicyRow | None) -> dict[str, Value]:
         taken, value = policy.setting(setting), said.get(setting)
         if taken is None:  # a name that no read model can have
             continue
+        # what this version cannot take was written by another one: the default holds, as where nothing was said
         values[setting] = value if isinstance(value, int) and taken.takes(value) else taken.default
     return values
 

@@ -159,6 +159,7 @@ class Roster:
 
     def change(self, player: int, ms: int, at: str, position: int, standing: str, declared: int | None) -> None:
         """Note a change from *ms* on; of two that begin together (``2020``, ``2020-01-01``) the more precise holds."""
+        # Not by the whole row: a declared rating may be None, which no number can be compared with.
         entry = (ms, at, position, STANDING_CODE[standing], declared)
         self.changes[player] = sorted([*self.changes.get(player, []), entry], key=lambda row: row[:3])
 
@@ -239,6 +240,7 @@ class Roster:
         return row[1] if row[1] is not None and row[1] > 0 else None
 
     def _declared_at(self, player: int, ms: int, rating: int | None) -> int | None:
+        # a change of standing alone takes no declared rating back
         for since, _, _, _, later in self.changes.get(player, ()):
             if since <= ms and later is not None:
                 rating = later
@@ -257,6 +259,7 @@ class Roster:
 
         In order of their numbers, read as they are asked for: a list that was taken in may name a million.
         """
+        # Rows of one player follow each other by instant: the last one is in force.
         waiting: tuple[int, Listed, Newcomer] | None = None
         for row in self._connection.execute(_IN_ORDER, (pool, ms)):
             current = self._seeded(ms, *row)
@@ -298,6 +301,7 @@ class Roster:
         At an earlier instant, what it may know of a player who has no rated game by then.
         """
         who = self.anew(pool, player, first_ms)
+        # what a player states, or a list says, goes before what a source shows beside a game
         if who.has_rating:
             return who
         shown = self.shown(pool, player, first_ms)

@@ -196,8 +196,12 @@ WORD_HELP: Mapping[str, str] = {
     "half_points": "What an allotted bye brings, half points, where that is not 2.",
 }  # fmt: skip
 _CHOICES: Mapping[str, type[StrEnum]] = {
-    "termination": Termination, "which": Which, "carry": Carry, "format": Format, "brings": Brings,
-}  # fmt: skip
+    "termination": Termination,
+    "which": Which,
+    "carry": Carry,
+    "format": Format,
+    "brings": Brings,
+}
 RESULTS = ("1-0", "1/2-1/2", "0-1", "*")
 # Beside the result. Who played is for somebody to decide, and moves are no field of a correction.
 FIELDS_OF_GAME = (
@@ -249,10 +253,12 @@ class Verbs:
         filled = {name: word for name, word in words.items() if word or name == "to"}
         needed = (*taken.needed, *taken.options)
         problems = [f"{verb} needs {name}" for name in needed if name not in filled]
+        # A batch has a column for each word of any verb: an empty cell says nothing.
         stray = [name for name, word in filled.items() if word and name not in {*needed, *taken.allowed}]
         problems += [f"{verb} takes no {name}" for name in stray]
         if problems:
             raise MalformedError(problems)
+        # the name is one of the table above: nothing else of this class can be asked for so
         read: Callable[[Words], Change] = getattr(self, f"_{verb.replace('-', '_')}")
         return read(filled)
 
@@ -283,6 +289,7 @@ class Verbs:
         facts = self.drafts.fact(key).facts
         outcome = _outcome(words["to"]) if words.get("to") else _MIRRORED[Outcome(facts["outcome"])]
         exchanged = {"white": "black", "black": "white", "white_rating": "black_rating", "black_rating": "white_rating"}
+        # a proposal holds what it changes: two equal ratings are no change
         fields = {name: facts.get(other) for name, other in exchanged.items() if facts.get(name) != facts.get(other)}
         if outcome != facts["outcome"]:
             fields["outcome"] = outcome.value
@@ -319,6 +326,8 @@ class Verbs:
             return old
         persons = ledger.people.by_number(players)
         identities = [persons[player].identity or player if player in persons else player for player in players]
+        # Names could be tried against a plain hash of who met whom: the key is made under the ledger's secret (design,
+        # 9).
         plain = f"late:{_hash([pool, *identities, *facts])[:24]}"
         return MadeKeys(ledger.journal, ledger.names.file.secret).keys([plain], ledger.journal.find)[0]
 
@@ -468,6 +477,7 @@ def conversion_in(maps: Sequence[str]) -> tuple[ConversionRange, ...] | None:
 
 
 def _hash(facts: Sequence[str | int | None]) -> str:
+    # JSON keeps the parts apart, and 1 from "1"
     return sha256(json.dumps(facts).encode()).hexdigest()
 
 
@@ -645,6 +655,7 @@ def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]
 def at_lines(rows: Sequence[Row], refusals: Sequence[Refusal]) -> list[Fault]:
     """What the gate refuses, by the lines of the file."""
     return [
+        # what is said of the whole proposal, number 0, has no line of its own
         Fault(rows[refusal.number - 1].line if refusal.number else 1, f"{refusal.rule}: {refusal.message}")
         for refusal in refusals
     ]

@@ -151,6 +151,7 @@ class Change:
         problems += [f"{self.do} takes no {name}" for name in sorted(names - {*taken.needed, *taken.allowed})]
         if self.do is Verb.REPLACE and not problems:
             expects, facts = dict(self.expects or {}), dict(self.facts or {})
+            # a proposal is stale where something else stands than it expects, so that nothing is replaced unseen
             if expects.keys() != facts.keys():
                 problems.append(f"replace expects and gives the same fields, got {sorted(expects)} and {sorted(facts)}")
         if problems:

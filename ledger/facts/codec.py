@@ -46,6 +46,7 @@ RECORDED_AT_LENGTH = 24
 
 def _without(fields: frozenset[str], facts: dict[str, Any]) -> dict[str, Any]:
     """The facts of an older kind as they stand; it has none of the fields that came later."""
+    # No release ever wrote such bytes: read as the new kind, they would be a second spelling of one fact.
     if late := sorted(fields & facts.keys()):
         raise ValueError(f"no field {late[0]!r} in this kind")
     return facts
@@ -125,6 +126,7 @@ def _converter() -> cattrs.Converter:
         return kind(value)
 
     def is_optional(kind: Any) -> bool:
+        # ``A | None`` and ``Optional[A]`` are of two classes
         return get_origin(kind) in {Union, types.UnionType} and type(None) in get_args(kind)
 
     def is_mapping(kind: Any) -> bool:
@@ -132,6 +134,7 @@ def _converter() -> cattrs.Converter:
 
     def present(value: Any, kind: Any) -> Any:
         if value is None:
+            # a fact with the field left out would have a second spelling
             raise ValueError("null is not written: leave the field out")
         inner = next(part for part in get_args(kind) if part is not type(None))
         return converter.structure(value, inner)
@@ -374,8 +377,10 @@ def decode(body: bytes) -> Entry:
 
 def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
     if isinstance(value, str):
+        # UTF-8 has no bytes for them
         if any("\ud800" <= character <= "\udfff" for character in value):
             problems.append(f"text must not hold lone surrogates, got {value!r} @ {path}")
+        # two spellings of a name that nobody can tell apart would be two facts
         elif not unicodedata.is_normalized("NFC", value):
             problems.append(f"text must be in Unicode form NFC, got {value!r} @ {path}")
     elif isinstance(value, int):
@@ -384,6 +389,7 @@ def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
             problems.append(f"whole numbers must stay below 2^53, got {value} @ {path}")
     elif isinstance(value, Mapping):
         for key, item in value.items():
+            # RFC 8785 sorts keys by UTF-16, orjson by UTF-8: of ASCII both give one order.
             if not (isinstance(key, str) and key.isascii()):
                 problems.append(f"keys must be ASCII text, got {key!r} @ {path}")
             _check_canonical(item, f"{path}.{key}", problems)

@@ -123,6 +123,7 @@ def round_order(text: str | None) -> int:
     if match is None:
         return 0
     major, minor, third = (int(part or 0) for part in match.groups())
+    # eighteen digits at most, which 64 bits hold
     return major * 10**12 + minor * 10**6 + third
 
 
@@ -174,6 +175,7 @@ class TreeHead:
         Raises:
             ValueError: it is not a size and 64 hexadecimal digits.
         """
+        # no more digits than 64 bits hold
         match = re.fullmatch(r"(0|[1-9]\d{0,17}) ([0-9a-f]{64})", line.strip(), re.ASCII)
         if match is None:
             raise ValueError(f"expected 'SIZE ROOT' with 64 hexadecimal digits, got {line.strip()!r}")

@@ -42,6 +42,7 @@ def _plain(limit: int) -> Check:
 
 def _whole(high: int, low: int = 0) -> Check:
     expected = f"a whole number from {low} to {high}"
+    # by its very type: to ``isinstance`` True is a whole number, too
     return lambda value: None if type(value) is int and low <= value <= high else expected
 
 

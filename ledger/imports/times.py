@@ -232,9 +232,8 @@ def _understood(part: str) -> tuple[str, dict[str, int]]:
     for form, pattern in _FORMS:
         if match := pattern.fullmatch(part):
             numbers = {name: text for name, text in match.groupdict().items() if text is not None}
-            if any(
-                len(text) > 4 for text in numbers.values()
-            ):  # no control has so many minutes: something else is meant
+            # no control has so many minutes: something else is meant
+            if any(len(text) > 4 for text in numbers.values()):
                 break
             return form, {name: int(text) for name, text in numbers.items()}
     raise ValueError("is not understood")

@@ -130,7 +130,7 @@ class AtHand:
                     mend.append(projector)
             elif standing is None or self._takes_over(projector, standing):
                 make.append(projector)
-            else:
+            else:  # another version's: who has that one keeps it level
                 continue
             kept.append(projector)
         here = {projector.name for projector in kept}
@@ -256,6 +256,7 @@ def refuse_left_behind(
 # Each is told once a fold, after all corrections have taken effect: how it stood before the fold, and how it stands.
 
 _COLUMNS = ("position", "pool", "key", *FACTS)
+# A voided game stands no more, and neither does one between two numbers of one person.
 _STAND = f"SELECT {', '.join(_COLUMNS)} FROM games WHERE voided_by IS NULL AND white <> black AND "
 _NEW = f"{_STAND} position > ? AND position <= ? ORDER BY position"
 _SOME = f"{_STAND} position IN (SELECT value FROM json_each(?))"
@@ -310,6 +311,7 @@ def _new(book: Parts, kinds: set[type[Event]], after: int, until: int) -> Iterat
     if others := kinds - {GameRecorded}:
         for body in listing.chosen(book.journal, after, until, listing.marks(others)):
             entry = codec.decode(body)
+            # while nothing was ever approved each fact stands as it was told, and nothing need be looked up
             stands = book.standing(entry.event) if book.decided.any_approved else entry.event
             if stands is not None:
                 yield _Fact(entry.position, None, stands)
@@ -337,6 +339,7 @@ def _games_restood(book: Parts, after: int, stood: Mapping[int, Mapping[str, Any
         row = stood[position]
         is_none = row["voided_by"] is not None or row["white"] == row["black"]
         before = None if is_none else _game(row, names[row["pool"]])
+        # a game that was only judged again has the same facts: nobody is told
         if before != standing.get(position):
             yield _Fact(position, before, standing.get(position))
 

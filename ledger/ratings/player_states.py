@@ -198,6 +198,7 @@ class PlayerStates:
             has_rating = who.seed is not None or (who.has_rating and self._plays(player))
             return PlayerState(player, era, self._pool.at_time(number, entered, ms), None, has_rating)
         state, begun = self._taken_along(row, number)
+        # at the very instant of its batch the row says the state itself
         if row["rated_ms"] < ms:
             state = self._pool.at_time(number, state, ms)
         return PlayerState(player, era, state, row, begun is None or begun.has_rating)
@@ -220,6 +221,7 @@ class PlayerStates:
     def _rated_at(self, ms: int) -> Iterator[PlayerState]:
         """The same with those whose accounts are closed."""
         from_shown = self._pool.eras[self._pool.era_at(ms)].from_shown
+        # Before the first game a past gives a rating, too; where shown ratings count anybody may have one.
         without_row = set(self._roster.with_past(self._pool.pool))
         if without_row or from_shown:
             players = queries.dictionaries(self._connection, queries.PLAYERS, (self._pool.pool,))

@@ -82,9 +82,17 @@ SIDE_COLUMNS: Mapping[str, SideColumn] = {
 }
 
 # What may be otherwise after other people's games are, though the player's own are as before.
-FOLLOW_RATINGS = frozenset({
-    "opponent_n", "rating", "opponent_rating", "rating_before", "opponent_rating_before", "expected_score", "listed",
-})  # fmt: skip
+FOLLOW_RATINGS = frozenset(
+    {
+        "opponent_n",
+        "rating",
+        "opponent_rating",
+        "rating_before",
+        "opponent_rating_before",
+        "expected_score",
+        "listed",
+    }
+)
 
 
 class Largest(NamedTuple):

@@ -200,6 +200,7 @@ def fold_in(views: Views, journal: Journal, entries: Sequence[Entry], read_model
     projections = PoolProjections(book, read_models, rows_of)
     again = {}
     for number, start_ms in sorted(fresh.start_ms.items()):
+        # one pool at a time, so that the games rated again are counted by pool
         only = Fresh({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
         games = projections.update(only, seen)
         again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
@@ -220,6 +221,7 @@ class _WatchedRows(PlayerRows):
         super().write(table, self._noted(rows) if table.fold is HISTORY else rows, replacing=replacing)
 
     def _noted(self, rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+        # On the way to the table: the rows of a long history are made as they are written, never all at once.
         for row in rows:
             self.players.add(row[1])
             yield row

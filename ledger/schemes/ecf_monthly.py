@@ -349,8 +349,17 @@ SCHEME = Scheme(
     settings=Settings,
     numbers=Numbers,
     state=(
-        "rating", "results", "status", "nominal", "birth_year", "pool_games", "pool_score", "pool_opponents", "played",
-        "month", *(f"month_{slot}_games" for slot in range(YEAR)),
+        "rating",
+        "results",
+        "status",
+        "nominal",
+        "birth_year",
+        "pool_games",
+        "pool_score",
+        "pool_opponents",
+        "played",
+        "month",
+        *(f"month_{slot}_games" for slot in range(YEAR)),
     ),
     enter=enter,
     seeded=seeded,
@@ -364,4 +373,4 @@ SCHEME = Scheme(
     carry=carry,
     provisional=provisional,
     listed=listed,
-)  # fmt: skip
+)
