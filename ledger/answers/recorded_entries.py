@@ -78,8 +78,12 @@ def _players(journal: Journal, entries: list[dict[str, Any]]) -> list[frozenset[
         keys = sorted(frozenset[str]().union(*(each.keys for each in abouts)))
         if not keys:
             break
-        found = {key: _about(orjson.loads(stored.body)["facts"]) for key, stored in journal.find(keys).items()}
-        abouts = [_followed(each, found, before) for each, before in zip(abouts, seen, strict=True)]
+        by_key = {key: _about(orjson.loads(stored.body)["facts"]) for key, stored in journal.find(keys).items()}
+        for place, (about, before) in enumerate(zip(abouts, seen, strict=True)):
+            meant = [by_key[key] for key in about.keys if key in by_key]
+            players = about.players.union(*(each.players for each in meant))
+            # what those are about in turn is asked next, but nothing twice: two facts may name each other
+            abouts[place] = _About(players, frozenset[str]().union(*(each.keys for each in meant)) - before)
         seen = [before | each.keys for before, each in zip(seen, abouts, strict=True)]
     return [each.players for each in abouts]
 
@@ -104,10 +108,3 @@ def _keys(part: Mapping[str, Any]) -> Iterator[str]:
             yield proposal_key(number)
         elif part.get("part") == 1:  # the others are of the same correction, which is decided as one
             yield from (proposal_key(number, place) for place in range(2, part["parts"] + 1))
-
-
-def _followed(about: _About, found: Mapping[str, _About], seen: frozenset[str]) -> _About:
-    """With the players of the entries that are meant, too; and what these are about in turn."""
-    meant = [found[key] for key in about.keys if key in found]
-    players = about.players.union(*(each.players for each in meant))
-    return _About(players, frozenset[str]().union(*(each.keys for each in meant)) - seen)

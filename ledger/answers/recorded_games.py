@@ -225,7 +225,12 @@ def game_log(ledger: Ledger, game: str) -> list[LoggedEntry]:
             case CorrectionProposed.KIND:
                 return f"proposal {facts['proposal']}: {words[facts['proposal']]}"
             case CorrectionDecided.KIND:
-                return _decided(facts["proposal"], facts["decision"], states[facts["proposal"]].state)
+                decision, state = facts["decision"], states[facts["proposal"]].state
+                if decision != Decision.APPROVED or state == decision:
+                    return f"proposal {facts['proposal']} {decision}"
+                # what has become of an approval since: undone; or it broke four eyes and never acted
+                since = f" {decision} ({state} by now)" if state == "undone" else f": {state}"
+                return f"proposal {facts['proposal']}{since}"
             case kind:
                 return str(kind)
 
@@ -240,10 +245,3 @@ def game_log(ledger: Ledger, game: str) -> list[LoggedEntry]:
         )
         for entry in entries
     ]
-
-
-def _decided(proposal: int, decision: str, state: str) -> str:
-    """The decision, and what has become of it since."""
-    if decision != Decision.APPROVED or state == decision:
-        return f"proposal {proposal} {decision}"
-    return f"proposal {proposal} {decision} ({state} by now)" if state == "undone" else f"proposal {proposal}: {state}"

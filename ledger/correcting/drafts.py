@@ -117,6 +117,7 @@ class Drafts:
     def declare(self, player: int, rating: int, since: str) -> Change:
         """A player declares a rating, points, from an instant on; the standing stays."""
         self.ledger.level()
+        # the event tells rating and standing together: who declares the one must not change the other
         standing = Standing(recording.standing_at(self.ledger.views.connection, player, instant_ms(since)))
         return self.add(PlayerChanged(player=player, effective_at=since, standing=standing, declared_rating=rating))
 

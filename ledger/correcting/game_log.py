@@ -115,6 +115,7 @@ def _concerns_it(entry: JournalEntry, concerning: Mapping[int, list[Change]]) ->
 
 def _concerning(connection: sqlite3.Connection, key: str, position: int) -> list[_Concern]:
     by_key = _concerns(connection, _ABOUT, [f"game:{key}"])
+    # A decision on many games meant what each was at its time: a later correction may have moved it elsewhere.
     facts = _ever(connection, position, by_key)
     merges = _concerns(connection, _MERGES)
     concerning = [*by_key, *_merging(merges, facts["white"] | facts["black"])]
@@ -130,6 +131,7 @@ def _concerning(connection: sqlite3.Connection, key: str, position: int) -> list
     # who undoes one of them, and who undoes that
     while waiting:
         undoing = _concerns(connection, _ABOUT, [f"proposal:{number}" for number in sorted(waiting)])
+        # each once: an undo may be undone, and that again
         fresh = [concern for concern in undoing if concern not in concerning]
         concerning += fresh
         waiting = {concern.proposal for concern in fresh}

@@ -153,6 +153,7 @@ class Previews:
             with trials.trial(self.ledger.views, others_wait) as views:
                 tried, preview = self._what_comes(views, wanted, now_ms)
         except TooLongError:
+            # too long to keep others waiting for the lock: on a copy it may take its time
             with trials.trial(self.ledger.views, at_most, apart=True) as views:
                 tried, preview = self._what_comes(views, wanted, now_ms)
         impact = self._impact(tried, preview, began)
@@ -256,6 +257,7 @@ class Previews:
         return _Tried(number, seen, 0, changes, _further(seen, named))
 
     def _gate(self, views: Views) -> ProposalGate:
+        # No further than the views know: what somebody records meanwhile is none of this trial's.
         journal = ScratchJournal(self.ledger.journal, views.position())
         return ProposalGate(views.connection, journal, self.ledger.now_ms(), self.ledger.standing)
 

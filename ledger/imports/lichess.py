@@ -166,12 +166,14 @@ def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
         termination=_STATUS[status],
         half_moves=half_moves,
         started_at=instant_text(created),
+        # no game ends before it began, and all else that is told of such a game is right
         ended_at=instant_text(max(created, _instant(members, "lastMoveAt", created))),
         tournament=next((f"lichess:{event}" for event in events if event and _TOURNAMENT_ID.fullmatch(event)), None),
         round=None,
         rated=optional_field(members, "rated", bool, default=True),
         white_rating=_rating(players["white"]),
         black_rating=_rating(players["black"]),
+        # a class that the server may add some day names no pool of ours: it is as if none were told
         speed=speed if speed in SPEEDS else None,
         variant=variant,
         text=text,

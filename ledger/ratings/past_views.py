@@ -68,17 +68,15 @@ class _KnownViews(Views):
     def make(self, progress: Progress) -> None:
         """Build them unless they stand, and open them before anybody can delete them."""
         with self._alone():
-            if not self._stands():
+            try:
+                stands = self.is_level()
+            except LedgerError:  # of another journal, or damaged
+                stands = False
+            if not stands:
                 self.close()
                 self._discard_build()
                 self._build(progress, self.journal.size())
             assert self.connection
-
-    def _stands(self) -> bool:
-        try:
-            return self.is_level()
-        except LedgerError:  # of another journal, or damaged
-            return False
 
     def delete(self) -> None:
         """Delete them, unless somebody builds them; who has them open keeps them until the end."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from math import inf, nextafter
 from pathlib import Path
@@ -285,10 +285,7 @@ def are_rated_alike(connection: sqlite3.Connection) -> bool:
     Raises:
         CorruptError: the history, or a projector's table, has other columns than it was made with.
     """
-    return _rated_alike(connection, _made_by(connection))
-
-
-def _rated_alike(connection: sqlite3.Connection, stored: Mapping[str, str]) -> bool:
+    stored = _made_by(connection)
     if stored.get(_ARITHMETIC[0]) != _ARITHMETIC[1] or stored.get(HISTORY.name) != HISTORY.identity:
         return False
     by_schemes = {name.removeprefix(_SCHEME): stored[name] for name in stored if name.startswith(_SCHEME)}
@@ -444,25 +441,20 @@ def put_in_place(built: Path, target: Path) -> None:
 
 def _copied(source: sqlite3.Connection, target: Path) -> bool:
     """Copy into standing views in one transaction; False where they are too damaged to take it."""
-    try:
-        with sqlite.storage_errors(target, REBUILD), closing(sqlite.connect(target)) as destination:
-            source.backup(destination, progress=_patience(target))
-            # The copy brings the header of the build with it, which was made in rollback mode.
-            destination.execute("PRAGMA journal_mode=WAL")
-    except CorruptError:
-        return False
-    return True
-
-
-def _patience(target: Path) -> Callable[[int, int, int], None]:
-    """``backup`` tries for ever to get the write lock; after a while this ends it."""
     deadline = time.monotonic() + sqlite.BUSY_SECONDS
 
-    # The driver calls it with all three.
+    # ``backup`` tries for ever to get the write lock; after a while this ends it. The driver calls it with all three.
     def check(status: int, remaining: int, pages: int) -> None:  # noqa: ARG001
         if status in {sqlite.sqlite3.SQLITE_BUSY, sqlite.sqlite3.SQLITE_LOCKED} and time.monotonic() > deadline:
             raise StorageError(
                 str(target), "locked: another process is writing to it; wait for it to end and run the command again"
             )
 
-    return check
+    try:
+        with sqlite.storage_errors(target, REBUILD), closing(sqlite.connect(target)) as destination:
+            source.backup(destination, progress=check)
+            # The copy brings the header of the build with it, which was made in rollback mode.
+            destination.execute("PRAGMA journal_mode=WAL")
+    except CorruptError:
+        return False
+    return True

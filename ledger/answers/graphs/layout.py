@@ -86,15 +86,6 @@ class GraphLayout(NamedTuple):
 
 def lay_out(page: Page, *, opponents: bool) -> GraphLayout:
     """The layout of a page, whose scale has room for the opponents' ratings where they are shown."""
-    scale = scale_of(_ratings(page, opponents=opponents))
-    now = LEFT + NOW_GAP / 2 + NOW_WIDTH / 2 if page.is_newest and page.player.rating_now is not None else None
-    begin = LEFT + NOW_GAP / 2 if now is None else now + NOW_WIDTH / 2 + NOW_GAP
-    if page.by == "date" and (page.player.bars or page.against is not None):
-        return _by_date(page, scale, now, begin)
-    return _by_game(page, scale, now, begin)
-
-
-def _ratings(page: Page, *, opponents: bool) -> list[float]:
     ratings: list[float | None] = []
     for player in (page.player, page.against):
         if player is not None:
@@ -103,7 +94,13 @@ def _ratings(page: Page, *, opponents: bool) -> list[float]:
         ratings.append(page.player.rating_now)
     if opponents:
         ratings += [bar.opponent_rating_before for bar in page.player.bars]
-    return [max(-LARGEST, min(LARGEST, rating)) for rating in ratings if rating is not None and isfinite(rating)]
+    # a scheme of somebody else may rate beyond all measure: the drawing stays one
+    scale = scale_of([max(-LARGEST, min(LARGEST, r)) for r in ratings if r is not None and isfinite(r)])
+    now = LEFT + NOW_GAP / 2 + NOW_WIDTH / 2 if page.is_newest and page.player.rating_now is not None else None
+    begin = LEFT + NOW_GAP / 2 if now is None else now + NOW_WIDTH / 2 + NOW_GAP
+    if page.by == "date" and (page.player.bars or page.against is not None):
+        return _by_date(page, scale, now, begin)
+    return _by_game(page, scale, now, begin)
 
 
 def scale_of(ratings: Sequence[float]) -> Scale:

@@ -253,7 +253,18 @@ class RowReader:
             ValueError: this is no text, or not in a form that can be read.
         """
         while True:
-            line = self._header_line()
+            while not self._ended and b"\n" not in self._rest and len(self._rest) <= MAX_ROW:
+                self._fill()
+            # a mark of UTF-16: its text would be read as blanks and letters by turns
+            if self._rest.startswith((b"\xff\xfe", b"\xfe\xff")):
+                raise ValueError("the file is written in UTF-16; save it again as UTF-8")
+            first, newline, self._rest = self._rest.removeprefix(_BOM).partition(b"\n")
+            if len(first) > MAX_ROW or (not newline and first):
+                raise ValueError(f"the first line is longer than {MAX_ROW} bytes; this is no CSV file of games")
+            if b"\r" in first:
+                raise ValueError("the lines end with a bare carriage return; save the file with LF or CRLF line ends")
+            self._line += 1
+            line = decode(first)
             if (line.strip(" ;,\t\r") and not _DIVIDER.fullmatch(line)) or not self._rest:
                 return line
 
@@ -261,19 +272,6 @@ class RowReader:
     def line(self) -> int:
         """The line that comes next."""
         return self._line
-
-    def _header_line(self) -> str:
-        while not self._ended and b"\n" not in self._rest and len(self._rest) <= MAX_ROW:
-            self._fill()
-        if self._rest.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise ValueError("the file is written in UTF-16; save it again as UTF-8")
-        first, newline, self._rest = self._rest.removeprefix(_BOM).partition(b"\n")
-        if len(first) > MAX_ROW or (not newline and first):
-            raise ValueError(f"the first line is longer than {MAX_ROW} bytes; this is no CSV file of games")
-        if b"\r" in first:
-            raise ValueError("the lines end with a bare carriage return; save the file with LF or CRLF line ends")
-        self._line += 1
-        return decode(first)
 
     def blocks(self, layout: Layout) -> Iterator[tuple[DataFrame, Faults]]:
         """The rows after the header: the columns that we know and ``line``; and the rows that are broken."""

@@ -96,6 +96,7 @@ def true(opponents: Sequence[float], score: float) -> float:
     ahead = 400.0 * log10(score / (games - score))  # of an opponent as strong as all of them
     low, high = min(opponents) + ahead, max(opponents) + ahead
     middle = low + (high - low) / 2.0
+    # halved until no float lies between the two, so that the answer does not depend on a tolerance
     while low < middle < high:
         if fsum(logistic(middle - rating) for rating in opponents) < score:
             low = middle
@@ -150,6 +151,7 @@ def fide_ptp(opponents: Sequence[float], score: float) -> int:
     whole = _whole(opponents)
     if score == 0:
         return min(whole) - ZERO_SCORE
+    # a score is of half points, so that this is exact
     hundredths = int(100 * score)
     low, high = min(whole) - OUT_OF_REACH, max(whole) + OUT_OF_REACH  # expect 0 and everything
     while high - low > 1:
