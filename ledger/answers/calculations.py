@@ -272,7 +272,7 @@ def calculate(
         rating=own.rating,
         assumed=assumed,
         foretold=None if scores else _foretold(calculator, states),
-        brought=_brought(calculator, states, scores) if scores else None,
+        brought=_effects(calculator, states, scores) if scores else None,
     )
 
 
@@ -309,7 +309,7 @@ def _foretold(calculator: _Calculator, states: Sequence[tuple[float, ...]]) -> O
     )
 
 
-def _brought(calculator: _Calculator, states: Sequence[tuple[float, ...]], scores: Sequence[float]) -> GamesCalculated:
+def _effects(calculator: _Calculator, states: Sequence[tuple[float, ...]], scores: Sequence[float]) -> GamesCalculated:
     scheme, when = calculator.scheme, calculator.when
     own, *others = states
     if scheme.rhythm is Rhythm.GAME:

@@ -100,11 +100,11 @@ def predict(
         expected_score=engine.expected(era.scheme, era.numbers, own.state, other.state, when),
         unrated=_UNRATED[own.rating is None, other.rating is None],
         not_rated=not_rated,
-        **{word: NOTHING if not_rated else _brought(era, own.rating, state) for word, state in after.items()},
+        **{word: NOTHING if not_rated else _effect(era, own.rating, state) for word, state in after.items()},
     )
 
 
-def _brought(era: Era, before: float | None, state: tuple[float, ...]) -> ResultEffect:
+def _effect(era: Era, before: float | None, state: tuple[float, ...]) -> ResultEffect:
     """The rating that a result would bring, and the change to it."""
     rating = state[0] if is_listed(era, state) else None
     return ResultEffect(rating=rating, change=None if rating is None or before is None else rating - before)

@@ -98,7 +98,7 @@ def upsets(
     """
     refuse_without(ledger, PROJECTOR)
     most = rows_up_to(limit)
-    rows = list(islice(_found(ledger, ledger.pool(pool), person, (since, until), margin, most), most))
+    rows = list(islice(_upset_rows(ledger, ledger.pool(pool), person, (since, until), margin, most), most))
     called = names(ledger, {row[side] for row in rows for side in ("player", "opponent")})
     plain = ("player", "n", "game", "date", "rating_before", "rating", "opponent", "opponent_rating_before", "surplus")
     return [
@@ -113,7 +113,7 @@ def upsets(
     ]
 
 
-def _found(
+def _upset_rows(
     ledger: Ledger,
     pool: Pool,
     person: Person | None,

@@ -52,7 +52,7 @@ class Setting(NamedTuple):
     doc: str
 
     @property
-    def wanted(self) -> str:
+    def in_words(self) -> str:
         """What a value must be, for people."""
         return "true or false" if isinstance(self.default, bool) else f"a whole number from 0 to {MOST_POINTS}"
 
@@ -192,7 +192,7 @@ def check_settings(name: str, settings: Given, since: str | None = None) -> None
             hint = f"{did_you_mean(setting, policy.settings)}it takes {names}"
             problems.append(f"policy {name!r} has no setting {setting!r}; {hint}")
         elif not taken.takes(value):
-            problems.append(f"policy {name!r}: {setting} must be {taken.wanted}, got {value!r}")
+            problems.append(f"policy {name!r}: {setting} must be {taken.in_words}, got {value!r}")
     if since is not None and policy.is_by_position:
         problems.append(f"policy {name!r} holds from its entry on: give no instant")
     if problems:

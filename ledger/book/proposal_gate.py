@@ -51,7 +51,7 @@ RULES: Mapping[str, str] = {
     "unseen-entries": "entries were recorded since the impact was looked at: look at it again, then approve",
 }
 
-Found = Iterator[tuple[str, str]]  # rules and messages
+Objections = Iterator[tuple[str, str]]  # rules and messages
 
 # what the keys of policies begin with that hold by position
 _BY_POSITION = tuple(f"policy:{name}@" for name, policy in POLICIES.items() if policy.is_by_position)
@@ -162,9 +162,9 @@ class ProposalGate:
                     coming.note(number, after.event(fact))
         return coming
 
-    def _misfits(self, number: int, change: Change, coming: _Coming) -> Found:
+    def _misfits(self, number: int, change: Change, coming: _Coming) -> Objections:
         """What the judge says against the facts that one change brings, beside all others of its proposal."""
-        fact = self._known(change) if change.do is Verb.REPLACE else None
+        fact = self._fact_of(change) if change.do is Verb.REPLACE else None
         if change.do is Verb.REPLACE:
             places = None if fact is None else PLACES.get(fact.cls)
             if places is None or places.isdisjoint(change.facts or {}):
@@ -212,7 +212,7 @@ class ProposalGate:
         changes = [numbered.change for numbered in self.decided.changes([number])]
         return [_since(proposal, refusal) for refusal in self.refusals(changes, number)]
 
-    def _faults(self, change: Change) -> Found:
+    def _faults(self, change: Change) -> Objections:
         """What is wrong with one change by itself, against what stands."""
         # Neither a change of such a setting nor what undoes one: it would be as if the setting had never held.
         changes = [change] if change.do is not Verb.ADD else []
@@ -239,13 +239,13 @@ class ProposalGate:
             case Verb.UNDO:
                 yield from self._undo(change)
 
-    def _known(self, change: Change) -> Fact | None:
+    def _fact_of(self, change: Change) -> Fact | None:
         """The fact that a change names, if the journal holds it at that entry."""
         fact = self._facts.fact(change.fact or "")
         return fact if fact is not None and fact.entry == change.entry else None
 
-    def _replace(self, change: Change) -> Found:
-        fact = self._known(change)
+    def _replace(self, change: Change) -> Objections:
+        fact = self._fact_of(change)
         if fact is None:
             yield "no-such-fact", f"the journal holds no {change.fact!r} at entry {change.entry}; look it up in 'log'"
             return
@@ -273,8 +273,8 @@ class ProposalGate:
         is_first = str(change.fact).startswith("scheme:") and str(change.fact).endswith("@start")
         return is_first and field in {"effective_from", "carry", "conversion"}
 
-    def _annul(self, change: Change) -> Found:
-        fact = self._known(change)
+    def _annul(self, change: Change) -> Objections:
+        fact = self._fact_of(change)
         if fact is None:
             yield "no-such-fact", f"the journal holds no {change.fact!r} at entry {change.entry}; look it up in 'log'"
         elif not is_annullable(fact.cls) or self._is_fixed(change, "effective_from"):
@@ -284,7 +284,7 @@ class ProposalGate:
         elif change.do is Verb.RESTORE and fact.annulled_by is None:
             yield "changes-nothing", f"{change.fact!r} stands; there is nothing to restore"
 
-    def _add(self, change: Change) -> Found:
+    def _add(self, change: Change) -> Objections:
         fact = self._facts.fact(change.fact or "")
         if fact is not None:
             way = "restore it" if fact.annulled_by is not None else "correct that one"
@@ -305,7 +305,7 @@ class ProposalGate:
         else:
             yield from self._refused(event)
 
-    def _refused(self, event: Event) -> Found:
+    def _refused(self, event: Event) -> Objections:
         """What the rules of the journal say against a fact."""
         if isinstance(event, PolicySet):
             yield from _policy_faults(event)
@@ -324,7 +324,7 @@ class ProposalGate:
         except RejectedError as error:
             yield error.rule, f"{event.key!r}: {str(error).removeprefix(f'{error.rule}: ')}"
 
-    def _merge(self, change: Change) -> Found:
+    def _merge(self, change: Change) -> Objections:
         player, into = change.player or 0, change.into or 0
         merges = self.decided.merges
         for number in (player, into):
@@ -344,7 +344,7 @@ class ProposalGate:
             merged = f"player {into} is merged into player {player} already"
             yield "circular", f"{merged}, so that player {player} cannot be merged into player {into}"
 
-    def _annul_games(self, change: Change) -> Found:
+    def _annul_games(self, change: Change) -> Objections:
         player = change.player or 0
         if not self._journal.find([f"player:{player}"]):
             yield "no-such-player", f"player {player} was never registered; look the number up in 'players'"
@@ -362,7 +362,7 @@ class ProposalGate:
         kind = "rated game" if change.which == "all" else "rated game that the opponent lost"
         yield "changes-nothing", f"player {player} has no {kind}{_between(change)} that stands"
 
-    def _tournament(self, change: Change) -> Found:
+    def _tournament(self, change: Change) -> Objections:
         if backwards := _backwards(change):
             yield backwards
             return
@@ -376,7 +376,7 @@ class ProposalGate:
         elif change.do is Verb.RESTORE_TOURNAMENT and not voided:
             yield "changes-nothing", f"no game of {name}{_between(change)} is voided"
 
-    def _undo(self, change: Change) -> Found:
+    def _undo(self, change: Change) -> Objections:
         proposal = self.decided.proposal(change.proposal or 0)
         if proposal is None:
             yield "no-such-proposal", f"there is no proposal {change.proposal}; see 'correct list'"
@@ -443,7 +443,7 @@ class ProposalGate:
                 yield Refusal(number, error.rule, f"{key!r}: {str(error).removeprefix(f'{error.rule}: ')}")
 
 
-def _policy_faults(event: PolicySet) -> Found:
+def _policy_faults(event: PolicySet) -> Objections:
     try:
         check_settings(event.policy, event.settings, event.effective_from)
     except LedgerError as error:

@@ -127,12 +127,12 @@ class _Gathered:
     """What is known of all who play, held in memory.
 
     Attributes:
-        known: by player, declared rating and year of birth.
+        on_joining: by player, declared rating and year of birth.
         seeds: by pool and player, in order of their instants.
         shown: by pool and player, when the first rated game ended and the rating that the source shows beside it.
     """
 
-    known: dict[int, tuple[int | None, int | None]]
+    on_joining: dict[int, tuple[int | None, int | None]]
     seeds: dict[tuple[int, int], list[Listed]]
     shown: dict[tuple[int, int], tuple[int, int]]
 
@@ -194,7 +194,7 @@ class Roster:
         gathered = _Gathered({}, {}, {})
         if pasts:
             for player, declared, birth_year in self._connection.execute(_ALL_KNOWN):
-                gathered.known[player] = (declared, birth_year)
+                gathered.on_joining[player] = (declared, birth_year)
             for pool, player, *row in self._connection.execute(_ALL_SEEDS):
                 gathered.seeds.setdefault((pool, player), []).append(_listed(*row))
         if shown:
@@ -202,10 +202,10 @@ class Roster:
                 gathered.shown[pool, player] = (ended_ms, rating)
         self._gathered = gathered
 
-    def known(self, player: int) -> tuple[int | None, int | None]:
+    def told_on_joining(self, player: int) -> tuple[int | None, int | None]:
         """The rating that a player declared on joining, and the year of birth."""
         if self._gathered is not None:
-            return self._gathered.known.get(player, (None, None))
+            return self._gathered.on_joining.get(player, (None, None))
         row = self._connection.execute(_KNOWN, (player,)).fetchone()
         return (None, None) if row is None else row
 
@@ -309,7 +309,7 @@ class Roster:
 
     def anew(self, pool: Pool, player: int, ms: int) -> Newcomer:
         """The same of a player who begins at an instant with a change of scheme, where no game shows a rating."""
-        on_joining, birth_year = self.known(player)
+        on_joining, birth_year = self.told_on_joining(player)
         declared = self._declared_at(player, ms, on_joining)
         seed = self.seed_at(pool.pool, player, ms)
         return Newcomer(

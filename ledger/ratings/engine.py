@@ -371,7 +371,7 @@ COMPILE_FROM = 20_000  # games from which loading the compiled kernel (about 0.3
 
 def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[..., Any]) -> Callable[..., Any]:
     """*loop* with the scheme's kernels in it, and *helpers*, which it or later helpers call by name, likewise."""
-    known: dict[str, object] = {
+    bindings: dict[str, object] = {
         "FIELDS": len(scheme.state), "WORK": len(scheme.work), "STEPS": scheme.steps, "at": scheme.at,
         "AGES": scheme.at is not as_it_stands, "MIRRORED": scheme.mirrored,
         "rate_game": scheme.rate_game, "rate_player": scheme.rate_player, "expected_score": scheme.expected_score,
@@ -382,10 +382,10 @@ def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[...
         ("take_began", take_began_if_asked if asks else take_began),
         ("rate_side", rate_with_began if asks else rate_without_began),
     ):
-        known[name] = bound(helper, f"{helper.__name__}_{scheme.name}", **known)
+        bindings[name] = bound(helper, f"{helper.__name__}_{scheme.name}", **bindings)
     for helper in helpers:
-        known[helper.__name__] = bound(helper, f"{helper.__name__}_{scheme.name}", **known)
-    return bound(loop, f"{loop.__name__}_{scheme.name}", **known)
+        bindings[helper.__name__] = bound(helper, f"{helper.__name__}_{scheme.name}", **bindings)
+    return bound(loop, f"{loop.__name__}_{scheme.name}", **bindings)
 
 
 def rating_loop_of(scheme: Scheme, *noting: Callable[..., Any]) -> Callable[..., None]:

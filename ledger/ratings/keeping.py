@@ -101,7 +101,7 @@ class AtHand:
         """All of them."""
         return (*self.making, *self.further)
 
-    def wanted(self, rule: Rule, present: Iterable[str]) -> list[ReadModel]:
+    def to_keep(self, rule: Rule, present: Iterable[str]) -> list[ReadModel]:
         """Those that views should keep here.
 
         Args:
@@ -123,7 +123,7 @@ class AtHand:
         rule, stored, left = rule_in(connection), views_file.stored_projectors(connection), left_behind(connection)
         drop = [name for name in (stored.keys() | left) if rule.keeps(name) is False]
         make, mend, kept = list[ReadModel](), list[ReadModel](), list[ReadModel]()
-        for projector in self.wanted(rule, stored.keys() | left):
+        for projector in self.to_keep(rule, stored.keys() | left):
             standing = stored.get(projector.name)
             if standing == projector.identity:
                 if projector.name in left:

@@ -200,7 +200,7 @@ class PlayerRows:
         self._number = pool.pool
         self.tables = tuple(tables)
         self.facts = facts_wanted(tables)
-        self.wanted = columns_wanted(tables)
+        self.side_columns = columns_wanted(tables)
         self.state_fields = pool.state_fields
         self._state = _select(HISTORY.name, ["game", *pool.state_fields])
         self._kept = [(table, _select_kept(table)) for table in tables]

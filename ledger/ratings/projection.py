@@ -68,7 +68,7 @@ class LiveGames:
         """Rate and write a game that the game book has; False, with nothing done, where it is not the pool's next."""
         if not self._is_next(game):
             return False
-        states = [self._brought(player) for player in (game.white, game.black)]
+        states = [self._carried_by(player) for player in (game.white, game.black)]
         if any(carried.held is not None and carried.held.era != self._era for carried in states):
             return False  # a state from before the scheme
         after = self._rate(game, states)
@@ -91,7 +91,7 @@ class LiveGames:
             return self._rows.is_last(game.position, game.rated_ms)
         return game.rated_ms > self._end_ms
 
-    def _brought(self, player: int) -> Carried:
+    def _carried_by(self, player: int) -> Carried:
         carried = self._last.get(player)
         return self._rows.carried(player, self._rows.last_place(player)[0]) if carried is None else carried
 
@@ -402,7 +402,7 @@ class PoolProjection:
         # Of several eras each is told of its own players alone: the others' states are another scheme's.
         here = cols.small(range(len(counts))) if are_all else cols.dense(white, black)[0]
         at = cols.take(places, here)
-        state = first_state = self._brought(cols, era, cols.lists([cols.take(players, here)])[0], at, states)
+        state = first_state = self._taken_along(cols, era, cols.lists([cols.take(players, here)])[0], at, states)
         if not are_all:
             state = cols.unknown(len(counts) * width)
             cols.put_rows(state, here, width, first_state)
@@ -415,7 +415,7 @@ class PoolProjection:
             cols.put_rows(states.n, at, 1, cols.take(counts, here))
         return kept
 
-    def _brought(self, cols: Columns, era: int, players: list[int], at: Column, states: WalkStates) -> Column:
+    def _taken_along(self, cols: Columns, era: int, players: list[int], at: Column, states: WalkStates) -> Column:
         """The scheme's states with which players at places go into an era, flat."""
         rated_by = self.pool.eras[era]
         width = len(rated_by.scheme.state)

@@ -514,7 +514,7 @@ class EarlyGames:
         first = pl.concat(sides).filter("rated").sort("ended_ms", "line").unique(["pool", "player"], keep="first")
         names = dict(zip(first["player"].to_list(), first["name"].to_list(), strict=True))
         rows = first.sort("line").select("line", "pool", "player", "ended_ms").iter_rows()
-        return self._found(connection, map(Side._make, rows), lambda player: repr(names[player]))
+        return self._seeds_taken_away(connection, map(Side._make, rows), lambda player: repr(names[player]))
 
     def of_events(self, events: Sequence[Event | None]) -> dict[int, str]:
         """Of events that were recorded, by place: what is told of it."""
@@ -528,7 +528,7 @@ class EarlyGames:
             for player in (game.white, game.black)
         ]
         notes: dict[int, str] = {}
-        for place, message in self._found(connection, sides, lambda player: f"player {player}"):
+        for place, message in self._seeds_taken_away(connection, sides, lambda player: f"player {player}"):
             notes[place] = f"{notes[place]}; {message}" if place in notes else message
         return notes
 
@@ -549,7 +549,7 @@ class EarlyGames:
             pass
         return None
 
-    def _found(
+    def _seeds_taken_away(
         self, connection: sqlite3.Connection, sides: Iterable[Side], called: Callable[[int], str]
     ) -> list[Fault]:
         """For each side that takes a seed away: its place, and the words."""

@@ -234,11 +234,11 @@ def fold_all(
         own: by player, 1 where the player's own games are others now: nobody else's are folded for tables that follow
             no ratings; None for all.
     """
-    sides = sides_of(cols, pool, rated, rows.wanted)
+    sides = sides_of(cols, pool, rated, rows.side_columns)
     sides["player"] = cols.take(rated.player_column, sides["owner"])
     # A table of facts alone (results, colours) says of everybody else what it said: those rows stand.
     chosen = None if own is None else cols.where(cols.take(own, sides["owner"]))
-    if "listed" in rows.wanted:
+    if "listed" in rows.side_columns:
         sides["listed"] = listed_sides(cols, pool, rated, cols.small(range(rated.starts[-1])))
     folds = Folded(sides, rated.players, list(running), [], [], {})
     for number, (table, state) in enumerate(zip(rows.tables, running, strict=True)):
@@ -251,7 +251,7 @@ def fold_all(
             continue
         folded = _folded(cols, table, sides, state, chosen if table.is_of_facts else None)
         if table.fold is HISTORY:
-            sides |= of_history(cols, folded, rows.wanted)
+            sides |= of_history(cols, folded, rows.side_columns)
         folds.kept.append(folded)
         folds.running.append(folded.reached)
     return folds

@@ -451,7 +451,7 @@ class Views:
     def _build(self, progress: Progress, until: int | None = None) -> None:
         stood = self._stood()
         rule = keeping.rule_of(self.journal)
-        projectors = self.at_hand.wanted(rule, stood)
+        projectors = self.at_hand.to_keep(rule, stood)
         missing = stood | {name for name, is_kept in rule.said.items() if is_kept}
         missing -= {projector.name for projector in projectors}
         build = Build(self._building, projectors, self.journal)

@@ -71,7 +71,7 @@ def read_movetext(text: str) -> Movetext:
     # A number may stand close to its move, as in ``1.e4``.
     words = [word for word in bare.replace(".", ". ").split() if word not in _NUMBERS]
     results = [words.pop()] if words and words[-1] in RESULTS else []
-    if not _known(words):
+    if not _all_match(words):
         return _walk(text)
     return Movetext(words, [], results, False, None, with_clocks(words, []))  # noqa: FBT003
 
@@ -89,15 +89,15 @@ def _with_a_clock_each(text: str) -> Movetext | None:
         len(words) != 4 * count
         or words[2::4] != ["{[%clk"] * count
         or not _NUMBERS.issuperset(words[::4])
-        or not _known(moves)
-        or not _known(clocks, _seen_clocks, _CLOCK_WORD)
+        or not _all_match(moves)
+        or not _all_match(clocks, _seen_clocks, _CLOCK_WORD)
     ):
         return None
     del words[::4]
     return Movetext(moves, clocks, results, False, None, " ".join(words))  # noqa: FBT003
 
 
-def _known(words: list[str], seen: set[str] = _seen, pattern: re.Pattern[str] = _SAN) -> bool:
+def _all_match(words: list[str], seen: set[str] = _seen, pattern: re.Pattern[str] = _SAN) -> bool:
     """True if every word matches; *seen* remembers those that did, and starts afresh when it grows large."""
     if seen.issuperset(words):
         return True
