@@ -251,6 +251,7 @@ def _states_of(
     if choice.at is None:
         today = ledger.now_ms()
         return {player: states.now(player, today) for player in players}
+    # one by one a state takes a look into an index; all at once take one walk through the history
     if len(players) <= FEW_PLAYERS:
         return {player: states.at(player, ms) for player in players}
     return {state.player: state for state in states.all_at(ms)}

@@ -202,6 +202,7 @@ def _fitting(every: Sequence[_Bearers]) -> Fitting:
                 fitting[number].add(other)
                 if every[other].name.initials:
                     fitting[other].add(number)
+        # half of them would look like all of them: it is said that there are too many
         if any(len(numbers) > _SEARCHED for numbers in near):
             too_many.add(number)
     return {**dict.fromkeys(sorted(too_many)), **fitting}
@@ -271,6 +272,7 @@ def _largest(groups: Collection[tuple[int, ...]]) -> list[tuple[int, ...]]:
     # The larger ones first: whatever a group may lie within has then been kept already.
     for group in sorted(groups, key=len, reverse=True):
         members = set(group)
+        # a group that holds this one holds its first player, too
         if any(members <= larger for larger in groups_of[group[0]]):
             continue
         kept.append(group)

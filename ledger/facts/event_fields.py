@@ -57,6 +57,7 @@ def field_of(doc: str, schema: Mapping[str, object], check: Check, *, optional: 
             if value is not None:
                 check(event, attribute, value)
 
+        # None is "not told" in Python alone: in an entry the field is left out
         return attrs.field(default=None, validator=check_present, metadata=metadata)
     return attrs.field(validator=check, metadata=metadata)
 
@@ -158,6 +159,7 @@ def one_of_field(doc: str, choices: type[StrEnum], *, optional: bool = False, ab
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, choices):
+            # a plain word equals its member and is none: what to write instead is told
             member = next((f"; give {choices.__name__}.{c.name}" for c in choices if c.value == value), "")
             raise MalformedError(
                 [f"{attribute.name} must be one of {[c.value for c in choices]}, got {value!r}{member}"]

@@ -210,6 +210,7 @@ class ListImport:
         columns = rows.select("line", "identity", "player", "birth_year", "standing")
         for line, identity, player, born, standing in columns.iter_rows():
             person = people[player]
+            # a blank is filled; what contradicts is for a correction, never for a list
             if born is not None and person.birth_year is None:
                 learnt = BirthYearLearnt(player=player, birth_year=born)
                 self._refuse_past(line, learnt)
@@ -235,6 +236,7 @@ class ListImport:
         for (line, player, since), key, told_facts in zip(columns, keys, facts, strict=True):
             try:
                 if key in stored:
+                    # the same list taken in again adds nothing; another rating under its key is a conflict
                     rules.check_repeat(RatingSeeded, key, rules.facts_of(stored[key]), orjson.loads(told_facts))
                     news.seeded_lines.add(line)
                     continue

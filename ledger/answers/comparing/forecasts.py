@@ -159,6 +159,7 @@ def bias(expected: Any, score: Any) -> float:
 
 def calibration(expected: Any, score: Any) -> tuple[Bin, ...]:
     """Predictions in ten bins of equal width, each with what was predicted and what came of it."""
+    # a prediction of 1 itself would begin an eleventh bin
     place = np.minimum((expected * BINS).astype(np.int64), BINS - 1)
     games = np.bincount(place, minlength=BINS).tolist()
     predicted = np.bincount(place, weights=expected, minlength=BINS).tolist()
@@ -181,6 +182,7 @@ def spearman(first: Any, second: Any) -> float | None:
     a, b = average_ranks(first), average_ranks(second)
     if not len(a):
         return None
+    # twice the same subtraction: the short formula for Spearman's holds only where no two are equal
     a, b = a - a.mean(), b - b.mean()
     spread = sqrt(float((a * a).sum()) * float((b * b).sum()))
     return float((a * b).sum()) / spread if spread else None

@@ -148,6 +148,7 @@ def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> ComparedGa
         cursor = connection.execute(_GAMES, (pool, until_ms))
         while rows := cursor.fetchmany(BLOCK):
             white, black, score, ended_ms, tournament, white_rating, black_rating = zip(*rows, strict=True)
+            # numbers instead of texts: a million names would be a million objects
             tournament_codes = [codes.setdefault(name, len(codes)) for name in tournament]
             blocks.append(
                 [
@@ -207,6 +208,7 @@ def ordered(
     roster = Roster(connection)
     orders: dict[object, Order] = {}
     for candidate in candidates:
+        # Schemes that rate by game have one order, and so have those of one calendar: it is worked out once.
         if _cut(candidate) not in orders:
             # the pool as if the scheme had rated it from the beginning
             scheme, numbers, settings = candidate

@@ -194,6 +194,7 @@ def read_header(
             f"nothing was read: {'; '.join(complaints[:_SAID])}. The header is: "
             f"{listed if len(listed) <= 300 else f'{listed[:300]}...'}"
         )
+    # Spreadsheets leave empty cells away at the end of a row: what is required must stand there, the rest may not.
     least = 1 + max(min(places[name] for name in group if name in places) for group in required)
     return Layout(delimiter, len(fields), places, labels, least)
 
@@ -211,6 +212,7 @@ def _places(fields: Sequence[str], names: _Names) -> tuple[dict[str, int], dict[
             complaints.append(
                 f"the columns {labels[name]!r} and {field.strip()[:_LABEL]!r} both mean {name!r}; keep one of them"
             )
+        # the first one stays, so that all else that is wrong with the header is found in the same run
         places.setdefault(name, place)
         labels.setdefault(name, field.strip()[:_LABEL])
     return places, labels, complaints
