@@ -127,7 +127,6 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
         speed=None,
         variant="standard",
         text=with_clocks(moves, []),
-        # as in a file: a key made of the facts is not carried into a ledger that has a secret
         is_made=not words.key or _OUR_PLAIN.fullmatch(words.key) is not None,
     )
 
