@@ -188,7 +188,7 @@ class Corrections:
             if sending is not None:
                 # Before the journal takes them: the other way a crash would let the same be proposed once more.
                 word, key = _sent_by(who.name, sending), proposal_key(first)
-                self.ledger.tokens.file.note_sending(word, sending.content, key, sealed[key], len(alike))
+                self.ledger.tokens.store.note_sending(word, sending.content, key, sealed[key], len(alike))
             return [
                 entry
                 for number, changes in zip(alike, proposals, strict=True)
@@ -249,7 +249,7 @@ class Corrections:
             StorageError: a file refuses.
         """
         who = self.ledger.tokens.who(token, by, Role.CORRECTOR, "propose a correction")
-        row = self.ledger.tokens.file.sending(_sent_by(who.name, sending), sending.content)
+        row = self.ledger.tokens.store.sending(_sent_by(who.name, sending), sending.content)
         stored = None if row is None else self.ledger.journal.find([row.entry]).get(row.entry)
         entry = None if stored is None else codec.decode(stored.body).event
         if row is None or not isinstance(entry, CorrectionProposed) or entry.reason != row.reason:

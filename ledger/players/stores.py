@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ledger.errors import StorageError
-from ledger.journal import StoredJournal
+from ledger.journal import Journal, StoredJournal
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles, making
 from ledger.journal.settings_file import ServerPlace, SettingsFile
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.journal.token_store import TokenStore
+from ledger.journal.tokens_file import TokensFile
 from ledger.players.people import People, new_secret
 from ledger.players.postgres_layout import schema_of, statements
 from ledger.players.postgres_people import PostgresPeople
@@ -58,6 +60,11 @@ def open_names(path: Path) -> People:
     """
     place = _place(path, SettingsFile(path))
     return SqlitePeople(beside(path, "people")) if place is None else PostgresPeople(place.address, place.schema)
+
+
+def token_store_of(path: Path, journal: Journal) -> TokenStore:
+    """What is kept of tokens beside a journal: where that is."""
+    return TokensFile(beside(path, "tokens"), lambda: journal.root_at(1))
 
 
 def _place(path: Path, settings: SettingsFile) -> ServerPlace | None:
