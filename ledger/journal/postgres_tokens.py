@@ -120,7 +120,7 @@ class PostgresTokens:
 
     def add(self, name: str, roles: str, token: str, at: str) -> int:
         """Keep a token as earlier releases did; returns its number."""
-        values: list[Value] = [_storable(name), roles, keyed_hash(self._needed_key(), token), at]
+        values: list[Value] = [storable(name), roles, keyed_hash(self._needed_key(), token), at]
         (added,) = self._change(
             Question(
                 f"INSERT INTO {self._s}.tokens(number, name, roles, hash, added_at) "
@@ -152,13 +152,13 @@ class PostgresTokens:
         Within a write transaction that fails it is undone with that: the log is written before or after.
         """
         self._needed_key()
-        claim = None if claimed is None else _storable(claimed)
+        claim = None if claimed is None else storable(claimed)
         self._change(
             Question(
                 f"INSERT INTO {self._s}.refusals(number, at, tried, claimed, token, rule, reason) "
                 "SELECT coalesce(max(number), 0) + 1, $1::text, $2::text, $3::text, $4::bigint, $5::text, $6::text "
                 f"FROM {self._s}.refusals",
-                [at, _storable(tried), claim, token, rule, _storable(reason)],
+                [at, storable(tried), claim, token, rule, storable(reason)],
             )
         )
 
@@ -337,6 +337,6 @@ def _text_or_none(value: bytes | None) -> str | None:
     return None if value is None else value.decode()
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """A text as the server takes it: without the one sign that no text there has."""
     return text.replace("\0", "\\x00")

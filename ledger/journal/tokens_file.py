@@ -263,6 +263,11 @@ class TokensFile:
                 (token_store.MOST_SENDINGS,),
             )
 
+    def make_whole(self) -> None:
+        """Make every table of the present layout, in a file of an earlier one or a new one."""
+        with self._writing(make=True):
+            pass
+
     # -- the file --------------------------------------------------------------------------------------------------
 
     @contextmanager

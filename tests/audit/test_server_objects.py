@@ -6,6 +6,8 @@ import pytest
 
 from ledger.audit.server_objects import server_faults
 from ledger.journal.postgres_store import PostgresJournal
+from ledger.journal.postgres_tables import Roles
+from ledger.journal.postgres_tokens import PostgresTokens
 from ledger.players.postgres_people import PostgresPeople
 from tests.kit.postgres import Server
 from tests.kit.postgres_journals import SCHEMA, run_as_superuser
@@ -20,6 +22,31 @@ OBJECTS = {
         "CREATE OR REPLACE FUNCTION public.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
         "CREATE TRIGGER spy AFTER INSERT ON club_names.people FOR EACH ROW EXECUTE FUNCTION public.f()",
         "trigger 'spy' on table 'people' is not of this program",
+    ),
+    "a trigger of the tokens": (
+        "CREATE OR REPLACE FUNCTION public.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
+        "CREATE TRIGGER quiet BEFORE INSERT ON club_tokens.refusals FOR EACH ROW EXECUTE FUNCTION public.f()",
+        "trigger 'quiet' on table 'refusals' is not of this program",
+    ),
+    "a rule of the tokens": (
+        "CREATE RULE deaf AS ON INSERT TO club_tokens.sendings DO INSTEAD NOTHING",
+        "rule 'deaf' on table 'sendings' is not of this program",
+    ),
+    "an index of the tokens": (
+        "CREATE INDEX by_claim ON club_tokens.refusals (claimed)",
+        "index 'by_claim' on table 'refusals' is not of this program",
+    ),
+    "sessions unlogged": (
+        "ALTER TABLE club_tokens.sessions SET UNLOGGED",
+        "schema club_tokens: the table 'sessions' is unlogged, so that a crash empties it",
+    ),
+    "statistics of the log": (
+        "ALTER TABLE club_tokens.refusals ALTER COLUMN claimed SET STATISTICS 100",
+        "schema club_tokens: the server makes statistics of the column 'claimed' of the table 'refusals'",
+    ),
+    "a token that may stand twice": (
+        "ALTER TABLE club_tokens.tokens DROP CONSTRAINT tokens_hash_key",
+        "schema club_tokens: the table 'tokens' has lost 'tokens_hash_key UNIQUE (hash)'",
     ),
     "a guard switched off": (
         "ALTER TABLE club.nodes DISABLE TRIGGER nodes_never_changes",
@@ -169,6 +196,7 @@ def new_ledger(server: Server) -> str:
     address = server.new_database()
     PostgresJournal.create(address, SCHEMA).close()
     PostgresPeople.create(address, SCHEMA).close()
+    PostgresTokens.create(address, SCHEMA, roles=Roles.of(f"{SCHEMA}_names"))
     return address
 
 
