@@ -140,6 +140,10 @@ OBJECTS = {
         "CREATE PUBLICATION everything FOR ALL TABLES",
         "schema club_names: the publication 'everything' sends names to others, who keep them: rows of about, changes",
     ),
+    "the same publication of tokens": (
+        "SELECT",
+        "schema club_tokens: the publication 'everything' sends names to others, who keep them: rows of about, file",
+    ),
     "statistics": (
         "ALTER TABLE club_names.people ALTER COLUMN name SET STATISTICS 100",
         "schema club_names: the server makes statistics of the column 'name' of the table 'people', which tell names",
@@ -163,6 +167,14 @@ RIGHTS = {
     "a right of everybody": (
         "GRANT SELECT ON club_names.people TO PUBLIC",
         "schema club_names: everybody was granted what this program grants nobody: SELECT on the table 'people'",
+    ),
+    "a right to read hashes": (
+        "GRANT SELECT ON club_tokens.tokens TO club_reader",
+        "schema club_tokens: club_reader was granted what this program does not grant: SELECT on the table 'tokens'",
+    ),
+    "a right to empty the log": (
+        "GRANT DELETE ON club_tokens.refusals TO club_names_writer",
+        "schema club_tokens: club_names_writer was granted what this program does not grant: DELETE on the table 'ref",
     ),
     "a right too many": (
         "GRANT UPDATE (leaf) ON club.journal TO club_writer",
@@ -231,3 +243,11 @@ UNDONE = (
         for role in ("climber", "other")
     ),
 )
+
+
+def test_tokens_that_are_not_there_are_told_in_one_sentence(oldest_server: Server) -> None:
+    address = new_ledger(oldest_server)
+    run_as_superuser(oldest_server, address, "DROP SCHEMA club_tokens CASCADE")
+    (fault,) = server_faults(address, SCHEMA)
+    assert fault.startswith("schema club_tokens is not there, for the ledger was made by an earlier release")
+    assert "'rating-ledger init DB --sql'" in fault
