@@ -151,11 +151,11 @@ class TokenStoreContract:
 
     def test_a_session_is_told_by_its_word_alone_and_ends_everywhere(self) -> None:
         with self.store() as store, self.second() as second:
-            mine, of_old = session_row(), session_row(2, entry=None)
-            store.begin_session("rls_one", mine)
+            own, of_old = session_row(), session_row(2, entry=None)
+            store.begin_session("rls_one", own)
             second.begin_session("rls_two", of_old)
             for way in (store, second):
-                assert (way.session("rls_one"), way.session("rls_two")) == (mine, of_old)
+                assert (way.session("rls_one"), way.session("rls_two")) == (own, of_old)
                 assert (way.session("rls_three"), way.session(DIGEST), way.session("\udcff")) == (None, None, None)
             second.end_session("rls_one")
             assert (store.session("rls_one"), store.session("rls_two")) == (None, of_old)
