@@ -36,7 +36,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players import erasing, renaming
 from ledger.players.people import People, Person
 from ledger.players.sqlite_people import SqlitePeople
-from ledger.players.stores import make_on_server, open_names, open_stores
+from ledger.players.stores import make_on_server, open_names, open_stores, token_store_of
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import keeping, past_views, queries
@@ -181,7 +181,8 @@ class Ledger(OpenLedger):
         projectors: Sequence[ReadModel] | AtHand,
         clock: Callable[[], datetime],
     ) -> Ledger:
-        return cls(path, journal, people, Views(beside(path, "views"), projectors, journal), clock)
+        views = Views(beside(path, "views"), projectors, journal)
+        return cls(path, journal, people, views, clock, token_store_of(path, journal))
 
     @contextmanager
     def known_at(
@@ -204,7 +205,7 @@ class Ledger(OpenLedger):
             raise UnknownNameError("entry", str(position), f"the journal holds entries 1 to {journal.size()}")
         with past_views.known_at(self.path, self.views.kept(), journal, position, progress, keep=keep) as past:
             then = ScratchJournal(journal, position if listed is None else listed)
-            with _Borrowed(self.path, then, self.names.file, past, self.clock) as ledger:
+            with _Borrowed(self.path, then, self.names.file, past, self.clock, self.token_store) as ledger:
                 yield ledger
 
     # -- writing ---------------------------------------------------------------------------------------------------
@@ -469,7 +470,7 @@ class Ledger(OpenLedger):
         """
         with (
             Previews(self).as_if(wanted, apart=apart) as (views, journal),
-            _Borrowed(self.path, journal, self.names.file, views, self.clock) as ledger,
+            _Borrowed(self.path, journal, self.names.file, views, self.clock, self.token_store) as ledger,
         ):
             yield ledger
 

@@ -20,6 +20,7 @@ from ledger.audit.reader.published import PEOPLE
 from ledger.errors import CorruptError
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.ledger import Ledger, utc_now
+from ledger.players.stores import token_store_of
 from ledger.ratings.projector import ReadModel
 from ledger.ratings.projectors import available
 from ledger.ratings.views import Views
@@ -39,7 +40,7 @@ class ProvenLedger(Ledger):
         stack: ExitStack,
         clock: Callable[[], datetime],
     ) -> None:
-        super().__init__(path, journal, people, made, clock)
+        super().__init__(path, journal, people, made, clock, token_store_of(path, journal))
         self._held = stack
 
     def close(self) -> None:

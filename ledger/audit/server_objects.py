@@ -1,4 +1,4 @@
-"""What stands in the two schemas of a ledger on a server and was not made by this program, or is missing there.
+"""What stands in the schemas of a ledger on a server and was not made by this program, or is missing there.
 
 None of it makes an entry false; it may change what is recorded next, hide rows, let somebody change them, or keep names
 after an erasure. Triggers, rules and policies of the journal, and what is foreign to the names, the stores look for
@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ledger.journal import postgres_token_tables
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles, making
+from ledger.journal.postgres_tokens import LACKING
 from ledger.players import postgres_layout
 from ledger.players.postgres_layout import schema_of
 from ledger.runtime import postgres
@@ -74,10 +76,39 @@ _NAMES: Mapping[str, Columns] = {
         "people_search_pkey PRIMARY KEY (player)",
     ),
 }  # fmt: skip
+_TOKENS: Mapping[str, Columns] = {
+    "about": _NAMES["about"],
+    "file": (
+        "number integer NOT NULL DEFAULT", "hash_key bytea NOT NULL", "ledger bytea NOT NULL",
+        "file_pkey PRIMARY KEY (number)", "file_number_check CHECK ((number = 1))",
+        "file_hash_key_check CHECK ((length(hash_key) = 32))", "file_ledger_check CHECK ((length(ledger) = 32))",
+    ),
+    "tokens": (
+        "number bigint NOT NULL", 'name text COLLATE "C" NOT NULL', 'roles text COLLATE "C" NOT NULL',
+        "hash bytea NOT NULL", 'added_at text COLLATE "C" NOT NULL', 'revoked_at text COLLATE "C"',
+        "tokens_pkey PRIMARY KEY (number)", "tokens_hash_key UNIQUE (hash)",
+    ),
+    "refusals": (
+        "number bigint NOT NULL", 'at text COLLATE "C" NOT NULL', 'tried text COLLATE "C" NOT NULL',
+        'claimed text COLLATE "C"', "token bigint", 'rule text COLLATE "C" NOT NULL',
+        'reason text COLLATE "C" NOT NULL', "refusals_pkey PRIMARY KEY (number)",
+    ),
+    "sessions": (
+        "hash bytea NOT NULL", "token bigint NOT NULL", "entry bigint", 'digest text COLLATE "C" NOT NULL',
+        "begun_ms bigint NOT NULL", "used_ms bigint NOT NULL", "ends_ms bigint NOT NULL",
+        "sessions_pkey PRIMARY KEY (hash)",
+    ),
+    "sendings": (
+        "number bigint NOT NULL", "hash bytea NOT NULL", "digest bytea NOT NULL", 'entry text COLLATE "C" NOT NULL',
+        'reason text COLLATE "C" NOT NULL', "proposals bigint NOT NULL", "sendings_pkey PRIMARY KEY (number)",
+        "sendings_hash_key UNIQUE (hash)",
+    ),
+}  # fmt: skip
+_INDEXES_OF_TOKENS = (*(f"{table}_pkey" for table in _TOKENS), "tokens_hash_key", "sendings_hash_key")
 
 
 class _Schema(NamedTuple):
-    """One of the two schemas as it should be.
+    """One of the schemas as it should be.
 
     Attributes:
         name: of the schema.
@@ -89,6 +120,7 @@ class _Schema(NamedTuple):
             has them behind it.
         calls: functions that this role may call.
         is_of_names: so that nothing of it may be kept elsewhere.
+        has_readers: whether there is a role for those who only read.
     """
 
     name: str
@@ -99,9 +131,10 @@ class _Schema(NamedTuple):
     writes: Mapping[str, frozenset[str]]
     calls: frozenset[str]
     is_of_names: bool
+    has_readers: bool = True
 
 
-def _schemas(schema: str) -> tuple[_Schema, _Schema]:
+def _schemas(schema: str) -> tuple[_Schema, _Schema, _Schema]:
     names, roles = schema_of(schema), Roles.of(schema)
     added, rows = frozenset({"INSERT"}), frozenset({"INSERT", "DELETE"})
     every = rows | {"UPDATE"}
@@ -131,7 +164,21 @@ def _schemas(schema: str) -> tuple[_Schema, _Schema]:
         frozenset(helpers),
         is_of_names=True,
     )  # fmt: skip
-    return journal, people
+    tokens = _Schema(
+        postgres_token_tables.schema_of(schema),
+        _TOKENS,
+        frozenset(),
+        {},
+        "",
+        {
+            "file": added, "refusals": added, "tokens": added | {"UPDATE revoked_at"},
+            "sessions": rows | {"UPDATE used_ms"}, "sendings": rows,
+        },
+        frozenset(),
+        is_of_names=True,
+        has_readers=False,
+    )  # fmt: skip
+    return journal, people, tokens
 
 
 def server_faults(address: str, schema: str) -> list[str]:
@@ -153,10 +200,19 @@ def server_faults(address: str, schema: str) -> list[str]:
         postgres_layout.check(connection, place, schema)
         with postgres.storage_errors(place):
             faults += postgres_layout.foreign_objects(connection, schema)
+            tokens = postgres_token_tables.schema_of(schema)
+            faults += postgres_layout.objects_beside(connection, tokens, _INDEXES_OF_TOKENS)
             for each in _schemas(schema):
+                if not _stands(connection, each):
+                    faults.append(f"schema {each.name} {LACKING.format(name='DB')}")
+                    continue
                 for kind in (_of_relations, _of_columns, _of_indexes, _of_functions, _of_owners, _of_grants):
                     faults += [f"schema {each.name}: {fault}" for fault in kind(connection, each)]
     return faults
+
+
+def _stands(connection: Connection[Any], schema: _Schema) -> bool:
+    return _rows(connection, f"SELECT {_OF_SCHEMA} IS NOT NULL", schema) == [(True,)]
 
 
 def _rows(connection: Connection[Any], query: str, schema: _Schema) -> list[tuple[Any, ...]]:
@@ -294,6 +350,8 @@ def _of_owners(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
             yield f"the {kind} {name!r} belongs to {owner}, not to the owner of the schema"
     member = _MEMBER_SINCE_16 if connection.info.server_version >= 16_00_00 else _MEMBER
     for owner, may_log_in, members in _rows(connection, _OWNER.format(member=member), schema):
+        if not schema.has_readers:
+            return  # it is the owner of the names, of whom all of this is told there
         if may_log_in:
             yield f"its owner {owner} may log in, and change and delete what is recorded"
         for role in members:
@@ -332,8 +390,9 @@ def _of_grants(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
     readers = sorted(role for role in granted if role and role not in writers)
     for right in sorted(everybody):
         yield f"everybody was granted what this program grants nobody: {_told(right)}"
-    for roles, own, what in ((writers, writes, "record"), (readers, reads, "read")):
-        if len(roles) != 1:
+    kinds = ((writers, writes, "record"), (readers, reads if schema.has_readers else set(), "read"))
+    for roles, own, what in kinds:
+        if len(roles) != 1 and own:
             yield f"this program made one role that may {what}; now there are {len(roles)}: {', '.join(roles)}"
         for role in roles:
             for right in sorted(granted[role] - own):

@@ -14,6 +14,7 @@ import attrs
 from ledger.audit.server_objects import server_faults
 from ledger.backups import disk
 from ledger.backups.server_copies import copy_to_files, copy_to_server
+from ledger.backups.token_copies import tokens_to_file, tokens_to_server
 from ledger.errors import StorageError
 from ledger.facts.words import TreeHead
 from ledger.journal.settings_file import OF_A_SERVER, ServerPlace, SettingsFile, server_of
@@ -71,6 +72,7 @@ def _sent(path: Path, place: ServerPlace, progress: Progress) -> TreeHead:
         there, people = on_server(place)
         with closing(people), closing(there), there.writing():
             pass  # whoever may not record there is told so now
+        tokens_to_server(path, journal.root_at(1), place, progress)
     with closing(sqlite.connect(path)) as connection, sqlite.immediate(connection, path):
         last = connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0]
         if last != head.size:
@@ -96,14 +98,14 @@ def _arrived(path: Path, place: ServerPlace, name: str) -> TreeHead:
 
 
 def _put_aside(path: Path) -> Path:
-    """Move journal and people into a folder of their own; views, key, checkpoints and tokens stay where they are."""
+    """Move journal, people and tokens into a folder of their own; views, key and checkpoints stay where they are."""
     number = 1
     while (folder := path.with_name(f"{path.stem}.moved-{number}")).exists():
         number += 1
     folder.mkdir(mode=0o700)
     # the journal last: as long as it stands there it is the ledger
-    for file in (beside(path, "people"), path):
-        for ending in ("-wal", "-shm", ""):
+    for file in (beside(path, "people"), beside(path, "tokens"), path):
+        for ending in ("-wal", "-shm", "-journal", ""):
             if (part := Path(f"{file}{ending}")).exists():
                 disk.move(part, folder / part.name)
     disk.flush(path.parent)
@@ -133,6 +135,7 @@ def move_to_files(path: str | Path, progress: Progress = silent) -> TreeHead:
             if (head := copy.head()) != there:
                 message = f"has the head {head}, and the server {there}: move the file aside and try again"
                 raise StorageError(str(path), message)
+        tokens_to_file(place, path, journal.root_at(1), progress)
         journal.leave(str(path.absolute()))
     settings.drop(*OF_A_SERVER)
     return head

@@ -44,6 +44,7 @@ from ledger.errors import CorruptError, StorageError, one_line
 from ledger.facts.words import TreeHead
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
+from ledger.journal.postgres_tokens import PostgresTokens
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players import postgres_layout
 from ledger.players.postgres_layout import schema_of
@@ -189,7 +190,7 @@ def _fill(path: Path, place: Place, tables: tuple[Table, ...], progress: Progres
         guards = file.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for name, _ in guards:
             file.execute(f"DROP TRIGGER {name}")
-        rows = {table.name: _take(file, place, table, progress) for table in tables}
+        rows = {table.name: take(file, place, table, progress) for table in tables}
         for _, sql in guards:
             file.execute(sql)
         file.execute("COMMIT")
@@ -201,8 +202,8 @@ def _fill(path: Path, place: Place, tables: tuple[Table, ...], progress: Progres
     return Content(rows, digests)
 
 
-def _take(file: sqlite3.Connection, place: Place, table: Table, progress: Progress) -> int:
-    """Put the rows of one table into the file; how many."""
+def take(file: sqlite3.Connection, place: Place, table: Table, progress: Progress) -> int:
+    """Put the rows of a table on a server into a file's, in the place of what stands there; how many."""
     total, done = count_on_server(place, table), 0
     insert = f"INSERT INTO {table.name}({table.listed}) VALUES ({', '.join('?' * len(table.columns))})"
     file.execute(f"DELETE FROM {table.name}")  # the secret that the file was made with
@@ -299,6 +300,7 @@ def _make_schemas(address: str, schema: str, secret: bytes, roles: Roles | None,
         PostgresJournal(address, schema).close()
     if names_are_missing:
         PostgresPeople.create(address, schema, secret, roles=roles_of_names).close()
+        PostgresTokens.create(address, schema, roles=roles_of_names or Roles.of(schema_of(schema)))
     else:
         PostgresPeople(address, schema).close()
 
@@ -366,13 +368,20 @@ def _send(file: Snapshot, place: Place, table: Table, progress: Progress) -> tup
             raise StorageError(place.name, _difference(file, place, table))
     waiting = pieces(table, rows, file.path)
     for first in waiting:
-        done += _send_some(place, table, chain([first], waiting), digest)
+        done += send_some(place, table, chain([first], waiting), digest)
         progress(f"copy {table.name}", done, total)
     return done, digest.text()
 
 
-def _send_some(place: Place, table: Table, waiting: Iterator[Piece], digest: Digest) -> int:
-    """Send as many rows as go into one transaction; how many."""
+def send_some(place: Place, table: Table, waiting: Iterator[Piece], digest: Digest) -> int:
+    """Send as many rows as are committed at once; how many.
+
+    Args:
+        place: where to; on its connection others' rows are kept out.
+        table: whose rows they are.
+        waiting: what is left to send.
+        digest: of what was sent before, which takes these along.
+    """
     added = 0
     statement = f"COPY {quoted(place.schema)}.{table.name}({table.listed}) FROM STDIN (FORMAT binary)".encode()
     with place.connection.transaction(), place.connection.cursor() as cursor:

@@ -75,6 +75,18 @@ NAMES = (
     _table("reasons", "number int8, commitment text, entry text, salt bytea, text text", "number"),
 )
 
+# Beside the journal, and in no backup: the key of the hashes, with the ledger, comes first.
+KEY_OF_TOKENS = _table("file", "hash_key bytea, ledger bytea", "hash_key")
+TOKENS = (
+    KEY_OF_TOKENS,
+    _table("tokens", "number int8, name text, roles text, hash bytea, added_at text, revoked_at text", "number"),
+    _table("refusals", "number int8, at text, tried text, claimed text, token int8, rule text, reason text", "number"),
+    _table(
+        "sessions", "hash bytea, token int8, entry int8, digest text, begun_ms int8, used_ms int8, ends_ms int8", "hash"
+    ),
+    _table("sendings", "number int8, hash bytea, digest bytea, entry text, reason text, proposals int8", "number"),
+)
+
 
 class Piece(NamedTuple):
     """Rows in the form of a binary COPY, without what begins and ends one."""

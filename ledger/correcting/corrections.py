@@ -25,7 +25,7 @@ from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.events import ROLES_OF, CorrectionDecided, CorrectionProposed, Decision, Event, Role, proposal_key
 from ledger.facts.words import Receipt
-from ledger.journal import Writer
+from ledger.journal import Find, Writer
 from ledger.journal.tokens import VERBS_OF
 from ledger.players.reasons import reason_faults
 from ledger.ratings.open_ledger import OpenLedger
@@ -162,9 +162,15 @@ class Corrections:
         # Only to refuse a name that no entry may hold before anything long is done.
         codec.seal_actor(who.name)
         alike: dict[int, tuple[int, ...]] = {}
+        repeat: list[Proposed] = []
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
             self.ledger.tokens.check(who, Role.CORRECTOR, writer.size + 1, tried)
+            # whoever sends it to two nodes at once is asked here, where one waits for the other
+            if sending is not None:
+                repeat.extend(self._sent(who.name, sending, reason, writer.find))
+            if repeat:
+                return []
             self.ledger.level()
             judging = self._judging(now_ms)
             first = judging.decided.next_number()
@@ -184,7 +190,7 @@ class Corrections:
             if sending is not None:
                 # Before the journal takes them: the other way a crash would let the same be proposed once more.
                 word, key = _sent_by(who.name, sending), proposal_key(first)
-                self.ledger.tokens.file.note_sending(word, sending.content, key, sealed[key], len(alike))
+                self.ledger.tokens.store.note_sending(word, sending.content, key, sealed[key], len(alike))
             return [
                 entry
                 for number, changes in zip(alike, proposals, strict=True)
@@ -197,6 +203,8 @@ class Corrections:
         self.ledger.level()
         with self.ledger.tokens.noting(who, tried):
             receipts = self.ledger.record_judged(gate, who.name)
+        if repeat:
+            return repeat
         # parts of one proposal follow each other: their keys are proposal:7@1, proposal:7@2
         of_each = groupby(receipts, lambda receipt: int(receipt.key.removeprefix("proposal:").partition("@")[0]))
         return [Proposed(number, tuple(parts), alike[number]) for number, parts in of_each]
@@ -246,8 +254,16 @@ class Corrections:
             StorageError: a file refuses.
         """
         who = self.ledger.tokens.who(token, by, Role.CORRECTOR, "propose a correction")
-        row = self.ledger.tokens.file.sending(_sent_by(who.name, sending), sending.content)
-        stored = None if row is None else self.ledger.journal.find([row.entry]).get(row.entry)
+        proposed = self._sent(who.name, sending, reason, self.ledger.journal.find)
+        if proposed:
+            # whoever is told that it is recorded must be told so of what stays
+            self.ledger.journal.fence()
+        return proposed
+
+    def _sent(self, person: str, sending: Sending, reason: str, find: Find) -> list[Proposed]:
+        """What was recorded of what a person sent; empty where nothing was."""
+        row = self.ledger.tokens.store.sending(_sent_by(person, sending), sending.content)
+        stored = None if row is None else find([row.entry]).get(row.entry)
         entry = None if stored is None else codec.decode(stored.body).event
         if row is None or not isinstance(entry, CorrectionProposed) or entry.reason != row.reason:
             return []

@@ -226,6 +226,42 @@ class PostgresJournal(StoredTree):
                     ) from error
         return cls(address, schema, identity=identity, patience=patience)
 
+    def ask(self, *questions: Question) -> list[Answer]:
+        """The answers to questions about what stands beside the journal, in one round trip.
+
+        Raises:
+            StorageError: the server cannot be reached, or refuses.
+        """
+        return self._ask(*questions)
+
+    def change(self, *statements: Question) -> list[Answer]:
+        """Have what stands beside the journal changed, in one round trip: all of it, or nothing.
+
+        Where a write transaction is open it becomes part of that one. Else what was asked in the moment in which the
+        connection was lost is asked again on a new one, so it may be done twice.
+
+        Raises:
+            StorageError: the server cannot be reached or refuses, or nothing is known to be replicated.
+        """
+        if self._writer is not None:
+            return self._writer.ask(*statements)
+        self._session.warnings.clear()
+        try:
+            answers = self._session.ask(_BEGIN, *statements, _COMMIT)
+        finally:
+            self._roll_back()
+        self._refuse_unreplicated()
+        return answers[1:-1]
+
+    def _refuse_unreplicated(self) -> None:
+        """A cancelled wait for standbys ends in a commit without an error: nothing but a warning tells."""
+        if self._session.warnings:
+            raise StorageError(
+                self.path,
+                f"{self._session.warnings[0]}: not known to be replicated: run the command again, what was recorded is "
+                "then found to be known",
+            )
+
     def connection(self) -> Connection[Any]:
         """The connection, for what shares this journal's transactions; what an open writer holds back is sent first.
 
@@ -562,13 +598,7 @@ class PostgresWriter(StoredWriter):
         """
         self._session.warnings.clear()
         self.ask(_COMMIT)
-        if self._session.warnings:
-            # A cancelled wait for standbys ends in a commit without an error: nothing but a warning tells.
-            raise StorageError(
-                self.path,
-                f"{self._session.warnings[0]}: not known to be replicated: run the command again, what was recorded is "
-                "then found to be known",
-            )
+        self._journal._refuse_unreplicated()
 
     def learn(self, keys: Iterable[str], entries: Mapping[str, Stored]) -> None:
         """Take note of which of these few keys are borne by which entries, found under the lock."""

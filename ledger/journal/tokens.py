@@ -1,9 +1,9 @@
 """Tokens: random words that prove who acts, each with the roles that its person holds, as the journal issued them.
 
 Where tokens are set up, whoever corrects or approves shows one, and it names the person. Without them a name is a word,
-and is recorded as such. Which tokens there are stands in the journal (``issued_tokens``); the file beside it keeps the
-log of what was refused and, of earlier releases, tokens that have no entry yet: they are taken until the first entry,
-which takes them along. Whether four eyes allow a decision is not judged here.
+and is recorded as such. Which tokens there are stands in the journal (``issued_tokens``); the store beside it keeps the
+log of what was refused, the sessions at the desk and, of earlier releases, tokens that have no entry yet: they are
+taken until the first entry, which takes them along. Whether four eyes allow a decision is not judged here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -22,11 +22,11 @@ from ledger.facts import codec
 from ledger.facts.events import Decision, Event, Role, TokenIssued, TokenRevoked
 from ledger.facts.instants import instant_end_ms, instant_text
 from ledger.facts.person_names import actor_faults, same_person, without_tokens
-from ledger.journal import Journal, Writer, sessions
+from ledger.journal import Writer, sessions
 from ledger.journal.issued_tokens import Issued, IssuedTokens, TokenRegister
 from ledger.journal.recorder import Recorder
 from ledger.journal.sessions import Session, SessionRow
-from ledger.journal.tokens_file import RefusalRow, TokenRow, TokensFile
+from ledger.journal.token_store import RefusalRow, TokenRow, TokenStore
 
 UNNAMED = "admin"  # who acts where no name is given and none is proven
 PREFIX = "rlt_"  # so that a token that was pasted somewhere is known for one
@@ -80,32 +80,28 @@ class Tokens:
     """The tokens of one ledger.
 
     Attributes:
-        path: of the file beside the journal.
-        journal: where tokens are issued and revoked.
-        issued: what it says of them.
+        store: where the log is kept, sessions, and tokens of earlier releases.
+        issued: what the journal says of those that it issued.
         records: records what a gate gives, under the write lock, and tells the time.
     """
 
-    path: Path
-    journal: Journal
+    store: TokenStore
     issued: IssuedTokens
     records: Recorder
 
     @property
-    def file(self) -> TokensFile:
-        """Where the log is kept, and tokens of earlier releases."""
-        return TokensFile(self.path, self.journal.root_at(1))
+    def path(self) -> Path:
+        """The file of the store, or the one that a release before this kept beside a ledger on a server."""
+        return self.store.path
 
     def are_set_up(self) -> bool:
         """Whether any token was ever issued; where all are revoked, nobody can act."""
         register = self.issued.now()
-        return register.first is not None or bool(self._of_the_file(register))
+        return register.first is not None or bool(self._of_earlier_releases(register))
 
-    def _of_the_file(self, register: TokenRegister) -> list[TokenRow]:
+    def _of_earlier_releases(self, register: TokenRegister) -> list[TokenRow]:
         """The tokens of an earlier release, which have no entry; they count until the first that has one."""
-        if register.first is not None or not self.path.exists():  # the path first: each append asks
-            return []
-        return self.file.rows() if self.file.exists() else []
+        return [] if register.first is not None else self.store.rows()
 
     # -- issuing and revoking --------------------------------------------------------------------------------------
 
@@ -120,7 +116,7 @@ class Tokens:
     ) -> str:
         """Issue a token to a person; only this answer ever shows it.
 
-        The first one that is issued takes the tokens of an earlier release along, which stand in the file alone: each
+        The first one that is issued takes the tokens of an earlier release along, which stand in the store alone: each
         that was not revoked gets an entry.
 
         Args:
@@ -210,10 +206,12 @@ class Tokens:
     def _taken_along(self, who: Actor, position: int) -> Iterator[TokenIssued]:
         """An entry for each token of an earlier release that holds: the first is that of the issuer, if any."""
         register = self.issued.now()
-        rows = [row for row in self._of_the_file(register) if row.revoked_at is None and not actor_faults(row.name)]
+        rows = [
+            row for row in self._of_earlier_releases(register) if row.revoked_at is None and not actor_faults(row.name)
+        ]
         is_own = {row.number: row.name == who.name and Role.APPROVER in row.roles.split() for row in rows}
         rows.sort(key=lambda row: (not is_own[row.number], Role.APPROVER in row.roles.split(), row.number))
-        hashes = self.file.hashes() if rows else {}
+        hashes = self.store.hashes() if rows else {}
         for place, row in enumerate(rows):
             salt, digest = hashes[row.number]
             yield TokenIssued(
@@ -245,7 +243,7 @@ class Tokens:
             self._refuse_unknown(wanted)
         holding = tuple(row for row in met if row.revoked_at is None)
         if self.issued.now().first is None:
-            self.file.revoke([row.number for row in holding], self._now())
+            self.store.revoke([row.number for row in holding], self._now())
             return holding
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
@@ -303,11 +301,11 @@ class Tokens:
         """Every token with its person and roles; empty where none are set up."""
         register = self.issued.now()
         rows = [_row(token) for token in register.tokens.values() if token.void is None]
-        return tuple(sorted(rows, key=lambda row: row.number)) or tuple(self._of_the_file(register))
+        return tuple(sorted(rows, key=lambda row: row.number)) or tuple(self._of_earlier_releases(register))
 
     def log(self, last: int | None = None) -> tuple[RefusalRow, ...]:
         """What was refused, and who signed in and out, in order of time; the *last* rows where a number is given."""
-        rows = self.file.refusals(last) if self.file.exists() else []
+        rows = self.store.refusals(last)
         # what an earlier release wrote may hold a token that was typed as a name
         return tuple(
             row._replace(claimed=row.claimed and without_tokens(row.claimed), reason=without_tokens(row.reason))
@@ -319,7 +317,7 @@ class Tokens:
         register = self.issued.now()
         if register.first is not None:
             return any(role in token.roles for token in register.tokens.values() if token.void is None)
-        return any(role.value in row.roles.split() for row in self._of_the_file(register))
+        return any(role.value in row.roles.split() for row in self._of_earlier_releases(register))
 
     def who(self, token: str | None, claimed: str | None, role: Role, tried: str) -> Actor:
         """Who acts, proven by a token where tokens are set up; an attempt that is refused goes into the log.
@@ -332,7 +330,7 @@ class Tokens:
 
         Raises:
             RejectedError: one of ``RULES``.
-            StorageError: tokens of an earlier release stand in a file that is not to be used.
+            StorageError: tokens of an earlier release stand where nothing is to be believed.
         """
         if not self.are_set_up():
             if token is None:
@@ -371,7 +369,7 @@ class Tokens:
         raise RejectedError(
             "unknown-token",
             "",
-            f"no tokens are set up beside {self.path.name!r}, so this one proves nothing; leave it out, or make one "
+            f"no tokens are set up {self.store.where}, so this one proves nothing; leave it out, or make one "
             "with 'token add'",
         )
 
@@ -400,7 +398,7 @@ class Tokens:
             session = self._session_row(token)
             return None if session is None else self._token_of(session, register)
         if register.first is None:
-            row = self.file.find(token)
+            row = self.store.find(token)
             return None if row is None else _Shown(row)
         met = [
             issued
@@ -466,7 +464,7 @@ class Tokens:
         number = shown.row.number
         digest = self.issued.now().tokens[shown.entry].event.digest if shown.entry else self._digest_of_old(number)
         word = sessions.new_word()
-        self.file.begin_session(word, SessionRow(number, shown.entry, digest, now_ms, now_ms, ends_ms))
+        self.store.begin_session(word, SessionRow(number, shown.entry, digest, now_ms, now_ms, ends_ms))
         self._note(SIGNED_IN, tried, shown.row.name, shown.row, "")
         session = self.session(word)
         assert session is not None  # it begins now
@@ -484,19 +482,21 @@ class Tokens:
     def note_use(self, word: str) -> None:
         """Write down that a session is used now, at most once a minute: one that is idle for long is over."""
         if self.session(word) is not None:
-            self.file.note_use(word, self.records.clock_ms())
+            self.store.note_use(word, self.records.clock_ms())
 
     def sign_out(self, word: str, where: str) -> None:
         """End a session; one that is over already stays so."""
         session = self.session(word)
         if session is None:
             return
-        self.file.end_session(word)
-        self.file.note(self._now(), f"sign out at the desk from {where}", session.person, session.token, SIGNED_OUT, "")
+        self.store.end_session(word)
+        self.store.note(
+            self._now(), f"sign out at the desk from {where}", session.person, session.token, SIGNED_OUT, ""
+        )
 
     def _session_row(self, word: str) -> SessionRow | None:
         """The row of a session that is not over by time."""
-        row = self.file.session(word) if self.file.exists() else None
+        row = self.store.session(word)
         return row if row is not None and row.holds_at(self.records.clock_ms()) else None
 
     def _token_of(self, row: SessionRow, register: TokenRegister) -> _Shown | None:
@@ -507,11 +507,11 @@ class Tokens:
             return _issued_token(issued) if issued is not None and is_same else None
         if register.first is not None or self._digest_of_old(row.token) != row.digest:
             return None
-        return next((_Shown(old) for old in self.file.rows() if old.number == row.token), None)
+        return next((_Shown(old) for old in self.store.rows() if old.number == row.token), None)
 
     def _digest_of_old(self, number: int) -> str:
-        """The hash of a token of an earlier release, as the file has it; empty where there is none."""
-        _, token_hash = self.file.hashes().get(number, (b"", b""))
+        """The hash of a token of an earlier release, as the store has it; empty where there is none."""
+        _, token_hash = self.store.hashes().get(number, (b"", b""))
         return token_hash.hex()
 
     @contextmanager
@@ -520,8 +520,11 @@ class Tokens:
         try:
             yield
         except RejectedError as error:
-            if error.rule in WANT_OF_RIGHT and self.are_set_up():
-                self._note(error.rule, tried, actor.name, None, str(error))
+            if error.rule in WANT_OF_RIGHT:
+                # refused all the same, whatever becomes of the log
+                with suppress(StorageError):
+                    if self.are_set_up():
+                        self._note(error.rule, tried, actor.name, None, str(error))
             raise
 
     def _refuse(self, rule: str, tried: str, claimed: str | None, row: TokenRow | None, message: str) -> NoReturn:
@@ -534,14 +537,14 @@ class Tokens:
     def _note(self, rule: str, tried: str, claimed: str | None, row: TokenRow | None, message: str) -> None:
         number = None if row is None else row.number
         claim = None if claimed is None else _writable(claimed)
-        self.file.note(self._now(), _writable(tried), claim, number, rule, _writable(message))
+        self.store.note(self._now(), _writable(tried), claim, number, rule, _writable(message))
 
     def _now(self) -> str:
         return instant_text(self.records.clock_ms())
 
 
 def _writable(text: str) -> str:
-    """Text that a file takes: not endless, without tokens, and what is no character as its escape."""
+    """Text that a store takes: not endless, without tokens, and what is no character as its escape."""
     return without_tokens(text)[:LONGEST_NOTED].encode("utf-8", "backslashreplace").decode()
 
 

@@ -1,9 +1,7 @@
 """The file of tokens on the disk: the log, the sessions at the desk and, of earlier releases, tokens as keyed hashes.
 
-It names people, so nobody but its owner may read or write it. It is no part of the journal and of no backup. Tokens
-are issued by the journal; those in this file count as long as it has issued none. What a token may do is decided in
-``tokens``. It also knows which proposals were sent under which word, so that the same is proposed once. A file of an
-earlier layout is read as it is, and brought up by the next write.
+It names people, so nobody but its owner may read or write it. It is no part of the journal and of no backup. What it
+keeps, ``token_store`` tells. A file of an earlier layout is read as it is, and brought up by the next write.
 """
 
 from __future__ import annotations
@@ -12,13 +10,15 @@ import hmac
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ledger.errors import StorageError
+from ledger.journal import token_store
 from ledger.journal.sessions import IDLE_MS, MOST, NOTED_EVERY_MS, SessionRow
+from ledger.journal.token_store import KEY_BYTES, RefusalRow, SendingRow, TokenRow, keyed_hash
 from ledger.runtime import sqlite
 from ledger.runtime.sqlite import schema_faults as faults
 from ledger.runtime.sqlite import statements
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import sqlite3
 
 LAYOUT, OLDEST_LAYOUT = 3, 1
-KEY_BYTES = 32
 _FIRST_SCHEMA = """
 CREATE TABLE file(
   only INTEGER PRIMARY KEY CHECK(only = 1),
@@ -65,7 +64,6 @@ CREATE TABLE sessions(
 ) STRICT, WITHOUT ROWID;
 """
 SENDINGS_SINCE = 3
-MOST_SENDINGS = 10_000  # that are remembered: whoever sends again does so within minutes or days
 _SENDINGS = """
 CREATE TABLE sendings(
   number INTEGER PRIMARY KEY,
@@ -86,80 +84,23 @@ _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 
-class TokenRow(NamedTuple):
-    """A token as it is listed; nobody can tell the token from it.
-
-    Attributes:
-        number: from 1, in the order in which they were made.
-        name: of the person.
-        roles: words, in the order of ``Role``, divided by blanks.
-        added_at: when it was made.
-        revoked_at: when it was revoked; None while it holds.
-        expires_at: the last instant at which it is taken; None where it does not expire.
-        issued_by: who issued it; None of one that an earlier release made.
-        entry: position of the entry that issued it; None of one that an earlier release made.
-    """
-
-    number: int
-    name: str
-    roles: str
-    added_at: str
-    revoked_at: str | None
-    expires_at: str | None = None
-    issued_by: str | None = None
-    entry: int | None = None
-
-
-class RefusalRow(NamedTuple):
-    """An attempt that was refused; or that somebody signed in at the desk, or out, which its rule says.
-
-    Attributes:
-        number: from 1, in the order of time.
-        at: when.
-        tried: what.
-        claimed: the name that was given; None without.
-        token: number of the token that was shown, where it is of this file.
-        rule: the name of the refusal.
-        reason: in words.
-    """
-
-    number: int
-    at: str
-    tried: str
-    claimed: str | None
-    token: int | None
-    rule: str
-    reason: str
-
-
-class SendingRow(NamedTuple):
-    """What was recorded, or about to be, of what was sent under a word.
-
-    Attributes:
-        is_same: whether the same is sent now.
-        entry: key of the first entry.
-        reason: the seal of the reason in it, by which it is told from another entry that got its key.
-        proposals: how many proposals were recorded together; their numbers follow each other.
-    """
-
-    is_same: bool
-    entry: str
-    reason: str
-    proposals: int
-
-
 class TokensFile:
     """The file of one ledger; opened for each question anew, so that what was revoked holds no longer."""
 
-    def __init__(self, path: Path, ledger: bytes) -> None:
+    def __init__(self, path: Path, ledger: Callable[[], bytes]) -> None:
         """Say where it is or will be, and which ledger it is of.
 
         Args:
             path: of the file.
-            ledger: the hash of the journal's first entry, 32 bytes.
+            ledger: gives the hash of the journal's first entry, 32 bytes.
         """
         self.path = path
         self._ledger = ledger
+
+    @property
+    def where(self) -> str:
+        """The file, as a message goes on."""
+        return f"beside {self.path.name!r}"
 
     def exists(self) -> bool:
         """Whether somebody has made tokens; a file that was never filled is none.
@@ -187,20 +128,26 @@ class TokensFile:
 
     def rows(self) -> list[TokenRow]:
         """Every token, in order; those that were revoked too."""
+        if not self.exists():
+            return []
         with self._open() as connection:
             cursor = connection.execute(f"SELECT {_COLUMNS} FROM tokens ORDER BY number")
             return [TokenRow(*row) for row in cursor]
 
     def find(self, token: str) -> TokenRow | None:
         """The row of a token; None where it is none of this file. Every hash is compared, each in constant time."""
+        if not self.exists():
+            return None
         with self._open() as connection:
-            token_hash = _hash(_key(connection), token)
+            token_hash = keyed_hash(_key(connection), token)
             rows = connection.execute(f"SELECT hash, {_COLUMNS} FROM tokens ORDER BY number").fetchall()
         met = [TokenRow(*row) for row_hash, *row in rows if hmac.compare_digest(row_hash, token_hash)]
         return met[0] if met else None
 
     def hashes(self) -> dict[int, tuple[bytes, bytes]]:
         """By number, the key under which a token was hashed, and the hash."""
+        if not self.exists():
+            return {}
         with self._open() as connection:
             key = _key(connection)
             return {
@@ -211,7 +158,7 @@ class TokensFile:
     def add(self, name: str, roles: str, token: str, at: str) -> int:
         """Keep a token as earlier releases did; returns its number. The file is made where there is none."""
         with self._writing(make=True) as connection:
-            token_hash = _hash(_key(connection), token)
+            token_hash = keyed_hash(_key(connection), token)
             row = (name, roles, token_hash, at)
             cursor = connection.execute("INSERT INTO tokens(name, roles, hash, added_at) VALUES (?, ?, ?, ?)", row)
             return int(cursor.lastrowid or 0)
@@ -232,6 +179,8 @@ class TokensFile:
 
     def refusals(self, last: int | None = None) -> list[RefusalRow]:
         """The log in order of time; only the *last* ones where a number is given."""
+        if not self.exists():
+            return []
         with self._open() as connection:
             query = "SELECT number, at, tried, claimed, token, rule, reason FROM refusals ORDER BY number DESC LIMIT ?"
             # SQLite takes a limit below zero for none.
@@ -242,11 +191,13 @@ class TokensFile:
 
     def session(self, word: str) -> SessionRow | None:
         """The session of a word, over or not; None where there is none."""
+        if not self.exists():
+            return None
         with self._open() as connection:
             if _layout(connection) < SESSIONS_SINCE:
                 return None
             query = f"SELECT {_OF_SESSION} FROM sessions WHERE hash = ?"
-            row = connection.execute(query, (_hash(_key(connection), word),)).fetchone()
+            row = connection.execute(query, (keyed_hash(_key(connection), word),)).fetchone()
         return None if row is None else SessionRow(*row)
 
     def begin_session(self, word: str, session: SessionRow) -> None:
@@ -262,7 +213,7 @@ class TokensFile:
                 "(SELECT hash FROM sessions WHERE token = ? ORDER BY begun_ms DESC, used_ms DESC LIMIT -1 OFFSET ?)",
                 (session.token, MOST - 1),
             )
-            row = (_hash(_key(connection), word), *session)
+            row = (keyed_hash(_key(connection), word), *session)
             connection.execute(f"INSERT INTO sessions(hash, {_OF_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def note_use(self, word: str, now_ms: int) -> None:
@@ -270,13 +221,13 @@ class TokensFile:
         with self._writing() as connection:
             connection.execute(
                 "UPDATE sessions SET used_ms = ?1 WHERE hash = ?2 AND used_ms <= ?1 - ?3",
-                (now_ms, _hash(_key(connection), word), NOTED_EVERY_MS),
+                (now_ms, keyed_hash(_key(connection), word), NOTED_EVERY_MS),
             )
 
     def end_session(self, word: str) -> None:
         """A session is over."""
         with self._writing() as connection:
-            connection.execute("DELETE FROM sessions WHERE hash = ?", (_hash(_key(connection), word),))
+            connection.execute("DELETE FROM sessions WHERE hash = ?", (keyed_hash(_key(connection), word),))
 
     # -- what was sent ---------------------------------------------------------------------------------------------
 
@@ -296,7 +247,7 @@ class TokensFile:
                 return None
             key = _key(connection)
             query = "SELECT digest, entry, reason, proposals FROM sendings WHERE hash = ?"
-            row = connection.execute(query, (_hash(key, word),)).fetchone()
+            row = connection.execute(query, (keyed_hash(key, word),)).fetchone()
         return None if row is None else SendingRow(hmac.digest(key, content, "sha256") == row[0], *row[1:])
 
     def note_sending(self, word: str, content: bytes, entry: str, reason: str, proposals: int) -> None:
@@ -305,11 +256,17 @@ class TokensFile:
             key = _key(connection)
             connection.execute(
                 "INSERT OR REPLACE INTO sendings(hash, digest, entry, reason, proposals) VALUES (?, ?, ?, ?, ?)",
-                (_hash(key, word), hmac.digest(key, content, "sha256"), entry, reason, proposals),
+                (keyed_hash(key, word), hmac.digest(key, content, "sha256"), entry, reason, proposals),
             )
             connection.execute(
-                "DELETE FROM sendings WHERE number <= (SELECT max(number) FROM sendings) - ?", (MOST_SENDINGS,)
+                "DELETE FROM sendings WHERE number <= (SELECT max(number) FROM sendings) - ?",
+                (token_store.MOST_SENDINGS,),
             )
+
+    def make_whole(self) -> None:
+        """Make every table of the present layout, in a file of an earlier one or a new one."""
+        with self._writing(make=True):
+            pass
 
     # -- the file --------------------------------------------------------------------------------------------------
 
@@ -333,7 +290,7 @@ class TokensFile:
                 for fault in faults(connection, _SCHEMAS[_layout(connection)]):
                     raise StorageError(str(self.path), fault)
                 ledgers = connection.execute("SELECT ledger FROM file").fetchall()
-                if ledgers != [(self._ledger,)]:
+                if ledgers != [(self._ledger(),)]:
                     raise StorageError(str(self.path), f"holds the tokens of another ledger; {REMEDY}")
                 yield connection
         finally:
@@ -355,7 +312,7 @@ class TokensFile:
                 return
             for statement in statements(SCHEMA):
                 connection.execute(statement)
-            row = (secrets.token_bytes(KEY_BYTES), self._ledger)
+            row = (secrets.token_bytes(KEY_BYTES), self._ledger())
             connection.execute("INSERT INTO file VALUES (1, ?, ?)", row)
             connection.execute(f"PRAGMA application_id={sqlite.TOKENS_ID}")
             connection.execute(f"PRAGMA user_version={LAYOUT}")
@@ -378,8 +335,3 @@ def _layout(connection: sqlite3.Connection) -> int:
 
 def _key(connection: sqlite3.Connection) -> bytes:
     return bytes(connection.execute("SELECT hash_key FROM file").fetchone()[0])
-
-
-def _hash(key: bytes, token: str) -> bytes:
-    """HMAC-SHA256 under the key of the file: without it, the hash of a token that somebody knows cannot be made."""
-    return hmac.digest(key, token.encode("utf-8", "surrogatepass"), "sha256")

@@ -8,7 +8,7 @@ bounds of the others would be names, readable for whoever may read the statistic
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ledger.errors import StorageError
@@ -189,11 +189,22 @@ _INDEXES = (
 
 def foreign_objects(connection: Connection[Any], schema: str) -> Iterator[str]:
     """In words with what to do, each object of another program on the tables of names."""
-    names = quoted(schema_of(schema))
-    query = _FOREIGN.format(n=f"to_regnamespace({literal(names)})")
-    for kind, name, table in connection.execute(query, {"indexes": list(_INDEXES)}).fetchall():
-        where = f" ON {names}.{quoted(table)}" if kind in {"trigger", "rule", "policy"} else ""
-        own = f"{names}." if kind in {"index", "statistics"} else ""
+    return objects_beside(connection, schema_of(schema), _INDEXES)
+
+
+def objects_beside(connection: Connection[Any], schema: str, indexes: Iterable[str]) -> Iterator[str]:
+    """The same of any schema that names people.
+
+    Args:
+        connection: to the database.
+        schema: that one.
+        indexes: that this program made there, those of constraints included.
+    """
+    place = quoted(schema)
+    query = _FOREIGN.format(n=f"to_regnamespace({literal(place)})")
+    for kind, name, table in connection.execute(query, {"indexes": list(indexes)}).fetchall():
+        where = f" ON {place}.{quoted(table)}" if kind in {"trigger", "rule", "policy"} else ""
+        own = f"{place}." if kind in {"index", "statistics"} else ""
         yield (
             f"{kind} {name!r} on table {table!r} is not of this program and may change what is written, or keep names: "
             f"have it removed with 'DROP {kind.upper()} {own}{quoted(name)}{where}', then run 'audit'"

@@ -1,18 +1,22 @@
-"""The two stores of a ledger, its journal and its names: beside each other in files, or in two schemas on a server."""
+"""The stores of a ledger, of its journal, its names and its tokens: files beside each other, or schemas on a server."""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ledger.errors import StorageError
-from ledger.journal import StoredJournal
+from ledger.journal import Journal, StoredJournal, postgres_token_tables
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles, making
+from ledger.journal.postgres_tokens import PostgresTokens
 from ledger.journal.settings_file import ServerPlace, SettingsFile
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.journal.token_store import TokenStore
+from ledger.journal.tokens_file import TokensFile
 from ledger.players.people import People, new_secret
 from ledger.players.postgres_layout import schema_of, statements
 from ledger.players.postgres_people import PostgresPeople
@@ -60,6 +64,12 @@ def open_names(path: Path) -> People:
     return SqlitePeople(beside(path, "people")) if place is None else PostgresPeople(place.address, place.schema)
 
 
+def token_store_of(path: Path, journal: Journal) -> TokenStore:
+    """What is kept of tokens beside a journal: where that is."""
+    file = TokensFile(beside(path, "tokens"), lambda: journal.root_at(1))
+    return PostgresTokens(journal, file) if isinstance(journal, PostgresJournal) else file
+
+
 def _place(path: Path, settings: SettingsFile) -> ServerPlace | None:
     """Where the settings say that the journal is; of a file that stands there they may be wrong in what they say."""
     try:
@@ -86,12 +96,28 @@ def on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
 
 
 def sql_of(place: ServerPlace) -> str:
-    """The SQL that makes both schemas, roles and grants, for whoever may do that; the user of the address records.
+    """The SQL that makes schemas, roles and grants, for whoever may do that; the user of the address records.
 
     Raises:
         StorageError: the address is none, or names no user.
     """
     return f"BEGIN;\n{_making(place)}{_grant(place.schema, quoted(_recorder(place)))};\nCOMMIT;\n"
+
+
+def sql_of_missing(place: ServerPlace) -> str:
+    """The SQL that adds to a ledger what an earlier release did not make; nothing where nothing is missing.
+
+    Raises:
+        StorageError: the server cannot be reached, or there is no ledger.
+    """
+    journal, people = on_server(place)
+    with closing(people), closing(journal), postgres.storage_errors(place.address):
+        query = "SELECT to_regnamespace(%s) IS NULL"
+        names = [quoted(postgres_token_tables.schema_of(place.schema))]
+        ((is_missing,),) = journal.connection().execute(query, names).fetchall()
+    roles = Roles.of(schema_of(place.schema))
+    missing = postgres_token_tables.statements(place.schema, roles) if is_missing else []
+    return f"BEGIN;\n{_script(missing)}COMMIT;\n" if missing else ""
 
 
 def _recorder(place: ServerPlace) -> str:
@@ -101,10 +127,14 @@ def _recorder(place: ServerPlace) -> str:
 
 
 def _making(place: ServerPlace) -> str:
-    """The SQL that makes both schemas, within a transaction."""
-    names = statements(place.schema, Roles.of(schema_of(place.schema)))
+    """The SQL that makes all schemas, within a transaction."""
+    roles = Roles.of(schema_of(place.schema))
     journal = making(place.schema, Roles.of(place.schema), secrets.token_hex(16))
-    return journal + "".join(f"{statement};\n" for statement in names)
+    return journal + _script([*statements(place.schema, roles), *postgres_token_tables.statements(place.schema, roles)])
+
+
+def _script(statements: Sequence[str]) -> str:
+    return "".join(f"{statement};\n" for statement in statements)
 
 
 def _grant(schema: str, user: str) -> str:
@@ -123,7 +153,7 @@ def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[PostgresJo
         StorageError: a ledger stands there already, or the user of the address may not make one.
     """
     with closing(postgres.connect(place.address)) as connection:
-        schemas = (place.schema, schema_of(place.schema))
+        schemas = (place.schema, schema_of(place.schema), postgres_token_tables.schema_of(place.schema))
         query = "SELECT count(*) FROM pg_namespace WHERE nspname = ANY(%s)"
         with postgres.storage_errors(place.address):
             ((number,),) = connection.execute(query, [list(schemas)]).fetchall()
@@ -134,8 +164,8 @@ def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[PostgresJo
         raise StorageError(
             place.shown,
             "is the address of a superuser, who may change what is recorded, and so nobody records as one. The schemas "
-            f"{schemas[0]} and {schemas[1]} are there: run '{_grant(place.schema, 'USER')}' for the user who is to "
-            "record, and 'init' again with the address of that user",
+            f"{', '.join(schemas[:-1])} and {schemas[-1]} are there: run '{_grant(place.schema, 'USER')}' for the user "
+            "who is to record, and 'init' again with the address of that user",
         )
     journal, people = on_server(place)
     try:

@@ -23,13 +23,13 @@ from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.issued_tokens import IssuedTokens
 from ledger.journal.recorder import Gate, Recorded, Recorder, Refused, Telling
 from ledger.journal.scratch import ScratchJournal
+from ledger.journal.token_store import TokenStore
 from ledger.journal.tokens import Tokens
 from ledger.players.people import People, Person
 from ledger.players.sealed_names import SealedNames, player_found
 from ledger.ratings.recording import EarlyGames, LikeGames, StandingGames, need_views
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
 
@@ -45,6 +45,7 @@ class OpenLedger:
         standing: how facts stand by now.
         clock: what time it is, in UTC.
         checkpoints: the heads that were signed: to make them, and to be held against when the ledger is opened.
+        token_store: what is kept of tokens beside the journal.
         impacts: by proposal and entries, when it was asked what it would move, milliseconds since 1970, and the answer.
     """
 
@@ -55,12 +56,14 @@ class OpenLedger:
         people: People,
         views: Views,
         clock: Callable[[], datetime],
+        token_store: TokenStore,
     ) -> None:
         self.path, self._thread = Path(path), get_ident()
         self._journal, self._views, self.clock = journal, views, clock
         self.names = SealedNames(journal, people, LikeGames(views).highest_registered)
         self.standing = StandingGames(journal, views)
         self.checkpoints = Checkpoints(path, journal)
+        self.token_store = token_store
         self.impacts: dict[tuple[int, int], tuple[int, object]] = {}
         self._issued = IssuedTokens(journal)
         self._first: SchemeAdopted | None = None  # read once: the first entry of a journal stays what it is
@@ -123,7 +126,8 @@ class OpenLedger:
     @property
     def tokens(self) -> Tokens:
         """What proves who acts, where tokens are set up, and the log of what was refused."""
-        return Tokens(beside(self.path, "tokens"), self.journal, self._issued, self._recorder)
+        self.refuse_other_threads()
+        return Tokens(self.token_store, self._issued, self._recorder)
 
     def now_ms(self) -> int:
         """What time it is, milliseconds since 1970."""

@@ -31,11 +31,11 @@ PIECE = 1 << 20  # bytes of a COPY that are handed to libpq at once
 TEXT, BYTEA, BIGINT, INTEGER = 25, 17, 20, 23  # numbers of types, the same on every server
 _BINARY = 1
 
-Value = bytes | str | int
+Value = bytes | str | int | None
 
 
 class Question(NamedTuple):
-    """A statement with its values; text is sent as UTF-8, an int as ``bigint``, bytes as they are."""
+    """A statement with its values; text is sent as UTF-8, an int as ``bigint``, bytes as they are, None as NULL."""
 
     sql: str
     values: Sequence[Value] = ()
@@ -284,7 +284,7 @@ class Session:
             pgconn.send_prepare(name, question.sql.encode())
             fresh.append(question.sql)
         values = [
-            value if isinstance(value, bytes) else value.encode() if isinstance(value, str) else bigint(value)
+            bigint(value) if isinstance(value, int) else value.encode() if isinstance(value, str) else value
             for value in question.values
         ]
         pgconn.send_query_prepared(name, values, [_BINARY] * len(values), _BINARY)

@@ -18,6 +18,7 @@ from ledger.testing.kit import MemoryJournal, club, in_terms_of_facts, record, t
 from ledger.testing.people_contract import PeopleContract
 from ledger.testing.projector_contract import FactProjectorContract, ProjectorContract, TournamentContract
 from ledger.testing.scheme_contract import SchemeContract
+from ledger.testing.tokens_contract import TokenStoreContract
 
 __all__ = [
     "FactProjectorContract",
@@ -27,6 +28,7 @@ __all__ = [
     "PeopleContract",
     "ProjectorContract",
     "SchemeContract",
+    "TokenStoreContract",
     "TournamentContract",
     "club",
     "in_terms_of_facts",

@@ -6,6 +6,8 @@ import pytest
 
 from ledger.audit.server_objects import server_faults
 from ledger.journal.postgres_store import PostgresJournal
+from ledger.journal.postgres_tables import Roles
+from ledger.journal.postgres_tokens import PostgresTokens
 from ledger.players.postgres_people import PostgresPeople
 from tests.kit.postgres import Server
 from tests.kit.postgres_journals import SCHEMA, run_as_superuser
@@ -20,6 +22,31 @@ OBJECTS = {
         "CREATE OR REPLACE FUNCTION public.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
         "CREATE TRIGGER spy AFTER INSERT ON club_names.people FOR EACH ROW EXECUTE FUNCTION public.f()",
         "trigger 'spy' on table 'people' is not of this program",
+    ),
+    "a trigger of the tokens": (
+        "CREATE OR REPLACE FUNCTION public.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
+        "CREATE TRIGGER quiet BEFORE INSERT ON club_tokens.refusals FOR EACH ROW EXECUTE FUNCTION public.f()",
+        "trigger 'quiet' on table 'refusals' is not of this program",
+    ),
+    "a rule of the tokens": (
+        "CREATE RULE deaf AS ON INSERT TO club_tokens.sendings DO INSTEAD NOTHING",
+        "rule 'deaf' on table 'sendings' is not of this program",
+    ),
+    "an index of the tokens": (
+        "CREATE INDEX by_claim ON club_tokens.refusals (claimed)",
+        "index 'by_claim' on table 'refusals' is not of this program",
+    ),
+    "sessions unlogged": (
+        "ALTER TABLE club_tokens.sessions SET UNLOGGED",
+        "schema club_tokens: the table 'sessions' is unlogged, so that a crash empties it",
+    ),
+    "statistics of the log": (
+        "ALTER TABLE club_tokens.refusals ALTER COLUMN claimed SET STATISTICS 100",
+        "schema club_tokens: the server makes statistics of the column 'claimed' of the table 'refusals'",
+    ),
+    "a token that may stand twice": (
+        "ALTER TABLE club_tokens.tokens DROP CONSTRAINT tokens_hash_key",
+        "schema club_tokens: the table 'tokens' has lost 'tokens_hash_key UNIQUE (hash)'",
     ),
     "a guard switched off": (
         "ALTER TABLE club.nodes DISABLE TRIGGER nodes_never_changes",
@@ -113,6 +140,10 @@ OBJECTS = {
         "CREATE PUBLICATION everything FOR ALL TABLES",
         "schema club_names: the publication 'everything' sends names to others, who keep them: rows of about, changes",
     ),
+    "the same publication of tokens": (
+        "SELECT",
+        "schema club_tokens: the publication 'everything' sends names to others, who keep them: rows of about, file",
+    ),
     "statistics": (
         "ALTER TABLE club_names.people ALTER COLUMN name SET STATISTICS 100",
         "schema club_names: the server makes statistics of the column 'name' of the table 'people', which tell names",
@@ -136,6 +167,14 @@ RIGHTS = {
     "a right of everybody": (
         "GRANT SELECT ON club_names.people TO PUBLIC",
         "schema club_names: everybody was granted what this program grants nobody: SELECT on the table 'people'",
+    ),
+    "a right to read hashes": (
+        "GRANT SELECT ON club_tokens.tokens TO club_reader",
+        "schema club_tokens: club_reader was granted what this program does not grant: SELECT on the table 'tokens'",
+    ),
+    "a right to empty the log": (
+        "GRANT DELETE ON club_tokens.refusals TO club_names_writer",
+        "schema club_tokens: club_names_writer was granted what this program does not grant: DELETE on the table 'ref",
     ),
     "a right too many": (
         "GRANT UPDATE (leaf) ON club.journal TO club_writer",
@@ -169,6 +208,7 @@ def new_ledger(server: Server) -> str:
     address = server.new_database()
     PostgresJournal.create(address, SCHEMA).close()
     PostgresPeople.create(address, SCHEMA).close()
+    PostgresTokens.create(address, SCHEMA, roles=Roles.of(f"{SCHEMA}_names"))
     return address
 
 
@@ -203,3 +243,11 @@ UNDONE = (
         for role in ("climber", "other")
     ),
 )
+
+
+def test_tokens_that_are_not_there_are_told_in_one_sentence(oldest_server: Server) -> None:
+    address = new_ledger(oldest_server)
+    run_as_superuser(oldest_server, address, "DROP SCHEMA club_tokens CASCADE")
+    (fault,) = server_faults(address, SCHEMA)
+    assert fault.startswith("schema club_tokens is not there, for the ledger was made by an earlier release")
+    assert "'rating-ledger init DB --sql'" in fault

@@ -233,7 +233,7 @@ def test_what_others_write_meanwhile_is_not_in_a_copy(
     oldest_server: Server, club_for_a_server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address, arrival = on_a_server(oldest_server, club_for_a_server)
-    original = server_copies._take
+    original = server_copies.take
 
     def with_others(*words: Any) -> int:
         # between journal and names: somebody joins and is renamed
@@ -244,7 +244,7 @@ def test_what_others_write_meanwhile_is_not_in_a_copy(
         )
         return original(*words)
 
-    monkeypatch.setattr(server_copies, "_take", with_others)
+    monkeypatch.setattr(server_copies, "take", with_others)
     assert copy_to_files(address, SCHEMA, tmp_path / "back.db") == arrival.content
     monkeypatch.undo()
     assert audit(tmp_path / "back.db").falsehoods == ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from ledger.correcting.corrections import Proposed, Sending
 from ledger.errors import BatchError, RejectedError
 from ledger.facts.events import Decision
-from ledger.journal import tokens_file
+from ledger.journal import token_store
 from ledger.journal.recorder import Recorder
 from ledger.ledger import Ledger
 
@@ -81,7 +80,7 @@ def test_whoever_was_stopped_before_the_journal_took_it_sends_it_anew(
         patched.setattr(Recorder, "_batch", stopped)
         with pytest.raises(KeyboardInterrupt):
             send(four)
-    assert four.tokens.file.sending("eve\nletter 7", BATCH) is not None
+    assert four.tokens.store.sending("eve\nletter 7", BATCH) is not None
     assert [proposal.duplicate for proposal in send(four)] == [False, False, False]
     # The number that was to be taken may be another one's by now: the reason's seal tells them apart.
     with monkeypatch.context() as patched:
@@ -96,8 +95,8 @@ def test_whoever_was_stopped_before_the_journal_took_it_sends_it_anew(
 def test_the_file_holds_neither_the_word_nor_what_was_sent_and_forgets_the_oldest(
     four: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tokens_file, "MOST_SENDINGS", 3)
-    file = four.tokens.file
+    monkeypatch.setattr(token_store, "MOST_SENDINGS", 3)
+    file = four.tokens.store
     for number in range(5):
         file.note_sending(f"eve\nletter {number}", b"the rows", f"proposal:{number}@1", "0" * 64, 1)
     assert [file.sending(f"eve\nletter {number}", b"") is None for number in range(5)] == [
@@ -107,7 +106,7 @@ def test_the_file_holds_neither_the_word_nor_what_was_sent_and_forgets_the_oldes
         False,
         False,
     ]
-    raw = Path(file.path).read_bytes()
+    raw = file.path.read_bytes()
     assert b"letter" not in raw
     assert b"the rows" not in raw
 

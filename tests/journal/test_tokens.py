@@ -205,7 +205,7 @@ def test_the_journal_keeps_a_salted_digest_and_the_token_stands_nowhere(club_of_
     assert not tokens.path.exists(), "the file is made by the first refusal"
     assert refused(tokens, None, "eve") == "needs-a-token"
     assert stat.S_IMODE(tokens.path.stat().st_mode) == 0o600
-    assert tokens.file.warning() is None
+    assert tokens.store.warning() is None
     for path in club_of_two.folder.iterdir():
         assert token.encode() not in path.read_bytes()
     assert list(club_of_two.folder.glob("club.tokens.db?*")) == []
@@ -227,7 +227,7 @@ def test_a_file_that_others_may_read_is_said(club_of_two: ClubOfTwo, mode: int) 
     token = tokens.add("eve", [Role.APPROVER])
     assert refused(tokens, None) == "needs-a-token"
     tokens.path.chmod(mode)
-    assert "others may read who holds tokens" in (tokens.file.warning() or "")
+    assert "others may read who holds tokens" in (tokens.store.warning() or "")
     assert tokens.who(token, None, Role.APPROVER, "try").proven
 
 

@@ -18,7 +18,7 @@ def of_an_earlier_release(ledger: Ledger, name: str, *roles: Role) -> str:
     """A token that stands in the file beside the journal and has no entry."""
     token = PREFIX + secrets.token_urlsafe(32)
     words = " ".join(role.value for role in Role if role in roles)
-    ledger.tokens.file.add(name, words, token, "2026-11-20T12:00:00Z")
+    ledger.tokens.store.add(name, words, token, "2026-11-20T12:00:00Z")
     return token
 
 

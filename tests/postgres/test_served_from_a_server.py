@@ -9,6 +9,7 @@ import httpx
 from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME
+from tests.kit.desks import Officer, words
 from tests.kit.games import game_recorded
 from tests.kit.postgres import Server
 from tests.kit.programs import GAME, Api
@@ -35,3 +36,38 @@ def test_what_any_node_records_is_answered(oldest_server: Server, tmp_path: Path
         listed = httpx.get(f"{address}/api/v1/ranking?after={recorded.position}", timeout=PATIENCE).json()
         assert [row["games"] for row in listed["rows"]] == [2, 2]
         assert httpx.get(f"{address}/players/1", timeout=PATIENCE).status_code == 200
+
+
+def test_two_servers_of_one_ledger_know_the_same_sessions_sendings_and_refusals(
+    oldest_server: Server, tmp_path: Path
+) -> None:
+    """As where the server that an officer works with is lost, and a name leads to another one."""
+    place = new_place(oldest_server)
+    with Ledger.create(tmp_path / NAME, on_server=place) as ledger:
+        for name in ("Ann", "Bob"):
+            ledger.register(f"name:{name.lower()}", name)
+        ledger.append(game_recorded("r1-b1", half_moves=60))
+        adam = ledger.tokens.add("adam", [Role.APPROVER])
+        tokens = {"eve": ledger.tokens.add("eve", [Role.CORRECTOR], token=adam)}
+        ledger.level()
+    node = settings_of(tmp_path / "another", place)
+    words_of_both = ("--listen", "127.0.0.1:0")
+    with serving(tmp_path / NAME, *words_of_both) as (_, first), serving(node, *words_of_both) as (_, second):
+        until(lambda: position(first) > 0 and position(second) > 0)
+        eve, elsewhere = Officer(first), Officer(second)
+        eve.sign_in(tokens["eve"])
+        elsewhere.client.cookies = eve.client.cookies
+        assert "eve" in words(elsewhere.look("/desk").text)
+        body = {"changes": [{"verb": "void", "game": "r1-b1"}], "reason": "played twice"}
+        header = {"headers": {"Idempotency-Key": "letter 7"}}
+        sent = [Api(address, tokens).post("/corrections", body, "eve", **header) for address in (first, second)]
+        assert [answer.status_code for answer in sent] == [201, 200], [answer.text for answer in sent]
+        assert [answer.json()["proposal"] for answer in sent] == [1, 1]
+        decision = {"decision": "approved", "reason": "seen"}
+        refused = Api(first, tokens).post("/corrections/1/decision", decision, "eve")
+        assert refused.status_code == 403, refused.text
+        assert "not-this-role" in words(elsewhere.look("/desk").text)
+        elsewhere.do("/desk", "/desk/sign-out")
+        eve.look("/desk", 303)
+        for officer in (eve, elsewhere):
+            officer.client.close()

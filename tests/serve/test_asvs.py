@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from ledger.facts.events import Role
-from ledger.journal import checkpoints, tokens, tokens_file
+from ledger.journal import checkpoints, token_store, tokens
 from ledger.players import people, reasons
 from tests.kit.code import sources, tree_of
 from tests.kit.places import ROOT
@@ -115,7 +115,7 @@ def test_cryptography_is_that_of_known_libraries() -> None:
 
 
 def test_what_must_not_be_guessed_is_drawn_by_the_system() -> None:
-    sizes = (tokens.SECRET_BYTES, tokens.SALT_BYTES, tokens_file.KEY_BYTES, checkpoints.SEED_BYTES,
+    sizes = (tokens.SECRET_BYTES, tokens.SALT_BYTES, token_store.KEY_BYTES, checkpoints.SEED_BYTES,
              reasons.SALT_BYTES, people.SECRET_BYTES)  # fmt: skip
     assert min(sizes) * 8 >= 128
     for module, path in sources("ledger", "tools").items():

@@ -140,7 +140,7 @@ def move(db_path: str, address: str, schema: str | None, durability: str | None,
     Nobody records while it is moved. Everything is proven before, and compared afterwards: heads, names and reasons.
     Then the old place takes nothing more and says where the ledger went, so that there are never two histories. What
     was stopped is gone on with by the same command. Files that were left stand in a folder such as club.moved-1;
-    schemas that were left stay, for their owner to drop. Tokens, their log and sessions stay on this machine.
+    schemas that were left stay, for their owner to drop. The log of what was refused and sessions go along.
 
     \b
     Example:

@@ -64,7 +64,7 @@ def _keep(context: click.Context, _: click.Parameter, file: str | None) -> None:
 
 def token_given(ledger: Ledger, token_file: str | None) -> str | None:
     """The token of the file, or of the environment; None without. What is wrong with permissions is said."""
-    if warning := ledger.tokens.file.warning():
+    if warning := ledger.tokens.store.warning():
         output.remark(f"warning: {warning}")
     if token_file is not None:
         return _read(token_file)

@@ -163,5 +163,5 @@ def log(db_path: str, limit: int | None, fmt: str | None) -> None:
 
 
 def _warn(ledger: Ledger) -> None:
-    if warning := ledger.tokens.file.warning():
+    if warning := ledger.tokens.store.warning():
         output.remark(f"warning: {warning}")

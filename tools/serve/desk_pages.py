@@ -23,7 +23,7 @@ from ledger.imports.files import FORMATS
 from ledger.imports.times import ORDERS
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.journal.recorder_columns import BY_SPEED
-from ledger.journal.tokens_file import RefusalRow
+from ledger.journal.token_store import RefusalRow
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.runtime.nearest import choice_of

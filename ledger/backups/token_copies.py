@@ -1,0 +1,145 @@
+"""What is kept of tokens, copied with a ledger that moves: one transaction onto a server, one file that appears whole.
+
+It is in no backup. With a ledger that moves it goes along, for tokens of an earlier release prove who acts, and who
+would be asked for none where they were left behind; sessions go on, and what was sent is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from ledger.backups.server_copies import send_some, take
+from ledger.backups.server_rows import (
+    KEY_OF_TOKENS,
+    TOKENS,
+    Digest,
+    Place,
+    begin_snapshot,
+    digest_of_file,
+    digest_of_server,
+    pieces,
+    rows_of_file,
+    rows_of_server,
+)
+from ledger.errors import CorruptError, StorageError
+from ledger.journal.postgres_token_tables import schema_of
+from ledger.journal.postgres_tokens import storable
+from ledger.journal.settings_file import ServerPlace
+from ledger.journal.tokens_file import TokensFile
+from ledger.runtime import postgres, sqlite
+from ledger.runtime.ledger_files import beside
+from ledger.runtime.long_work import Progress
+from ledger.runtime.postgres import quoted
+
+
+def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Progress) -> None:
+    """Copy what is kept of tokens beside the journal at *path* onto a server; what stands there already stays.
+
+    Args:
+        path: of the journal's file.
+        first: the hash of its first entry.
+        place: of the ledger there, for a user who records.
+        progress: as of ``copy_to_server``.
+
+    Raises:
+        StorageError: the file or the server refuses, or there stand those of another ledger.
+    """
+    source = TokensFile(beside(path, "tokens"), lambda: first)
+    if not source.exists():
+        return
+    source.make_whole()
+    with (
+        closing(postgres.connect(place.address)) as connection,
+        closing(sqlite.connect(source.path, read_only=True)) as file,
+    ):
+        there = _place(connection, place)
+        with postgres.storage_errors(there.name), sqlite.storage_errors(source.path):
+            if not _stands(there):
+                message = (
+                    "is not there, for the schemas were made by an earlier release: make others by 'init --sql' of "
+                    "this one; nothing is lost, and the ledger stands where it was"
+                )
+                raise StorageError(there.name, message)
+            file.execute("BEGIN")
+            with connection.transaction():
+                _send_all(file, str(source.path), there, progress)
+
+
+def _send_all(file: sqlite.sqlite3.Connection, path: str, there: Place, progress: Progress) -> None:
+    # whoever writes there waits, and finds the key then
+    connection, schema = there.connection, quoted(there.schema)
+    connection.execute(f"SELECT pg_advisory_xact_lock('{schema}.file'::regclass::oid::bigint)".encode())
+    key = list(rows_of_file(file, KEY_OF_TOKENS, path))
+    if standing := [tuple(map(bytes, row)) for row in rows_of_server(there, KEY_OF_TOKENS)]:
+        if standing != key:  # what they are is a secret
+            raise StorageError(there.name, "holds the tokens of another ledger; give another schema")
+        return  # all of it came in one transaction, before whoever moved it was stopped
+    for table in TOKENS:
+        digest, done = Digest(), 0
+        waiting = pieces(table, _without_nul(rows_of_file(file, table, path)), path)
+        while added := send_some(there, table, waiting, digest):
+            done += added
+            progress(f"copy {table.name}", done, done)
+        if digest_of_server(there, table) != digest.text():
+            raise CorruptError(there.name, 0, f"table {table.name} is not as it was sent: have its operator look")
+
+
+def _without_nul(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    for row in rows:
+        yield tuple(storable(value) if isinstance(value, str) else value for value in row)
+
+
+def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progress) -> None:
+    """Copy what is kept of tokens on a server into the file beside the journal at *path*, which appears whole.
+
+    Raises:
+        StorageError: the server refuses, or another file stands in the way.
+    """
+    target = TokensFile(beside(path, "tokens"), lambda: first)
+    with closing(postgres.connect(place.address)) as connection:
+        there = _place(connection, place)
+        with postgres.storage_errors(there.name):
+            if not _stands(there):
+                return
+            begin_snapshot(connection)
+            key = [tuple(map(bytes, row)) for row in rows_of_server(there, KEY_OF_TOKENS)]
+            if not key:
+                return  # nothing was ever written there
+            _refuse_another(target, key)
+            with sqlite.whole(target.path) as making:
+                TokensFile(making, lambda: first).make_whole()
+                _fill(making, there, progress)
+
+
+def _fill(making: Path, there: Place, progress: Progress) -> None:
+    with closing(sqlite.connect(making)) as file, sqlite.storage_errors(making):
+        file.execute("PRAGMA synchronous=EXTRA")
+        with sqlite.immediate(file, making):
+            for table in TOKENS:
+                take(file, there, table, progress)
+        for table in TOKENS:
+            if digest_of_file(file, table, str(making)) != digest_of_server(there, table):
+                raise CorruptError(str(making), 0, f"table {table.name} is not as it stands on the server")
+
+
+def _refuse_another(target: TokensFile, key: list[tuple[bytes, ...]]) -> None:
+    """A file that stands there must be what an earlier move brought, or what this one was stopped at."""
+    if not target.exists():
+        return
+    with closing(sqlite.connect(target.path, read_only=True)) as file, sqlite.storage_errors(target.path):
+        if list(rows_of_file(file, KEY_OF_TOKENS, str(target.path))) != key:
+            message = "stands in the way of what is kept of tokens on the server: move the file aside and try again"
+            raise StorageError(str(target.path), message)
+
+
+def _place(connection: Any, place: ServerPlace) -> Place:
+    schema = schema_of(place.schema)
+    return Place(connection, schema, f"{place.shown}, schema {schema}")
+
+
+def _stands(there: Place) -> bool:
+    query = "SELECT to_regnamespace(%s) IS NOT NULL"
+    return bool(there.connection.execute(query, [quoted(there.schema)]).fetchone() == (True,))
