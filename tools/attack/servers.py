@@ -44,7 +44,7 @@ def new_place(server: Server) -> ServerPlace:
 
 
 @contextmanager
-def as_superuser(place: ServerPlace) -> Iterator[Connection[tuple[object, ...]]]:
+def as_superuser(place: ServerPlace) -> Iterator[Connection[Row]]:
     """A connection that guards and policies do not bind."""
     with closing(psycopg.connect(re.sub("//[^@]*@", f"//{USER}@", place.address), autocommit=True)) as connection:
         connection.execute("SET session_replication_role = replica")
@@ -73,7 +73,7 @@ def edited(place: ServerPlace, *statements: Statement) -> None:
             connection.execute(sql.encode(), values)
 
 
-def columns_of(place: ServerPlace, role: str) -> dict[str, dict[str, str]]:
+def columns_of(connection: Connection[Row], role: str) -> dict[str, dict[str, str]]:
     """By table, its columns with their types."""
     query = (
         "SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a "
@@ -81,26 +81,23 @@ def columns_of(place: ServerPlace, role: str) -> dict[str, dict[str, str]]:
         "AND a.attnum > 0 AND NOT a.attisdropped ORDER BY 1, a.attnum"
     )
     tables: dict[str, dict[str, str]] = {}
-    with as_superuser(place) as connection:
-        for table, column, kind in connection.execute(query.encode(), [SCHEMAS[role]]).fetchall():
-            tables.setdefault(str(table), {})[str(column)] = str(kind)
+    for table, column, kind in connection.execute(query.encode(), [SCHEMAS[role]]).fetchall():
+        tables.setdefault(str(table), {})[str(column)] = str(kind)
     return tables
 
 
-def rows_of(place: ServerPlace, role: str, table: str, columns: Sequence[str]) -> list[Row]:
+def rows_of(connection: Connection[Row], role: str, table: str, columns: Sequence[str]) -> list[Row]:
     """All rows of a table, in their order."""
     listed = ", ".join(f'"{column}"' for column in columns)
-    with as_superuser(place) as connection:
-        return connection.execute(
-            f'SELECT {listed} FROM {SCHEMAS[role]}."{table}" ORDER BY {listed}'.encode()
-        ).fetchall()
+    query = f'SELECT {listed} FROM {SCHEMAS[role]}."{table}" ORDER BY {listed}'
+    return connection.execute(query.encode()).fetchall()
 
 
 def put(source: ServerPlace, target: ServerPlace, role: str) -> None:
     """Put all rows of one schema in the place of those of another ledger's."""
-    for table in columns_of(target, role):
-        name = f'{SCHEMAS[role]}."{table}"'
-        with as_superuser(source) as theirs, as_superuser(target) as ours, ours.transaction():
+    with as_superuser(source) as theirs, as_superuser(target) as ours, ours.transaction():
+        for table in columns_of(ours, role):
+            name = f'{SCHEMAS[role]}."{table}"'
             ours.execute(f"TRUNCATE {name}".encode())
             with (
                 theirs.cursor().copy(f"COPY {name} TO STDOUT (FORMAT binary)".encode()) as reading,
@@ -110,45 +107,47 @@ def put(source: ServerPlace, target: ServerPlace, role: str) -> None:
                     writing.write(piece)
 
 
-# The server's own word for every object of the two schemas and for whatever hangs on them; what changes by itself (the
-# number of a file on the disk, estimates, ages, what a table was last ordered by) is left out.
+# The server's own word for every object of the two schemas and for what hangs on them; what changes by itself (the
+# number of a file on the disk, estimates, ages, what a table was last ordered by) is left out. Who reads the journal,
+# publishes it or makes statistics of it changes nothing there; of names all of that keeps or shows them.
 _OURS = "(SELECT oid FROM pg_namespace WHERE nspname = ANY(%(schemas)s))"
 _RELATIONS = f"(SELECT oid FROM pg_class WHERE relnamespace IN {_OURS})"
+_OF_NAMES = f"(SELECT oid FROM pg_class WHERE relnamespace = '{SCHEMAS['people']}'::regnamespace)"
 _CHANGING = (
     "relfilenode", "relpages", "reltuples", "relallvisible", "relallfrozen", "relfrozenxid", "relminmxid",
     "reltoastrelid", "indisclustered", "indcheckxmin", "reloptions",
 )  # fmt: skip
-_CATALOGS = {
-    "pg_namespace": f"oid IN {_OURS}",
-    "pg_class": f"relnamespace IN {_OURS}",
-    "pg_attribute": f"attrelid IN {_RELATIONS}",
-    "pg_attrdef": f"adrelid IN {_RELATIONS}",
-    "pg_constraint": f"conrelid IN {_RELATIONS} OR confrelid IN {_RELATIONS}",
-    "pg_index": f"indrelid IN {_RELATIONS}",
-    "pg_trigger": f"tgrelid IN {_RELATIONS}",
-    "pg_rewrite": f"ev_class IN {_RELATIONS}",
-    "pg_policy": f"polrelid IN {_RELATIONS}",
-    "pg_inherits": f"inhrelid IN {_RELATIONS} OR inhparent IN {_RELATIONS}",
-    "pg_statistic_ext": f"stxrelid IN {_RELATIONS}",
-    "pg_proc": f"pronamespace IN {_OURS}",
-    "pg_type": f"typnamespace IN {_OURS}",
-    "pg_collation": f"collnamespace IN {_OURS}",
-    "pg_operator": f"oprnamespace IN {_OURS}",
-    "pg_depend": f"refobjid IN {_RELATIONS}",
-    "pg_publication_rel": f"prrelid IN {_RELATIONS}",
-    "pg_publication_namespace": f"pnnspid IN {_OURS}",
-    "pg_publication": "puballtables",
-    "pg_event_trigger": "true",
-    "pg_auth_members": "roleid IN (SELECT oid FROM pg_authid WHERE rolname = ANY(%(roles)s))",
-    "pg_authid": "rolname = ANY(%(roles)s)",
-}
+_CATALOGS = (
+    ("pg_namespace", f"oid IN {_OURS}"),
+    ("pg_class", f"relnamespace IN {_OURS}"),
+    ("pg_attribute", f"attrelid IN {_OF_NAMES}"),
+    ("pg_attrdef", f"adrelid IN {_RELATIONS}"),
+    ("pg_constraint", f"conrelid IN {_RELATIONS} OR confrelid IN {_RELATIONS}"),
+    ("pg_index", f"indrelid IN {_RELATIONS}"),
+    ("pg_trigger", f"tgrelid IN {_RELATIONS}"),
+    ("pg_rewrite", f"ev_class IN {_RELATIONS}"),
+    ("pg_policy", f"polrelid IN {_RELATIONS}"),
+    ("pg_inherits", f"inhrelid IN {_RELATIONS} OR inhparent IN {_RELATIONS}"),
+    ("pg_proc", f"pronamespace IN {_OURS}"),
+    ("pg_type", f"typnamespace IN {_OURS}"),
+    ("pg_collation", f"collnamespace IN {_OURS}"),
+    ("pg_operator", f"oprnamespace IN {_OURS}"),
+    ("pg_statistic_ext", f"stxrelid IN {_OF_NAMES}"),
+    ("pg_depend", f"refobjid IN {_OF_NAMES}"),
+    ("pg_publication_rel", f"prrelid IN {_OF_NAMES}"),
+    ("pg_publication_namespace", f"pnnspid = '{SCHEMAS['people']}'::regnamespace"),
+    ("pg_publication", "puballtables"),
+    ("pg_auth_members", "roleid IN (SELECT oid FROM pg_authid WHERE rolname = ANY(%(roles)s))"),
+    ("pg_authid", "rolname = ANY(%(roles)s)"),
+)
 _OBJECTS = " UNION ALL ".join(
     f"SELECT '{name}', (to_jsonb(c) - %(changing)s::text[])::text FROM {name} c WHERE {condition}"
-    for name, condition in _CATALOGS.items()
+    for name, condition in _CATALOGS
+) + (
+    " UNION ALL SELECT 'pg_attribute', (to_jsonb(c) - 'attstattarget')::text FROM pg_attribute c "
+    f"WHERE attrelid IN {_RELATIONS} AND attrelid NOT IN {_OF_NAMES}"
 )
-_ABOUT = " UNION ALL ".join(
-    f"SELECT '{schema}', to_jsonb(a)::text FROM {schema}.about a" for schema in SCHEMAS.values()
-)
+_ABOUT = " UNION ALL ".join(f"SELECT '{name}', to_jsonb(a)::text FROM {name}.about a" for name in SCHEMAS.values())
 
 
 def objects_of(db: Path) -> str | None:

@@ -5,10 +5,12 @@ An attack that changes rows is written once; what differs is how each place says
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing
+from functools import cache
 from pathlib import Path
-from typing import Protocol
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Protocol
 
 from ledger.journal.settings_file import ServerPlace, server_of
 from ledger.journal.sqlite_store import SqliteJournal
@@ -19,6 +21,9 @@ from ledger.runtime.sqlite import sqlite3
 from . import files, servers
 from .files import ROLES, copied, file_of, objects_of, raw
 from .servers import Row, Statement
+
+if TYPE_CHECKING:
+    from psycopg import Connection
 
 NOTHING_THERE: Mapping[str, object] = {  # what comes in the place of NULL, by the type of the column
     "INTEGER": 7, "REAL": 7.5, "TEXT": "x", "BLOB": b"x",
@@ -57,6 +62,7 @@ class FileStore:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    @cache  # noqa: B019  # there are a few for each history
     def columns(self) -> dict[str, dict[str, str]]:
         """As of a ``Store``."""
         return files.columns_of(self._path)
@@ -102,13 +108,16 @@ class ServerStore:
         self._role = role
         self._schema = servers.SCHEMAS[role]
 
+    @cache  # noqa: B019
     def columns(self) -> dict[str, dict[str, str]]:
         """As of a ``Store``."""
-        return servers.columns_of(self._place, self._role)
+        with servers.as_superuser(self._place) as connection:
+            return servers.columns_of(connection, self._role)
 
     def rows(self, table: str) -> list[Row]:
         """As of a ``Store``."""
-        return servers.rows_of(self._place, self._role, table, list(self.columns()[table]))
+        with servers.as_superuser(self._place) as connection:
+            return servers.rows_of(connection, self._role, table, list(self.columns()[table]))
 
     def edited(self, *statements: Statement) -> None:
         """As of a ``Store``; a superuser may switch guards off for his own session."""
@@ -165,23 +174,33 @@ def readable(db: Path, folder: Path) -> Path:
     if place is None:
         return copy
     (folder / f"{db.stem}.toml").unlink()
-    SqliteJournal.create(copy).close()
-    SqlitePeople.create(file_of(copy, "people")).close()
-    for role in roles_on_server(db):
-        try:
-            FileStore(file_of(copy, role)).edited(*_filling(FileStore(file_of(copy, role)), place, role))
-        except (psycopg.Error, sqlite3.Error):
-            file_of(copy, role).unlink()
+    with servers.as_superuser(place) as connection:
+        for role, empty in zip(roles_on_server(db), _empty_files(), strict=True):
+            file = file_of(copy, role)
+            file.write_bytes(empty)
+            try:
+                FileStore(file).edited(*_filling(FileStore(file), connection, role))
+            except (psycopg.Error, sqlite3.Error):
+                file.unlink()
     return copy
 
 
-def _filling(file: FileStore, place: ServerPlace, role: str) -> Iterator[Statement]:
+@cache
+def _empty_files() -> tuple[bytes, bytes]:
+    """A journal and a people file without rows."""
+    with TemporaryDirectory() as folder:
+        journal, people = Path(folder) / "journal.db", Path(folder) / "people.db"
+        SqliteJournal.create(journal).close()
+        SqlitePeople.create(people).close()
+        return journal.read_bytes(), people.read_bytes()
+
+
+def _filling(file: FileStore, connection: Connection[Row], role: str) -> Iterator[Statement]:
     """What puts the rows of a schema into an empty file; indexes that the names have in a file stay empty."""
     yield "PRAGMA ignore_check_constraints = ON"
-    there = servers.columns_of(place, role)
+    there = servers.columns_of(connection, role)
     for table, columns in file.columns().items():
         if table in there:
             yield f'DELETE FROM "{table}"'  # the secret that the file was made with
-            names: Sequence[str] = list(columns)
-            insert = f'INSERT INTO "{table}" VALUES ({", ".join("?" for _ in names)})'
-            yield from ((insert, row) for row in servers.rows_of(place, role, table, names))
+            insert = f'INSERT INTO "{table}" VALUES ({", ".join("?" for _ in columns)})'
+            yield from ((insert, row) for row in servers.rows_of(connection, role, table, list(columns)))
