@@ -122,20 +122,12 @@ def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[PostgresJo
     Raises:
         StorageError: a ledger stands there already, or the user of the address may not make one.
     """
-    with closing(postgres.connect(place.address)) as connection:
-        schemas = (place.schema, schema_of(place.schema))
-        query = "SELECT count(*) FROM pg_namespace WHERE nspname = ANY(%s)"
-        with postgres.storage_errors(place.address):
-            ((number,),) = connection.execute(query, [list(schemas)]).fetchall()
-            is_superuser = _is_superuser(connection)
-        if number == 0:
-            _make(place, connection, is_superuser=is_superuser)
-    if is_superuser:
+    if make_schemas(place):
         raise StorageError(
             place.shown,
             "is the address of a superuser, who may change what is recorded, and so nobody records as one. The schemas "
-            f"{schemas[0]} and {schemas[1]} are there: run '{_grant(place.schema, 'USER')}' for the user who is to "
-            "record, and 'init' again with the address of that user",
+            f"{place.schema} and {schema_of(place.schema)} are there: run '{_grant(place.schema, 'USER')}' for the "
+            "user who is to record, and 'init' again with the address of that user",
         )
     journal, people = on_server(place)
     try:
@@ -157,21 +149,35 @@ def _refuse_entries(place: ServerPlace, journal: PostgresJournal) -> None:
         )
 
 
-def _make(place: ServerPlace, connection: Connection[Any], *, is_superuser: bool) -> None:
-    """Make schemas and roles, all or nothing, and let the user of the address record in them."""
-    script, user = _making(place), _recorder(place)
-    if not is_superuser:  # who never records
-        script += _grant(place.schema, quoted(user))
+def make_schemas(place: ServerPlace) -> bool:
+    """Make both schemas and their roles where neither schema stands, all or nothing.
+
+    The user of the address is let record there; but a superuser never records.
+
+    Returns:
+        Whether that user is a superuser.
+
+    Raises:
+        StorageError: the user may not make them, or the server refuses.
+    """
+    query = "SELECT count(*), (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) FROM pg_namespace "
+    query += "WHERE nspname = ANY(%s)"
+    with closing(postgres.connect(place.address)) as connection:
+        with postgres.storage_errors(place.address):
+            schemas = [place.schema, schema_of(place.schema)]
+            ((number, is_superuser),) = connection.execute(query.encode(), [schemas]).fetchall()
+        if number == 0:
+            _make(place, connection, "" if is_superuser else _grant(place.schema, quoted(_recorder(place))))
+    return bool(is_superuser)
+
+
+def _make(place: ServerPlace, connection: Connection[Any], grant: str) -> None:
     try:
         with postgres.storage_errors(place.address), connection.transaction():
-            connection.execute(script.encode())
+            connection.execute(f"{_making(place)}{grant}".encode())
     except StorageError as error:
         raise StorageError(
             place.shown,
             f"the user may not make the ledger's schemas and roles: 'init --sql' prints what somebody who may must run "
             f"first ({str(error).removeprefix(error.path).lstrip(': ')})",
         ) from error
-
-
-def _is_superuser(connection: Connection[Any]) -> bool:
-    return connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone() == (True,)
