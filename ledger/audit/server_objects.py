@@ -187,8 +187,8 @@ def server_faults(address: str, schema: str) -> list[str]:
         with postgres.storage_errors(place):
             faults += postgres_layout.foreign_objects(connection, schema)
             for each in _schemas(schema):
-                for told in _TOLD:
-                    faults += [f"schema {each.name}: {fault}" for fault in told(connection, each)]
+                for question in _QUESTIONS:
+                    faults += [f"schema {each.name}: {fault}" for fault in question(connection, each)]
     return faults
 
 
@@ -245,6 +245,20 @@ UNION ALL SELECT c.relname, concat(o.conname, ' ', pg_get_constraintdef(o.oid)),
 FROM pg_constraint o JOIN pg_class c ON c.oid = o.conrelid
 WHERE c.relnamespace = {_OF_SCHEMA} AND o.contype <> 'n' AND o.contype <> 't' ORDER BY 1, 2
 """
+
+
+_ABOUT = """
+SELECT name, value FROM {schema}.about WHERE name NOT IN ('program', 'layout', 'journal', 'gone')
+OR name = 'journal' AND value !~ '^[0-9a-f]{{32}}$'
+UNION ALL SELECT 'journal', '' WHERE NOT EXISTS (SELECT FROM {schema}.about WHERE name = 'journal') ORDER BY 1
+"""
+
+
+def _of_words(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
+    # program and layout, and those of the names, whoever opens them looks at; views know the number of their journal
+    query = "" if schema.is_of_names else _ABOUT.format(schema=quoted(schema.name))
+    for name, value in connection.execute(query.encode()).fetchall() if query else ():
+        yield f"the table 'about' says {value!r} of {name!r}, which this program did not write"
 
 
 def _of_columns(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
@@ -421,6 +435,6 @@ def _told(right: Right) -> str:
     return f"{word} on {of}the {kind}{f' {name!r}' if name else ''}"
 
 
-_TOLD = (
-    _of_relations, _of_columns, _of_indexes, _of_triggers, _of_functions, _of_others, _of_owners, _of_grants,
+_QUESTIONS = (
+    _of_relations, _of_words, _of_columns, _of_indexes, _of_triggers, _of_functions, _of_others, _of_owners, _of_grants,
 )  # fmt: skip

@@ -48,8 +48,8 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players import postgres_layout
 from ledger.players.postgres_layout import schema_of
 from ledger.players.postgres_people import PostgresPeople
+from ledger.players.server_stores import make_schemas
 from ledger.players.sqlite_people import SqlitePeople
-from ledger.players.stores import make_schemas
 from ledger.runtime import postgres, sqlite
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.long_work import Progress, collector_paused, silent

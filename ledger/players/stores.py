@@ -1,28 +1,23 @@
-"""The two stores of a ledger, its journal and its names: beside each other in files, or in two schemas on a server."""
+"""The two stores of a ledger, its journal and its names: beside each other in files, or on a server."""
 
 from __future__ import annotations
 
-import secrets
-from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ledger.errors import StorageError
 from ledger.journal import StoredJournal
-from ledger.journal.postgres_store import PostgresJournal
-from ledger.journal.postgres_tables import Roles, making
 from ledger.journal.settings_file import ServerPlace, SettingsFile
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.players.people import People, new_secret
-from ledger.players.postgres_layout import schema_of, statements
-from ledger.players.postgres_people import PostgresPeople
+from ledger.players.people import People
 from ledger.players.sqlite_people import SqlitePeople
-from ledger.runtime import postgres
+from ledger.runtime.lazy import Lazy
 from ledger.runtime.ledger_files import beside
-from ledger.runtime.postgres import quoted
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    from ledger.players import server_stores
+else:  # no ledger in files needs it
+    server_stores = Lazy("ledger.players.server_stores")
 
 READ_ONLY = "it was opened for reading only"
 
@@ -44,7 +39,7 @@ def open_stores(path: Path, *, read_only: bool = False) -> tuple[StoredJournal, 
             f"stands there, and {settings.path.name} says that the journal is on a server: move the file aside, or "
             "take the line 'journal' away, whichever of the two is not the ledger",
         )
-    journal, people = on_server(place)
+    journal, people = server_stores.on_server(place)
     if read_only:
         journal.refusal = people.refusal = READ_ONLY
     return journal, people
@@ -57,7 +52,7 @@ def open_names(path: Path) -> People:
         StorageError: a file or a server refuses.
     """
     place = _place(path, SettingsFile(path))
-    return SqlitePeople(beside(path, "people")) if place is None else PostgresPeople(place.address, place.schema)
+    return SqlitePeople(beside(path, "people")) if place is None else server_stores.names_on_server(place)
 
 
 def _place(path: Path, settings: SettingsFile) -> ServerPlace | None:
@@ -71,113 +66,6 @@ def _place(path: Path, settings: SettingsFile) -> ServerPlace | None:
         return None
 
 
-def on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
-    """Journal and names on a server, on one connection, so that what belongs together is recorded together.
-
-    Raises:
-        StorageError: the server cannot be reached or trusted, promises too little, or holds no such ledger.
-    """
-    journal = PostgresJournal(place.address, place.schema, patience=place.patience, needs_quorum=place.needs_quorum)
-    try:
-        return journal, PostgresPeople(place.address, place.schema, connect=journal.connection)
-    except BaseException:
-        journal.close()
-        raise
-
-
-def sql_of(place: ServerPlace) -> str:
-    """The SQL that makes both schemas, roles and grants, for whoever may do that; the user of the address records.
-
-    Raises:
-        StorageError: the address is none, or names no user.
-    """
-    return f"BEGIN;\n{_making(place)}{_grant(place.schema, quoted(_recorder(place)))};\nCOMMIT;\n"
-
-
-def _recorder(place: ServerPlace) -> str:
-    if user := postgres.user_of(place.address):
-        return user
-    raise StorageError(place.shown, "names no user who is to record: postgresql://USER@HOST/...")
-
-
-def _making(place: ServerPlace) -> str:
-    """The SQL that makes both schemas, within a transaction."""
-    names = statements(place.schema, Roles.of(schema_of(place.schema)))
-    journal = making(place.schema, Roles.of(place.schema), secrets.token_hex(16))
-    return journal + "".join(f"{statement};\n" for statement in names)
-
-
-def _grant(schema: str, user: str) -> str:
-    writers = (Roles.of(schema).writer, Roles.of(schema_of(schema)).writer)
-    return f"GRANT {', '.join(map(quoted, writers))} TO {user}"
-
-
-def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[PostgresJournal, PostgresPeople]:
-    """Both stores, empty, made now or by somebody who may before.
-
-    Args:
-        place: where.
-        secret: that of another ledger; None: a new one.
-
-    Raises:
-        StorageError: a ledger stands there already, or the user of the address may not make one.
-    """
-    if make_schemas(place):
-        raise StorageError(
-            place.shown,
-            "is the address of a superuser, who may change what is recorded, and so nobody records as one. The schemas "
-            f"{place.schema} and {schema_of(place.schema)} are there: run '{_grant(place.schema, 'USER')}' for the "
-            "user who is to record, and 'init' again with the address of that user",
-        )
-    journal, people = on_server(place)
-    try:
-        _refuse_entries(place, journal)
-        people.take_secret(secret or new_secret())
-    except BaseException:
-        journal.close()
-        raise
-    return journal, people
-
-
-def _refuse_entries(place: ServerPlace, journal: PostgresJournal) -> None:
-    if size := journal.size():
-        raise StorageError(
-            journal.path,
-            f"holds a ledger already, up to entry {size:,}, and a journal is never overwritten: a new one needs "
-            f'another schema. Another node of this one has two lines in its settings, journal = "'
-            f'{place.shown}" and schema = "{place.schema}"',
-        )
-
-
-def make_schemas(place: ServerPlace) -> bool:
-    """Make both schemas and their roles where neither schema stands, all or nothing.
-
-    The user of the address is let record there; but a superuser never records.
-
-    Returns:
-        Whether that user is a superuser.
-
-    Raises:
-        StorageError: the user may not make them, or the server refuses.
-    """
-    query = "SELECT count(*), (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) FROM pg_namespace "
-    query += "WHERE nspname = ANY(%s)"
-    with closing(postgres.connect(place.address)) as connection:
-        with postgres.storage_errors(place.address):
-            schemas = [place.schema, schema_of(place.schema)]
-            ((number, is_superuser),) = connection.execute(query.encode(), [schemas]).fetchall()
-        if number == 0:
-            _make(place, connection, "" if is_superuser else _grant(place.schema, quoted(_recorder(place))))
-    return bool(is_superuser)
-
-
-def _make(place: ServerPlace, connection: Connection[Any], grant: str) -> None:
-    try:
-        with postgres.storage_errors(place.address), connection.transaction():
-            connection.execute(f"{_making(place)}{grant}".encode())
-    except StorageError as error:
-        raise StorageError(
-            place.shown,
-            f"the user may not make the ledger's schemas and roles: 'init --sql' prints what somebody who may must run "
-            f"first ({str(error).removeprefix(error.path).lstrip(': ')})",
-        ) from error
+def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[StoredJournal, People]:
+    """As of ``server_stores``."""
+    return server_stores.make_on_server(place, secret)

@@ -139,6 +139,15 @@ OBJECTS = {
         "(SELECT prosrc FROM pg_proc WHERE oid = 'club_names.written_anew'::regproc)); END $do$",
         "schema club_names: the function 'without_statistics' was replaced by another one of this name",
     ),
+    "a journal without its number": (
+        "ALTER TABLE club.about DISABLE TRIGGER ALL; UPDATE club.about SET value = 'x' WHERE name = 'journal';"
+        "ALTER TABLE club.about ENABLE TRIGGER ALL",
+        "schema club: the table 'about' says 'x' of 'journal', which this program did not write",
+    ),
+    "a word about the journal": (
+        "INSERT INTO club.about VALUES ('keeper', 'eve')",
+        "schema club: the table 'about' says 'eve' of 'keeper', which this program did not write",
+    ),
     "an index of another kind": (
         "DROP INDEX club_names.people_folds_by_name;"
         "CREATE UNIQUE INDEX people_folds_by_name ON club_names.people_folds(name)",

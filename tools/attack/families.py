@@ -147,15 +147,15 @@ def field(scratch: Path, source: Path | None = None, server: Server | None = Non
     """
     with ExitStack() as stack:
         worker = stack.enter_context(Worker())
-        ours, theirs = (None, None) if server is None else (servers.new_place(server), servers.new_place(server))
+        place, other_place = (None, None) if server is None else (servers.new_place(server), servers.new_place(server))
         truth = Truth(scratch / "truth", lambda db, target, size: worker.run("derive", db, target, size).code == 0)
         own_folder, other_folder = scratch / "ours", scratch / "theirs"
         history = (
-            histories.small(own_folder, worker, truth, place=ours)
+            histories.small(own_folder, worker, truth, place=place)
             if source is None
-            else histories.of_ledger(source, own_folder, worker, truth, ours)
+            else histories.of_ledger(source, own_folder, worker, truth, place)
         )
-        other = histories.small(other_folder, worker, truth, foreign=True, place=theirs)
+        other = histories.small(other_folder, worker, truth, foreign=True, place=other_place)
         history.learn(other)
         judge = Judge(history, truth, worker, scratch / "work")
         try:

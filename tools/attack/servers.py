@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from ledger.journal.settings_file import ServerPlace, SettingsFile, server_of
-from ledger.players.stores import sql_of
+from ledger.players.server_stores import sql_of
 from ledger.runtime.lazy import psycopg
 
 from ..postgres_servers import USER, Server
@@ -95,13 +95,13 @@ def rows_of(connection: Connection[Row], role: str, table: str, columns: Sequenc
 
 def put(source: ServerPlace, target: ServerPlace, role: str) -> None:
     """Put all rows of one schema in the place of those of another ledger's."""
-    with as_superuser(source) as theirs, as_superuser(target) as ours, ours.transaction():
-        for table in columns_of(ours, role):
+    with as_superuser(source) as reader, as_superuser(target) as writer, writer.transaction():
+        for table in columns_of(writer, role):
             name = f'{SCHEMAS[role]}."{table}"'
-            ours.execute(f"TRUNCATE {name}".encode())
+            writer.execute(f"TRUNCATE {name}".encode())
             with (
-                theirs.cursor().copy(f"COPY {name} TO STDOUT (FORMAT binary)".encode()) as reading,
-                ours.cursor().copy(f"COPY {name} FROM STDIN (FORMAT binary)".encode()) as writing,
+                reader.cursor().copy(f"COPY {name} TO STDOUT (FORMAT binary)".encode()) as reading,
+                writer.cursor().copy(f"COPY {name} FROM STDIN (FORMAT binary)".encode()) as writing,
             ):
                 for piece in reading:
                     writing.write(piece)

@@ -125,9 +125,9 @@ class ServerStore:
 
     def take(self, other: Path, role: str, *, logs: bool) -> None:  # noqa: ARG002  # a server has its own
         """As of a ``Store``."""
-        theirs = server_of(other)
-        assert theirs is not None
-        servers.put(theirs, self._place, role)
+        source = server_of(other)
+        assert source is not None
+        servers.put(source, self._place, role)
 
     def _exactly(self, table: str, row: Row) -> tuple[str, list[object]]:
         columns = self.columns()[table]

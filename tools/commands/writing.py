@@ -9,7 +9,7 @@ import click
 from ledger.errors import LedgerError
 from ledger.journal.settings_file import DURABILITIES, ServerPlace
 from ledger.ledger import Ledger
-from ledger.players.stores import sql_of
+from ledger.players.server_stores import sql_of
 from ledger.runtime.ledger_files import beside
 
 from .. import output
