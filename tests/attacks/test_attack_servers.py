@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import attrs
 import pytest
+from click.testing import CliRunner
 
 from ledger.journal.settings_file import server_of
 from tests.kit.attacks import Holds
+from tools.attack.__main__ import attack
 from tools.attack.families import FAMILIES, Field
 from tools.attack.servers import edited
 from tools.attack.verdicts import AUDIT, EVERYTHING, Attack
@@ -108,4 +109,9 @@ def test_names_of_attacks_on_a_server_are_unique_in_each_family(attacked_on_serv
 def test_a_copy_of_a_ledger_on_a_server_has_a_database_of_its_own(attacked_on_server: Field) -> None:
     places = [server_of(point.db) for point in attacked_on_server.history.points]
     assert len({place.address for place in places if place is not None}) == len(places)
-    assert attrs.evolve(attacked_on_server.history.last).db.exists() is False
+    assert not attacked_on_server.history.last.db.exists()
+
+
+def test_families_about_bytes_of_files_are_wrong_usage_on_a_server() -> None:
+    done = CliRunner().invoke(attack, ["--server", "--family", "bit-flips"])
+    assert (done.exit_code, "on a server there are the families older-copies, " in done.output) == (2, True)
