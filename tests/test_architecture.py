@@ -167,6 +167,31 @@ def test_heavy_packages_are_imported_by_the_heavy_module_alone() -> None:
     assert breaches(modules, heavy) == {}, "write: from ledger.runtime.lazy import np, pl, ..."
 
 
+# What serves ledgers on a server alone; none in files loads it.
+OF_A_SERVER = [
+    "ledger.journal.postgres_store", "ledger.journal.postgres_tables", "ledger.players.postgres_layout",
+    "ledger.players.postgres_people", "ledger.players.server_stores",
+]  # fmt: skip
+SHOW_ONE_PLAYER = """
+import sys
+from tools import cli
+
+assert cli.main(["show", sys.argv[1], "name:ann"]) == 0
+print(*sorted(set(sys.argv[2:]) & set(sys.modules)), file=sys.stderr)
+"""
+
+
+def test_a_command_on_a_ledger_in_files_loads_nothing_of_ledgers_on_servers(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "club.db") as made:
+        ann, bob = made.register("name:ann", "Ann"), made.register("name:bob", "Bob")
+        made.append(game_recorded("r1-b1", white=ann, black=bob, half_moves=61, ended_at="2013-06-04"))
+        made.catch_up()
+    copies = ["ledger.backups.server_copies", "ledger.backups.server_rows", "ledger.audit.server_objects"]
+    command: Sequence[str] = [sys.executable, "-c", SHOW_ONE_PLAYER, str(tmp_path / "club.db"), *OF_A_SERVER, *copies]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert (done.stderr.strip(), "Ann" in done.stdout) == ("", True)
+
+
 READ_ONE_PLAYER = """
 import sys
 import ledger.ledger
@@ -188,7 +213,7 @@ def test_opening_a_ledger_and_reading_one_players_rows_loads_nothing_heavy(tmp_p
         ann, bob = made.register("name:ann", "Ann"), made.register("name:bob", "Bob")
         made.append(game_recorded("r1-b1", white=ann, black=bob, half_moves=61, ended_at="2013-06-04"))
         made.catch_up()
-    assert python(READ_ONE_PLAYER, str(tmp_path / "club.db"), *sorted(HEAVY)) == ""
+    assert python(READ_ONE_PLAYER, str(tmp_path / "club.db"), *sorted(HEAVY), *OF_A_SERVER) == ""
 
 
 RECORD_ONE_GAME = """
@@ -208,7 +233,7 @@ def test_recording_one_fact_and_catching_up_loads_nothing_heavy(tmp_path: Path) 
     with Ledger.create(tmp_path / "club.db") as made:
         made.register("name:ann", "Ann")
         made.catch_up()
-    assert python(RECORD_ONE_GAME, str(tmp_path / "club.db"), *sorted(HEAVY)) == ""
+    assert python(RECORD_ONE_GAME, str(tmp_path / "club.db"), *sorted(HEAVY), *OF_A_SERVER) == ""
 
 
 # --- size and words -----------------------------------------------------------------------------------------

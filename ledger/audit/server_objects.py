@@ -7,6 +7,7 @@ themselves before they write; the rest is held here against the tables as they a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -106,6 +107,28 @@ _TOKENS: Mapping[str, Columns] = {
 }  # fmt: skip
 _INDEXES_OF_TOKENS = (*(f"{table}_pkey" for table in _TOKENS), "tokens_hash_key", "sendings_hash_key")
 
+_NEXT, _NEVER = "journal_takes_the_next_position", "BEFORE DELETE OR UPDATE OR TRUNCATE"
+_TRIGGERS: Mapping[str, str] = {
+    _NEXT: f"CREATE TRIGGER {_NEXT} AFTER INSERT ON journal REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT "
+    "EXECUTE FUNCTION next_position()",
+} | {
+    f"{table}_never_changes": f"CREATE TRIGGER {table}_never_changes {_NEVER} ON {table} FOR EACH STATEMENT "
+    "EXECUTE FUNCTION never()"
+    for table in _JOURNAL
+}
+_INDEXES_OF_NAMES: Mapping[str, str] = {
+    "people_folds_by_name": "CREATE INDEX people_folds_by_name ON people_folds USING btree (name)",
+    "people_search_by_trigram": "CREATE INDEX people_search_by_trigram ON people_search USING gin (trigrams)",
+}
+
+
+class _Function(NamedTuple):
+    """A function as the SQL makes it: its language, whether it has the rights of its owner, and its text."""
+
+    language: str
+    as_owner: bool
+    text: str
+
 
 class _Schema(NamedTuple):
     """One of the schemas as it should be.
@@ -113,9 +136,9 @@ class _Schema(NamedTuple):
     Attributes:
         name: of the schema.
         tables: by name, columns and constraints.
-        indexes: beside those of the constraints.
-        functions: with whether each runs with the rights of its owner.
-        script: the SQL that makes it, in which the text of each function stands.
+        indexes: beside those of the constraints, with what each is, as the server says it.
+        triggers: with what each does, likewise.
+        functions: by name.
         writes: by table, what the role of those who record may do there besides reading; a privilege on some columns
             has them behind it.
         calls: functions that this role may call.
@@ -125,9 +148,9 @@ class _Schema(NamedTuple):
 
     name: str
     tables: Mapping[str, Columns]
-    indexes: frozenset[str]
-    functions: Mapping[str, bool]
-    script: str
+    indexes: Mapping[str, str]
+    triggers: Mapping[str, str]
+    functions: Mapping[str, _Function]
     writes: Mapping[str, frozenset[str]]
     calls: frozenset[str]
     is_of_names: bool
@@ -141,22 +164,22 @@ def _schemas(schema: str) -> tuple[_Schema, _Schema, _Schema]:
     journal = _Schema(
         schema,
         _JOURNAL,
-        frozenset(),
-        {"never": False, "next_position": False, "leave": True},
-        making(schema, roles, ""),
+        {},
+        _TRIGGERS,
+        _functions(schema, making(schema, roles, "")),
         {"journal": added, "nodes": added, "texts": added},
         frozenset({"leave"}),
         is_of_names=False,
     )
     of_people = frozenset({"INSERT", "UPDATE identity", "UPDATE name", "UPDATE salt"})
     of_reasons = rows | {"UPDATE salt", "UPDATE text"}
-    helpers = {"written_anew": True, "without_statistics": True}
+    helpers = _functions(names, "\n".join(postgres_layout.statements(schema, Roles.of(names))))
     people = _Schema(
         names,
         _NAMES,
-        frozenset({"people_folds_by_name", "people_search_by_trigram"}),
+        _INDEXES_OF_NAMES,
+        {},
         helpers,
-        "\n".join(postgres_layout.statements(schema, Roles.of(names))),
         {
             "people": of_people, "renaming": every, "people_folds": every, "people_search": every,
             "reasons": of_reasons, "erasing": rows, "changes": rows, "secret": frozenset({"INSERT", "UPDATE"}),
@@ -167,9 +190,9 @@ def _schemas(schema: str) -> tuple[_Schema, _Schema, _Schema]:
     tokens = _Schema(
         postgres_token_tables.schema_of(schema),
         _TOKENS,
-        frozenset(),
         {},
-        "",
+        {},
+        {},
         {
             "file": added, "refusals": added, "tokens": added | {"UPDATE revoked_at"},
             "sessions": rows | {"UPDATE used_ms"}, "sendings": rows,
@@ -179,6 +202,16 @@ def _schemas(schema: str) -> tuple[_Schema, _Schema, _Schema]:
         has_readers=False,
     )  # fmt: skip
     return journal, people, tokens
+
+
+def _functions(schema: str, script: str) -> dict[str, _Function]:
+    """The functions that the SQL of a schema makes."""
+    begin = rf"CREATE FUNCTION {re.escape(quoted(schema))}\.(\w+)\([^$]*? LANGUAGE (\w+)"
+    making_one = rf"{begin}([^$]*?) AS (\$\w*\$)(.*?)\4"
+    return {
+        name: _Function(language, "SECURITY DEFINER" in words, text)
+        for name, language, words, _, text in re.findall(making_one, script, re.DOTALL)
+    }
 
 
 def server_faults(address: str, schema: str) -> list[str]:
@@ -206,8 +239,8 @@ def server_faults(address: str, schema: str) -> list[str]:
                 if not _stands(connection, each):
                     faults.append(f"schema {each.name} {LACKING.format(name='DB')}")
                     continue
-                for kind in (_of_relations, _of_columns, _of_indexes, _of_functions, _of_owners, _of_grants):
-                    faults += [f"schema {each.name}: {fault}" for fault in kind(connection, each)]
+                for question in _QUESTIONS:
+                    faults += [f"schema {each.name}: {fault}" for fault in question(connection, each)]
     return faults
 
 
@@ -228,6 +261,7 @@ SELECT c.relname, c.relkind::text, c.relpersistence::text, c.relrowsecurity,
     (SELECT FROM pg_publication_namespace s WHERE s.pnpubid = p.oid AND s.pnnspid = c.relnamespace))
 FROM pg_class c WHERE c.relnamespace = {_OF_SCHEMA} AND c.relkind <> 'i' AND c.relkind <> 'c' ORDER BY 1
 """
+_WITHOUT_SCHEMA = f"replace({{}}, concat({_OF_SCHEMA}::text, '.'), '')"
 _KINDS = {"r": "table", "v": "view", "m": "materialized view", "S": "sequence", "f": "foreign table"}
 
 
@@ -269,6 +303,20 @@ WHERE c.relnamespace = {_OF_SCHEMA} AND o.contype <> 'n' AND o.contype <> 't' OR
 """
 
 
+_ABOUT = """
+SELECT name, value FROM {schema}.about WHERE name NOT IN ('program', 'layout', 'journal', 'gone')
+OR name = 'journal' AND value !~ '^[0-9a-f]{{32}}$'
+UNION ALL SELECT 'journal', '' WHERE NOT EXISTS (SELECT FROM {schema}.about WHERE name = 'journal') ORDER BY 1
+"""
+
+
+def _of_words(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
+    # program and layout, and those of the names, whoever opens them looks at; views know the number of their journal
+    query = "" if schema.is_of_names else _ABOUT.format(schema=quoted(schema.name))
+    for name, value in connection.execute(query.encode()).fetchall() if query else ():
+        yield f"the table 'about' says {value!r} of {name!r}, which this program did not write"
+
+
 def _of_columns(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
     there: dict[str, dict[str, str]] = {}
     with_statistics: set[tuple[str, str]] = set()
@@ -291,7 +339,8 @@ def _of_columns(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
 
 
 _INDEXES = f"""
-SELECT i.relname, c.relname, x.indisvalid AND x.indisready, EXISTS (SELECT FROM pg_constraint WHERE conindid = i.oid)
+SELECT i.relname, c.relname, x.indisvalid AND x.indisready, EXISTS (SELECT FROM pg_constraint WHERE conindid = i.oid),
+  {_WITHOUT_SCHEMA.format("pg_get_indexdef(i.oid)")}
 FROM pg_index x JOIN pg_class c ON c.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
 WHERE c.relnamespace = {_OF_SCHEMA} AND c.relkind = 'r' ORDER BY 2, 1
 """
@@ -299,19 +348,55 @@ WHERE c.relnamespace = {_OF_SCHEMA} AND c.relkind = 'r' ORDER BY 2, 1
 
 def _of_indexes(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
     rows = _rows(connection, _INDEXES, schema)
-    for name in sorted(schema.indexes - {row[0] for row in rows}):
+    for name in sorted(schema.indexes.keys() - {row[0] for row in rows}):
         yield f"the index {name!r} is gone"
-    for name, table, is_sound, is_of_constraint in rows:
+    for name, table, is_sound, is_of_constraint, definition in rows:
         if not is_sound:
             yield f"the index {name!r} of the table {table!r} is not valid, so that rows may not be found"
+        elif definition != schema.indexes.get(name, definition):
+            yield f"the index {name!r} of the table {table!r} was replaced by another one of this name"
         # those on the names are told with the other objects there
         elif not (schema.is_of_names or is_of_constraint or name in schema.indexes):
             yield f"the table {table!r} has an index {name!r} that this program did not make"
 
 
+_TRIGGERS_THERE = f"""
+SELECT t.tgname, c.relname, {_WITHOUT_SCHEMA.format("pg_get_triggerdef(t.oid)")}
+FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE c.relnamespace = {_OF_SCHEMA} ORDER BY 2, 1
+"""
+
+
+def _of_triggers(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
+    # those that are foreign, gone or switched off the stores tell
+    for name, table, definition in _rows(connection, _TRIGGERS_THERE, schema):
+        if definition != schema.triggers.get(name, definition):
+            yield f"the trigger {name!r} of the table {table!r} was replaced by another one of this name"
+
+
+# What rows of names go to outside of their schema; and who else's table forbids that a row be changed or taken away.
+_ELSEWHERE = f"""
+SELECT DISTINCT v.relkind::text, v.oid::regclass::text, c.relname FROM pg_depend d
+JOIN pg_class c ON c.oid = d.refobjid JOIN pg_rewrite r ON r.oid = d.objid JOIN pg_class v ON v.oid = r.ev_class
+WHERE d.refclassid = 'pg_class'::regclass AND d.classid = 'pg_rewrite'::regclass AND c.relnamespace = {_OF_SCHEMA}
+AND v.relnamespace <> c.relnamespace
+UNION ALL SELECT DISTINCT 'key', k.conrelid::regclass::text, c.relname FROM pg_constraint k
+JOIN pg_class c ON c.oid = k.confrelid JOIN pg_class o ON o.oid = k.conrelid
+WHERE c.relnamespace = {_OF_SCHEMA} AND o.relnamespace <> c.relnamespace ORDER BY 3, 1, 2
+"""
+
+
+def _of_others(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
+    for kind, name, table in _rows(connection, _ELSEWHERE, schema):
+        if kind == "key":
+            yield f"the table {name} refers to the table {table!r}, whose rows may then not be taken away"
+        elif schema.is_of_names:
+            verb = "keeps" if kind == "m" else "shows"
+            yield f"the {_KINDS.get(kind, 'view')} {name} {verb} rows of the table {table!r}"
+
+
 _FUNCTIONS = f"""
-SELECT p.proname::text, p.prosrc, p.prosecdef, p.proconfig::text FROM pg_proc p WHERE p.pronamespace = {_OF_SCHEMA}
-ORDER BY 1
+SELECT p.proname::text, l.lanname::text, p.prosecdef, p.prosrc, p.proconfig::text
+FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace = {_OF_SCHEMA} ORDER BY 1
 """
 _SEARCH_PATH = '{"search_path=pg_catalog, pg_temp"}'
 
@@ -320,10 +405,10 @@ def _of_functions(connection: Connection[Any], schema: _Schema) -> Iterator[str]
     rows = _rows(connection, _FUNCTIONS, schema)
     for name in sorted(schema.functions.keys() - {row[0] for row in rows}):
         yield f"the function {name!r} is gone"
-    for name, text, as_owner, settings in rows:
+    for name, language, as_owner, text, settings in rows:
         if name not in schema.functions:
             yield f"a function {name!r} stands there that this program did not make"
-        elif text not in schema.script or (as_owner, settings) != (schema.functions[name], _SEARCH_PATH):
+        elif schema.functions[name] != (language, as_owner, text) or settings != _SEARCH_PATH:
             yield f"the function {name!r} was replaced by another one of this name"
 
 
@@ -407,3 +492,8 @@ def _told(right: Right) -> str:
     word, _, column = privilege.partition(" ")
     of = f"the column {column!r} of " if column else ""
     return f"{word} on {of}the {kind}{f' {name!r}' if name else ''}"
+
+
+_QUESTIONS = (
+    _of_relations, _of_words, _of_columns, _of_indexes, _of_triggers, _of_functions, _of_others, _of_owners, _of_grants,
+)  # fmt: skip

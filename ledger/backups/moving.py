@@ -19,7 +19,7 @@ from ledger.errors import StorageError
 from ledger.facts.words import TreeHead
 from ledger.journal.settings_file import OF_A_SERVER, ServerPlace, SettingsFile, server_of
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.players.stores import on_server
+from ledger.players.server_stores import on_server
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside, journal_file
 from ledger.runtime.long_work import Progress, silent

@@ -43,12 +43,12 @@ from ledger.backups.server_rows import (
 from ledger.errors import CorruptError, StorageError, one_line
 from ledger.facts.words import TreeHead
 from ledger.journal.postgres_store import PostgresJournal
-from ledger.journal.postgres_tables import Roles
-from ledger.journal.postgres_tokens import PostgresTokens
+from ledger.journal.settings_file import ServerPlace
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players import postgres_layout
 from ledger.players.postgres_layout import schema_of
 from ledger.players.postgres_people import PostgresPeople
+from ledger.players.server_stores import make_schemas
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import postgres, sqlite
 from ledger.runtime.ledger_files import beside
@@ -229,8 +229,6 @@ def copy_to_server(
     address: str,
     schema: str,
     *,
-    roles: Roles | None = None,
-    roles_of_names: Roles | None = None,
     progress: Progress = silent,
 ) -> Arrival:
     """Copy a ledger in files into a schema of a server, which is made, and prove that it stands there.
@@ -243,8 +241,6 @@ def copy_to_server(
         path: the journal's file, with the people beside it.
         address: of the database, for somebody who may make schemas and roles, or record where they are made already.
         schema: of the journal.
-        roles: of the journal, where they are made.
-        roles_of_names: of the names, likewise.
         progress: called with "journal" while it is audited, then with "copy TABLE".
 
     Raises:
@@ -258,7 +254,9 @@ def copy_to_server(
         # first the journal: whoever writes begins with the people, so that these know everybody whom it names
         files = [stack.enter_context(reader.snapshot(str(file))) for file in (path, people_path)]
         head = _audited(files[0], files[1], progress)
-        _make_schemas(address, schema, secret, roles, roles_of_names)
+        make_schemas(ServerPlace(address, schema))
+        PostgresJournal(address, schema).close()  # what stands there must be of a ledger
+        PostgresPeople(address, schema).close()
         connection = stack.enter_context(closing(postgres.connect(address)))
         places = _places(connection, address, schema)
         with postgres.storage_errors(places[0].name), _writing_alone(*places):
@@ -284,25 +282,6 @@ def _audited(journal: Snapshot, names: Snapshot, progress: Progress) -> TreeHead
     if falsehoods:
         raise CorruptError(journal.path, 0, f"{falsehoods[0]}; nothing was copied: run 'audit', restore a backup")
     return verdict.head
-
-
-def _make_schemas(address: str, schema: str, secret: bytes, roles: Roles | None, roles_of_names: Roles | None) -> None:
-    """Make what is not there; what is there must be of a ledger."""
-    with closing(postgres.connect(address)) as connection, postgres.storage_errors(address):
-        row = connection.execute(
-            "SELECT to_regnamespace(%s) IS NULL, to_regnamespace(%s) IS NULL",
-            [quoted(schema), quoted(schema_of(schema))],
-        ).fetchone()
-    journal_is_missing, names_are_missing = row or (True, True)
-    if journal_is_missing:
-        PostgresJournal.create(address, schema, roles=roles).close()
-    else:
-        PostgresJournal(address, schema).close()
-    if names_are_missing:
-        PostgresPeople.create(address, schema, secret, roles=roles_of_names).close()
-        PostgresTokens.create(address, schema, roles=roles_of_names or Roles.of(schema_of(schema)))
-    else:
-        PostgresPeople(address, schema).close()
 
 
 # Whoever may make roles may grant them to himself. The role is the one that may add to the table, besides its owner.

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.kit import postgres
 from tests.kit.attacks import Holds
 from tests.kit.harmless import Ran, RunRaw
 from tools import cli, output, running
@@ -35,14 +36,29 @@ def _attacked() -> Iterator[Field]:
 def holds(attacked: Field) -> Holds:
     """Make so many attacks of a family; nothing false may be recorded, shown or called TRUE."""
 
-    def holds(family: str, count: int) -> None:
-        tried = BY_NAME[family].tries(attacked, Part(count * TIMES, shortened=TIMES == 1))
-        assert tried.made > 0
-        again = f"python -m tools.attack --family {family} --only"
-        told = "\n".join(report.lines(tried.findings, lambda name: f"{again} {name!r}"))
-        assert not tried.findings, f"{len(tried.findings)} things did not hold:\n{told}"
+    return lambda family, count: _hold(attacked, family, count)
 
-    return holds
+
+def _hold(on: Field, family: str, count: int, where: str = "") -> None:
+    tried = BY_NAME[family].tries(on, Part(count * TIMES, shortened=TIMES == 1))
+    assert tried.made > 0
+    again = f"python -m tools.attack {where}--family {family} --only"
+    told = "\n".join(report.lines(tried.findings, lambda name: f"{again} {name!r}"))
+    assert not tried.findings, f"{len(tried.findings)} things did not hold:\n{told}"
+
+
+@pytest.fixture(scope="session", name="attacked_on_server")
+def _attacked_on_server() -> Iterator[Field]:
+    """The same two ledgers on a server of its own, and a judge."""
+    programs = postgres.needed()
+    with folder() as scratch, postgres.running(programs, scratch) as server, field(scratch, None, server) as on:
+        yield on
+
+
+@pytest.fixture
+def holds_on_server(attacked_on_server: Field) -> Holds:
+    """As ``holds``, of a ledger on a server."""
+    return lambda family, count: _hold(attacked_on_server, family, count, "--server ")
 
 
 @pytest.fixture

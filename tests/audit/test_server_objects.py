@@ -148,6 +148,58 @@ OBJECTS = {
         "ALTER TABLE club_names.people ALTER COLUMN name SET STATISTICS 100",
         "schema club_names: the server makes statistics of the column 'name' of the table 'people', which tell names",
     ),
+    "a guard that never fires": (
+        "DROP TRIGGER texts_never_changes ON club.texts; CREATE TRIGGER texts_never_changes BEFORE DELETE OR UPDATE OR "
+        "TRUNCATE ON club.texts FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION club.never()",
+        "schema club: the trigger 'texts_never_changes' of the table 'texts' was replaced by another one of this name",
+    ),
+    "a guard that calls another function": (
+        "CREATE OR REPLACE FUNCTION public.never() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
+        "DROP TRIGGER about_never_changes ON club.about; CREATE TRIGGER about_never_changes BEFORE DELETE OR UPDATE OR "
+        "TRUNCATE ON club.about FOR EACH STATEMENT EXECUTE FUNCTION public.never()",
+        "schema club: the trigger 'about_never_changes' of the table 'about' was replaced by another one of this name",
+    ),
+    "a word that the ledger left emptied": (  # so that nodes could go on recording where it was
+        "CREATE OR REPLACE FUNCTION club.leave(place text) RETURNS void LANGUAGE sql SECURITY DEFINER "
+        "SET search_path = pg_catalog, pg_temp AS ''",
+        "schema club: the function 'leave' was replaced by another one of this name",
+    ),
+    "a function with the text of another": (
+        "DO $do$ BEGIN EXECUTE replace(pg_get_functiondef('club_names.without_statistics'::regproc), "
+        "(SELECT prosrc FROM pg_proc WHERE oid = 'club_names.without_statistics'::regproc), "
+        "(SELECT prosrc FROM pg_proc WHERE oid = 'club_names.written_anew'::regproc)); END $do$",
+        "schema club_names: the function 'without_statistics' was replaced by another one of this name",
+    ),
+    "a journal without its number": (
+        "ALTER TABLE club.about DISABLE TRIGGER ALL; UPDATE club.about SET value = 'x' WHERE name = 'journal';"
+        "ALTER TABLE club.about ENABLE TRIGGER ALL",
+        "schema club: the table 'about' says 'x' of 'journal', which this program did not write",
+    ),
+    "a word about the journal": (
+        "INSERT INTO club.about VALUES ('keeper', 'eve')",
+        "schema club: the table 'about' says 'eve' of 'keeper', which this program did not write",
+    ),
+    "an index of another kind": (
+        "DROP INDEX club_names.people_folds_by_name;"
+        "CREATE UNIQUE INDEX people_folds_by_name ON club_names.people_folds(name)",
+        "schema club_names: the index 'people_folds_by_name' of the table 'people_folds' was replaced by another one",
+    ),
+    "a view elsewhere": (
+        "CREATE VIEW public.members AS SELECT name FROM club_names.people",
+        "schema club_names: the view public.members shows rows of the table 'people'",
+    ),
+    "a copy elsewhere": (
+        "CREATE MATERIALIZED VIEW public.kept AS SELECT * FROM club_names.reasons",
+        "schema club_names: the materialized view public.kept keeps rows of the table 'reasons'",
+    ),
+    "a table that refers to names": (
+        "CREATE TABLE public.guests(player bigint REFERENCES club_names.erasing)",
+        "schema club_names: the table public.guests refers to the table 'erasing'",
+    ),
+    "a table that refers to the journal": (
+        "CREATE TABLE public.noted(entry bigint REFERENCES club.journal)",
+        "schema club: the table public.noted refers to the table 'journal'",
+    ),
     "a table gone": ("DROP TABLE club_names.renaming", "schema club_names: the table 'renaming' is gone"),
 }
 

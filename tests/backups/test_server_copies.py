@@ -335,7 +335,7 @@ def test_an_empty_ledger_that_was_made_before_takes_the_secret_of_the_files(
     assert dict(arrival.content.digests) == contents(club_for_a_server)
 
 
-def test_whoever_may_make_roles_and_schemas_copies_and_keeps_no_right_of_it(
+def test_whoever_may_make_roles_and_schemas_copies_at_once_and_may_only_record_afterwards(
     each_server: Server, club_for_a_server: Path
 ) -> None:
     address = each_server.new_database()
@@ -345,15 +345,24 @@ def test_whoever_may_make_roles_and_schemas_copies_and_keeps_no_right_of_it(
     )
     schema = f"of_{database}"
     maker = each_server.url(database, f"moves_{database}")
-    with pytest.raises(StorageError, match="may not read it: have it granted the ledger's role for those who read"):
-        copy_to_server(club_for_a_server, maker, schema)
-    asked(maker, f"GRANT {schema}_reader TO CURRENT_USER")
     arrival = copy_to_server(club_for_a_server, maker, schema)
     assert dict(arrival.content.digests) == contents(club_for_a_server)
     # whoever makes names is their owner from then on
     assert [fault.partition(": ")[0] for fault in arrival.faults] == [f"schema {schema}_names"]
+    with closing(PostgresJournal(maker, schema)) as journal, journal.writing():
+        pass
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        asked(maker, f"INSERT INTO {schema}.texts VALUES (decode(repeat('ab', 32), 'hex'), '')")
+        asked(maker, f"DELETE FROM {schema}.texts")
+
+
+def test_whoever_may_not_make_schemas_leaves_none_behind(oldest_server: Server, club_for_a_server: Path) -> None:
+    address = oldest_server.new_database()
+    database = address.rpartition("/")[2]
+    run_past_guards(address, f"CREATE USER half_{database}", f"GRANT CREATE ON DATABASE {database} TO half_{database}")
+    with pytest.raises(StorageError, match="may not make the ledger's schemas and roles: 'init --sql' prints"):
+        copy_to_server(club_for_a_server, oldest_server.url(database, f"half_{database}"), f"of_{database}")
+    query = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'of%'"
+    assert asked(address, query) == [(0,)]
 
 
 def test_files_that_are_false_go_nowhere(oldest_server: Server, club_for_a_server: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 
 from ledger.journal.settings_file import ServerPlace
-from ledger.players.stores import sql_of
+from ledger.players.server_stores import sql_of
 from tests.kit.postgres import Server
 
 SCHEMA = "club"

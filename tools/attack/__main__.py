@@ -6,11 +6,13 @@ import shlex
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
 from .. import output
+from ..postgres_servers import installed, running
 from . import report
 from .families import FAMILIES, Family, Field, Part, field, folder
 
@@ -30,32 +32,49 @@ COUNT = 20  # attacks of each family in a round
 )
 @click.option("--rounds", default=1, show_default=True, type=click.IntRange(1), help="How many rounds.")
 @click.option("--count", default=COUNT, show_default=True, type=click.IntRange(1), help="Of a family, in a round.")
+@click.option("--server", "on_server", is_flag=True, help="Attack it on a private server of PostgreSQL, not in files.")
 @click.option("--only", metavar="NAME", help="Repeat one attack of the family by its name.")
-def attack(source: Path | None, wanted: Sequence[str], rounds: int, count: int, only: str | None) -> None:
+def attack(
+    source: Path | None, wanted: Sequence[str], rounds: int, count: int, only: str | None, *, on_server: bool
+) -> None:
     """Attack a copy of the ledger in FOLDER, or a small one made for that, and judge what the commands do.
 
     The ledger in FOLDER itself is only read. Each round goes on where the last one ended, until every attack of a
     family has been made. Exit code 1: something did not hold; each such thing comes with a command that repeats it.
 
+    With --server the copy is moved onto a server that is started for that, and a superuser changes it there; families
+    that are about bytes of files are left out.
+
     \b
     Example:
       python -m tools.attack
+      python -m tools.attack --server --family removals
       python -m tools.attack /srv/club --rounds 50 --family bit-flips --family values
     """
-    chosen = [family for family in FAMILIES if not wanted or family.name in wanted]
+    fitting = [family for family in FAMILIES if family.fits_servers or not on_server]
+    chosen = [family for family in fitting if not wanted or family.name in wanted]
+    if not chosen:
+        raise click.UsageError(f"on a server there are the families {', '.join(family.name for family in fitting)}")
+    versions = installed() if on_server else []
+    if on_server and not versions:
+        raise click.UsageError("PostgreSQL 15 or later is not installed: as root, apt-get install postgresql")
     if only is not None and len(chosen) != 1:
         raise click.UsageError("--only takes the --family to which the attack belongs")
     held = True
     try:
-        with folder() as scratch, field(scratch, source) as on:
+        with ExitStack() as stack:
+            scratch = stack.enter_context(folder())
+            server = stack.enter_context(running(versions[0], scratch)) if on_server else None
+            on = stack.enter_context(field(scratch, source, server))
+            again = ["python", "-m", "tools.attack", *([str(source)] if source else []), *(["--server"] * on_server)]
             for family in chosen:
-                held = _tried(family, on, source, range(0, rounds * count, count), only) and held
+                held = _tried(family, on, again, range(0, rounds * count, count), only) and held
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     sys.exit(0 if held else 1)
 
 
-def _tried(family: Family, on: Field, source: Path | None, beginnings: range, only: str | None) -> bool:
+def _tried(family: Family, on: Field, command: Sequence[str], beginnings: range, only: str | None) -> bool:
     """Try a family and tell; True when all of it held."""
     started, made, findings = time.monotonic(), 0, []
     for beginning in beginnings:
@@ -70,7 +89,7 @@ def _tried(family: Family, on: Field, source: Path | None, beginnings: range, on
     on.judge.impossible = 0
     took = f"{time.monotonic() - started:.0f} s"
     output.answer(f"{family.name}: {family.about}: {made:,}{of} tried{impossible} in {took}: {verdict}")
-    again = ["python", "-m", "tools.attack", *([str(source)] if source else []), "--family", family.name]
+    again = [*command, "--family", family.name]
     can_repeat = tried.of or family.is_numbered
     for line in report.lines(findings, lambda name: shlex.join([*again, *(["--only", name] if can_repeat else [])])):
         output.answer(f"  {line}")

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
 from pathlib import Path
 
-from .files import ROLES, Act, file_of, put
+from .files import ROLES, Act, file_of
 from .histories import BUILDING, History, Point
+from .stores import store_of
 from .verdicts import AUDIT, FALSE, IMPORT_FRESH, IMPORT_KNOWN, READS, REBUILD, REFUSED, Attack
 
 SETS = tuple(chain(*(combinations(ROLES, size) for size in (1, 2, 3))))
@@ -90,7 +91,7 @@ def restored(source: Path, roles: Sequence[str], *, logs: bool = True) -> Act:
 
     def act(spoilt: Path) -> None:
         for role in roles:
-            put(file_of(source, role), file_of(spoilt, role), logs=logs)
+            store_of(spoilt, role).take(source, role, logs=logs)
 
     return act
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import attrs
 
+from ..postgres_servers import Server
 from . import (
     bit_flips,
     clocks,
@@ -18,6 +19,8 @@ from . import (
     foreign_objects,
     histories,
     power_loss,
+    server_objects,
+    servers,
     torn_logs,
     values,
 )
@@ -85,6 +88,7 @@ class Family:
         with_others: yield attacks that need another ledger's files.
         scenes: commands of several rounds that are judged by themselves.
         is_numbered: a round of its scenes can be repeated by its number, with which the name of a finding ends.
+        fits_servers: it attacks a ledger on a server, too.
     """
 
     name: str
@@ -93,6 +97,7 @@ class Family:
     with_others: tuple[Callable[[History, History], Iterable[Attack]], ...] = ()
     scenes: tuple[Scene, ...] = ()
     is_numbered: bool = False
+    fits_servers: bool = False
 
     def attacks(self, on: Field) -> list[Attack]:
         """Every attack of the family on copies of files."""
@@ -134,21 +139,23 @@ def folder() -> Iterator[Path]:
 
 
 @contextmanager
-def field(scratch: Path, source: Path | None = None) -> Iterator[Field]:
-    """Everything that attacks need, on a small ledger or on a copy of the one in *source*.
+def field(scratch: Path, source: Path | None = None, server: Server | None = None) -> Iterator[Field]:
+    """Everything that attacks need, on a small ledger or on a copy of the one in *source*, in files or on a server.
 
     Raises:
         ValueError: *source* holds no ledger, or several.
     """
-    with Worker() as worker:
+    with ExitStack() as stack:
+        worker = stack.enter_context(Worker())
+        place, other_place = (None, None) if server is None else (servers.new_place(server), servers.new_place(server))
         truth = Truth(scratch / "truth", lambda db, target, size: worker.run("derive", db, target, size).code == 0)
         own_folder, other_folder = scratch / "ours", scratch / "theirs"
         history = (
-            histories.small(own_folder, worker, truth)
+            histories.small(own_folder, worker, truth, place=place)
             if source is None
-            else histories.of_ledger(source, own_folder, worker, truth)
+            else histories.of_ledger(source, own_folder, worker, truth, place)
         )
-        other = histories.small(other_folder, worker, truth, foreign=True)
+        other = histories.small(other_folder, worker, truth, foreign=True, place=other_place)
         history.learn(other)
         judge = Judge(history, truth, worker, scratch / "work")
         try:
@@ -167,17 +174,38 @@ def _side_by_side(judge: Judge, count: int, _: int) -> Iterable[Finding]:
 
 
 FAMILIES: tuple[Family, ...] = (
-    Family("older-copies", "sets of files from an earlier point", (copies.older,)),
+    Family("older-copies", "sets of files from an earlier point", (copies.older,), fits_servers=True),
     Family("mixed-logs", "files of one age beside logs of another", (copies.mixed_logs,)),
-    Family("stopped-builds", "builds of the views left behind, of any ledger", (), (copies.stopped_builds,)),
-    Family("swapped-files", "files of another ledger", (), (swapped.foreign,)),
+    Family(
+        "stopped-builds",
+        "builds of the views left behind, of any ledger",
+        (),
+        (copies.stopped_builds,),
+        fits_servers=True,
+    ),
+    Family("swapped-files", "files of another ledger", (), (swapped.foreign,), fits_servers=True),
     Family("bit-flips", "one bit of every byte of every file", (bit_flips.flips,)),
     Family("pages", "pages zeroed, swapped, doubled; files cut", (bit_flips.pages,)),
-    Family("triggers", "foreign triggers on every table", (foreign_objects.triggers,)),
-    Family("foreign-objects", "tables, views and indexes that no ledger has", (foreign_objects.additions,)),
-    Family("removals", "tables, indexes, triggers and columns that are gone", (foreign_objects.removals,)),
+    Family(
+        "triggers",
+        "foreign triggers on every table",
+        (foreign_objects.triggers, server_objects.triggers),
+        fits_servers=True,
+    ),
+    Family(
+        "foreign-objects",
+        "tables, views, indexes and rights that no ledger has",
+        (foreign_objects.additions, server_objects.additions),
+        fits_servers=True,
+    ),
+    Family(
+        "removals",
+        "tables, indexes, triggers and columns that are gone or became others",
+        (foreign_objects.removals, server_objects.removals),
+        fits_servers=True,
+    ),
     Family("headers", "headers of the files", (foreign_objects.headers,)),
-    Family("checkpoints", "position and settings of the views", (foreign_objects.checkpoints,)),
+    Family("checkpoints", "position and settings of the views", (foreign_objects.checkpoints,), fits_servers=True),
     Family("encodings", "text that is no text in every column", (foreign_objects.encodings,)),
     Family(
         "torn-logs",
@@ -185,7 +213,9 @@ FAMILIES: tuple[Family, ...] = (
         (torn_logs.cut_logs, torn_logs.damaged_logs, torn_logs.other_logs),
     ),
     Family("hot-journals", "rollback journals beside the files", (torn_logs.hot_journals,)),
-    Family("values", "every value and every row changed", (values.changed_values, values.changed_rows)),
+    Family(
+        "values", "every value and every row changed", (values.changed_values, values.changed_rows), fits_servers=True
+    ),
     Family(
         "clocks",
         "clocks that go back and jump ahead",

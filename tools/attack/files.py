@@ -7,7 +7,7 @@ be read from a copy.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +19,9 @@ from ledger.errors import one_line
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.sqlite import sqlite3
 
+from . import servers
+from .servers import Row, Statement
+
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
@@ -27,8 +30,6 @@ LOGS = ("-wal", "-shm", "-journal")
 READ_ERRORS = (sqlite3.Error, UnicodeDecodeError, OverflowError)
 
 Act = Callable[[Path], None]  # spoils the ledger at that path
-Row = tuple[object, ...]
-Statement = str | tuple[str, Sequence[object]]  # SQL, with what its question marks stand for
 
 
 def ledger_in(folder: Path) -> Path:
@@ -48,8 +49,11 @@ def file_of(db: Path, role: str) -> Path:
     return db if role == "journal" else beside(db, role)
 
 
-def copied(db: Path, folder: Path) -> Path:
-    """Copy all files of a ledger, logs and half-made ones too, into a new *folder*; the copy's path."""
+def copied(db: Path, folder: Path, *, with_database: bool = True) -> Path:
+    """Copy all files of a ledger, logs and half-made ones too, into a new *folder*; the copy's path.
+
+    What is on a server is copied there, too.
+    """
     if folder.exists():
         folder.chmod(0o755)  # an attack may have taken the right to write away
         shutil.rmtree(folder)
@@ -57,6 +61,8 @@ def copied(db: Path, folder: Path) -> Path:
     for path in db.parent.iterdir():
         if path.name.startswith(f"{db.stem}.") and path.is_file():
             shutil.copyfile(path, folder / path.name)
+    if with_database:
+        servers.give_own_database(folder / db.name)
     return folder / db.name
 
 

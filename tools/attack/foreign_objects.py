@@ -10,8 +10,10 @@ from contextlib import closing
 from itertools import product
 from pathlib import Path
 
-from .files import ROLES, Act, Statement, columns_of, copied, edited, file_of, objects_of, raw
+from .files import Act, columns_of, copied, edited, file_of, objects_of, raw
 from .histories import History, Point
+from .servers import Statement
+from .stores import roles_in_files, store_of
 from .verdicts import (
     AUDIT,
     ERASE,
@@ -48,11 +50,9 @@ def looked_at(history: History, point: Point | None = None) -> Path:
     return copied(chosen.db, history.known.parent / f"looked at, {chosen.name}")
 
 
-def on(db: Path, role: str, *statements: Statement) -> Act:
-    """An act that runs statements on one file, past the guards of *db*, which it puts back."""
-    guards = [(name, sql) for kind, name, _, sql in objects_of(file_of(db, role)) if kind == "trigger"]
-    off = [f'DROP TRIGGER "{name}"' for name, _ in guards]
-    return lambda spoilt: edited(file_of(spoilt, role), *off, *statements, *[sql for _, sql in guards])
+def on(role: str, *statements: Statement) -> Act:
+    """An act that runs statements on one part of a ledger, past the guards that stand there."""
+    return lambda spoilt: store_of(spoilt, role).edited(*statements)
 
 
 def _with_guards(role: str, *statements: Statement) -> Act:
@@ -62,7 +62,7 @@ def _with_guards(role: str, *statements: Statement) -> Act:
 def triggers(history: History) -> Iterator[Attack]:
     """A trigger before and after every write of every table of every file."""
     db = looked_at(history)
-    for role in ROLES:
+    for role in roles_in_files(db):
         for table, columns in columns_of(file_of(db, role)).items():
             for when, event in product(("BEFORE", "AFTER"), ("INSERT", "UPDATE", "DELETE")):
                 for effect, statements in _trigger(table, list(columns), f"{when} {event}").items():
@@ -98,7 +98,7 @@ def _trigger(table: str, columns: Sequence[str], moment: str) -> dict[str, list[
 def additions(history: History) -> Iterator[Attack]:
     """Tables, views and indexes that no ledger has."""
     db = looked_at(history)
-    for role in ROLES:
+    for role in roles_in_files(db):
         held = columns_of(file_of(db, role))
         extra: dict[str, list[str]] = {
             "an empty table": ["CREATE TABLE guest(a)"],
@@ -131,7 +131,7 @@ def _highest(path: Path, table: str, column: str) -> str:
 def removals(history: History) -> Iterator[Attack]:
     """Every object of every file gone, every table emptied, every column renamed, in turn."""
     db = looked_at(history)
-    for role in ROLES:
+    for role in roles_in_files(db):
         for kind, name, table, sql in objects_of(file_of(db, role)):
             main = (role, table) in MAIN_TABLES and kind == "table"
             if sql:
@@ -143,7 +143,7 @@ def removals(history: History) -> Iterator[Attack]:
                     audit_codes=MAY_BE_UNREADABLE if main else (FALSE,),
                 )
         for table, columns in columns_of(file_of(db, role)).items():
-            emptied = on(db, role, f'DELETE FROM "{table}"')
+            emptied = on(role, f'DELETE FROM "{table}"')
             yield Attack(f"the table {table} of the {role} emptied", history.last, emptied, READING)
             added = _with_guards(role, f'ALTER TABLE "{table}" ADD COLUMN guest TEXT')
             yield Attack(f"a column added to {table} of the {role}", history.last, added)
@@ -159,7 +159,7 @@ def removals(history: History) -> Iterator[Attack]:
 
 def headers(history: History) -> Iterator[Attack]:
     """Another application id or layout in the header of every file."""
-    for role in ROLES:
+    for role in roles_in_files(history.last.db):
         for word, value in (("application_id", 0), ("application_id", 1), ("user_version", 0), ("user_version", 99)):
             name = f"{word} {value} in the header of the {role}"
             act = _pragma(role, f"PRAGMA {word}={value}")
@@ -216,7 +216,7 @@ def checkpoints(history: History) -> Iterator[Attack]:
 def encodings(history: History) -> Iterator[Attack]:
     """Text that is no UTF-8, in every text of every table; and in another encoding than it says."""
     db = looked_at(history)
-    for role in ROLES:
+    for role in roles_in_files(db):
         for table, columns in columns_of(file_of(db, role)).items():
             for column, kind in columns.items():
                 if kind != "TEXT":
@@ -224,5 +224,5 @@ def encodings(history: History) -> Iterator[Attack]:
                 for how, value in (("a stray byte", "80"), ("a cut letter", "c3"), ("a surrogate", "eda080")):
                     spoilt = f'"{column}" = CAST(CAST("{column}" AS BLOB) || x\'{value}\' AS TEXT)'
                     where = f'WHERE "{column}" = (SELECT max("{column}") FROM "{table}")'
-                    act = on(db, role, f'UPDATE OR IGNORE "{table}" SET {spoilt} {where}')
+                    act = on(role, f'UPDATE OR IGNORE "{table}" SET {spoilt} {where}')
                     yield Attack(f"{how} in {column} of {table} of the {role}", history.last, act, (*QUICK, REBUILD))

@@ -16,8 +16,10 @@ import attrs
 
 from ledger.facts.source_games import SourceGame
 from ledger.imports import jsonl
+from ledger.journal.settings_file import ServerPlace
 
 from .files import ROLES, copied, file_of, ledger_in, raw
+from .stores import readable
 from .truth import TILE, Truth, commitment, digest_of, entries, people
 from .workers import Done, Worker
 
@@ -171,7 +173,7 @@ class Maker:
         names: dict[int, str] = {}
         sealed: dict[str, str] = {}
         for point in self._points:
-            for player, (identity, name, salt, _) in (people(copied(point.db, self._asked)) or {}).items():
+            for player, (identity, name, salt, _) in (people(readable(point.db, self._asked)) or {}).items():
                 called = aliases.setdefault(player, {f"(not in the people file) {player}"})
                 if isinstance(identity, str) and isinstance(name, str):
                     identities[player], names[player] = identity, name
@@ -212,8 +214,8 @@ class Maker:
 
     def _answers(self, point: Point, questions: Sequence[Question]) -> tuple[str, dict[Question, Any]]:
         """The digest of a point's journal, and what the commands answer there."""
+        found = entries(readable(point.db, self._asked))
         db = copied(point.db, self._asked)
-        found = entries(db)
         assert found is not None
         answers = {}
         for question in questions:
@@ -255,7 +257,9 @@ def _questions(player: int, identity: str) -> tuple[Question, ...]:
     )
 
 
-def small(folder: Path, worker: Worker, truth: Truth, *, foreign: bool = False) -> History:
+def small(
+    folder: Path, worker: Worker, truth: Truth, *, foreign: bool = False, place: ServerPlace | None = None
+) -> History:
     """A club of six with a past: imports, an erased and a renamed member, another scheme, a closed run and tournament.
 
     Args:
@@ -263,12 +267,13 @@ def small(folder: Path, worker: Worker, truth: Truth, *, foreign: bool = False) 
         worker: runs the commands.
         truth: is told what belongs into the files.
         foreign: other people (but for one) and other results, in files of the same sizes.
+        place: where journal and names are on a server; None: in files.
     """
     make = Maker(folder / "live" / "club.db", worker, truth)
     make.db.parent.mkdir(parents=True)
     ann, bob, carl, dora, emil, fay = FOREIGN_PLAYERS if foreign else PLAYERS
     won, lost = ("black", "white") if foreign else ("white", "black")
-    make.run("init")
+    make.run("init", *_on_server(place))
     make.keep("two players", lambda: make.import_games(game("1", ann, bob, won), game("2", bob, ann, "draw", 3)))
     make.keep("four players", lambda: make.import_games(game("3", carl, dora, won, 5), game("4", ann, carl, lost, 8)))
     make.keep("a late game", lambda: make.import_games(game("5", dora, ann, won, 2)))
@@ -289,13 +294,20 @@ def small(folder: Path, worker: Worker, truth: Truth, *, foreign: bool = False) 
     return make.history()
 
 
-def of_ledger(source: Path, folder: Path, worker: Worker, truth: Truth) -> History:
-    """The past and a made-up future of a copy of the ledger in *source*.
+def _on_server(place: ServerPlace | None) -> tuple[str, ...]:
+    """The words of a command that say so."""
+    return () if place is None else ("--journal", place.address, "--schema", place.schema)
+
+
+def of_ledger(source: Path, folder: Path, worker: Worker, truth: Truth, place: ServerPlace | None = None) -> History:
+    """The past and a made-up future of a copy of the ledger in *source*, moved onto a server where a place is told.
 
     Raises:
         ValueError: *source* holds no ledger, or several.
     """
     make = Maker(copied(ledger_in(source), folder / "live"), worker, truth)
+    if place is not None:
+        make.run("move", *_on_server(place), "--yes")
     first, second, third = (f"Attack {word}" for word in ("One", "Two", "Three"))
     make.keep("as it was found", lambda: make.run("ratings"))
     make.keep("two more players", lambda: make.import_games(game("a1", first, second, day=90)))

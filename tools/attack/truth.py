@@ -1,4 +1,4 @@
-"""What is true of a ledger's files, found from their raw rows: the measure by which the commands are judged.
+"""What is true of a ledger, found from its raw rows: the measure by which the commands are judged.
 
 No code of the writer or of the auditor is used for journal and people. What the views should hold is built by the
 library from an undamaged journal.
@@ -18,7 +18,9 @@ import attrs
 
 from ledger.runtime.lazy import zstandard
 
-from .files import READ_ERRORS, ROLES, Contents, contents, copied, file_of, raw
+from .files import READ_ERRORS, ROLES, Contents, contents, file_of, raw
+from .servers import objects_of
+from .stores import readable
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -216,8 +218,8 @@ def _low_bounds(views: Path) -> bool:
 class Truth:
     """Judges whether the files of a ledger follow from each other.
 
-    It knows the statements of every table, trigger and index that belongs into each file, by the ledgers that it was
-    shown (``know``).
+    It knows the statements of every table, trigger and index that belongs into each file, and every object of
+    a server's schemas, by the ledgers that it was shown (``know``).
     """
 
     def __init__(self, scratch: Path, derive: Callable[[Path, Path, int], bool]) -> None:
@@ -230,11 +232,13 @@ class Truth:
         self._scratch = scratch
         self._derive = derive
         self._known: dict[str, set[tuple[object, object]]] = {role: set() for role in ROLES}
+        self._objects: set[str | None] = set()
         self._derived: dict[tuple[str, int], Contents | str] = {}
 
     def know(self, db: Path) -> None:
         """Learn what belongs into the files from an undamaged ledger."""
-        copy = copied(db, self._scratch / "known")
+        self._objects.add(objects_of(db))
+        copy = readable(db, self._scratch / "known")
         for role in ROLES:
             if file_of(copy, role).exists():
                 held = contents(file_of(copy, role))
@@ -243,7 +247,9 @@ class Truth:
 
     def faults(self, db: Path) -> list[str]:
         """What does not follow, in words; nothing where an audit should say TRUE. *db* is left as it is."""
-        copy = copied(db, self._scratch / "judged")
+        if objects_of(db) not in self._objects:
+            return ["server: objects are not those of a ledger"]
+        copy = readable(db, self._scratch / "judged")
         held: dict[str, Contents] = {}
         for role in ROLES:
             path = file_of(copy, role)

@@ -24,11 +24,13 @@ from zlib import crc32
 
 import attrs
 
+from ledger.runtime.lazy import psycopg
 from ledger.runtime.sqlite import sqlite3
 
 from . import advice
 from .files import Act, copied
 from .histories import History, Point, parsed
+from .stores import readable
 from .truth import Entry, Truth, commitment, digest_of, entries, people
 from .workers import CRASHED, HUNG, Circumstances, Done, Worker
 
@@ -46,7 +48,7 @@ REBUILD: tuple[Command, ...] = (("rebuild",), ("ratings",), ("audit",))
 EVERYTHING = ((*READS, *AUDIT), AUDIT, IMPORT_KNOWN, IMPORT_FRESH, REGISTER, ERASE, REBUILD)
 QUICK = ((*READS, *IMPORT_KNOWN), AUDIT)
 
-_GRAVE = ("error: ", "FALSE ", "NOT COMPARED ")
+_GRAVE = ("error: ", "FALSE ", "FOREIGN ", "NOT COMPARED ")
 _AFTERWARDS = ("CLOCK ", "TRUE ", "there may be more", *_GRAVE)  # how lines begin behind a grave one
 _RECORDED = re.compile(r"\): ([\d,]+) games? recorded")
 _FORGOTTEN = re.compile(r"who player (\d+) was is forgotten")
@@ -147,7 +149,7 @@ class Judge:
         spoilt = copied(attack.point.torn if attack.torn else attack.point.db, self.scratch / "spoilt")
         try:
             attack.act(spoilt)
-        except sqlite3.Error:
+        except (sqlite3.Error, psycopg.Error):
             self.impossible += 1
             return
         faults = self.truth.faults(spoilt)
@@ -173,11 +175,11 @@ class Judge:
 
     def journal(self, db: Path) -> list[Entry] | None:
         """The journal's rows, read without touching it."""
-        return entries(copied(db, self.scratch / "read"))
+        return entries(readable(db, self.scratch / "read"))
 
     def people(self, db: Path) -> dict[int, tuple[object, ...]] | None:
         """The people, read without touching their file."""
-        return people(copied(db, self.scratch / "read"))
+        return people(readable(db, self.scratch / "read"))
 
     def true_answer(self, db: Path, journal: list[Entry], question: Command) -> tuple[Any, dict[int, set[str | None]]]:
         """What the untouched ledger answers, or None, with the aliases of its players.
@@ -349,7 +351,7 @@ def _brief(done: Done) -> str:
     lines = [line for line in done.said.splitlines() if line.strip()] or ["nothing"]
     if "Traceback" in done.said:
         return lines[-1][:300]
-    return next((line for line in lines if line.startswith(("error:", "FALSE"))), lines[0])[:300]
+    return next((line for line in lines if line.startswith(("error:", "FALSE", "FOREIGN"))), lines[0])[:300]
 
 
 def _grown(before: list[Entry], after: list[Entry]) -> list[Entry] | None:

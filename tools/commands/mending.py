@@ -15,7 +15,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players.lost_files import accept_lost_names, lost_names
 from ledger.players.sealed_names import go_on_without, lost_players
-from ledger.players.stores import on_server
+from ledger.players.server_stores import on_server
 from ledger.runtime.ledger_files import beside
 
 from .. import output

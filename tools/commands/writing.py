@@ -10,7 +10,7 @@ import click
 from ledger.errors import LedgerError
 from ledger.journal.settings_file import DURABILITIES, ServerPlace, server_of
 from ledger.ledger import Ledger
-from ledger.players.stores import sql_of, sql_of_missing
+from ledger.players.server_stores import sql_of, sql_of_missing
 from ledger.runtime.ledger_files import beside
 
 from .. import output

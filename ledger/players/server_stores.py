@@ -1,0 +1,176 @@
+"""The stores of a ledger on a server: schemas that are made together, and opened on one connection."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from ledger.errors import StorageError
+from ledger.journal import Journal, postgres_token_tables
+from ledger.journal.postgres_store import PostgresJournal
+from ledger.journal.postgres_tables import Roles, making
+from ledger.journal.postgres_tokens import PostgresTokens
+from ledger.journal.settings_file import ServerPlace
+from ledger.journal.token_store import TokenStore
+from ledger.journal.tokens_file import TokensFile
+from ledger.players.people import new_secret
+from ledger.players.postgres_layout import schema_of, statements
+from ledger.players.postgres_people import PostgresPeople
+from ledger.runtime import postgres
+from ledger.runtime.postgres import quoted
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+def on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
+    """Journal and names on a server, on one connection, so that what belongs together is recorded together.
+
+    Raises:
+        StorageError: the server cannot be reached or trusted, promises too little, or holds no such ledger.
+    """
+    journal = PostgresJournal(place.address, place.schema, patience=place.patience, needs_quorum=place.needs_quorum)
+    try:
+        return journal, PostgresPeople(place.address, place.schema, connect=journal.connection)
+    except BaseException:
+        journal.close()
+        raise
+
+
+def names_on_server(place: ServerPlace) -> PostgresPeople:
+    """The names on a server, alone.
+
+    Raises:
+        StorageError: as ``on_server``.
+    """
+    return PostgresPeople(place.address, place.schema)
+
+
+def token_store_beside(journal: Journal, file: TokensFile) -> TokenStore:
+    """What is kept of tokens beside a journal: in its database, or in the file where the journal is on no server."""
+    return PostgresTokens(journal, file) if isinstance(journal, PostgresJournal) else file
+
+
+def sql_of(place: ServerPlace) -> str:
+    """The SQL that makes schemas, roles and grants, for whoever may do that; the user of the address records.
+
+    Raises:
+        StorageError: the address is none, or names no user.
+    """
+    return f"BEGIN;\n{_making(place)}{_grant(place.schema, quoted(_recorder(place)))};\nCOMMIT;\n"
+
+
+def sql_of_missing(place: ServerPlace) -> str:
+    """The SQL that adds to a ledger what an earlier release did not make; nothing where nothing is missing.
+
+    Raises:
+        StorageError: the server cannot be reached, or there is no ledger.
+    """
+    journal, people = on_server(place)
+    with closing(people), closing(journal), postgres.storage_errors(place.address):
+        query = "SELECT to_regnamespace(%s) IS NULL"
+        names = [quoted(postgres_token_tables.schema_of(place.schema))]
+        ((is_missing,),) = journal.connection().execute(query, names).fetchall()
+    roles = Roles.of(schema_of(place.schema))
+    missing = postgres_token_tables.statements(place.schema, roles) if is_missing else []
+    return f"BEGIN;\n{_script(missing)}COMMIT;\n" if missing else ""
+
+
+def _recorder(place: ServerPlace) -> str:
+    if user := postgres.user_of(place.address):
+        return user
+    raise StorageError(place.shown, "names no user who is to record: postgresql://USER@HOST/...")
+
+
+def _making(place: ServerPlace) -> str:
+    """The SQL that makes all schemas, within a transaction."""
+    roles = Roles.of(schema_of(place.schema))
+    journal = making(place.schema, Roles.of(place.schema), secrets.token_hex(16))
+    return journal + _script([*statements(place.schema, roles), *postgres_token_tables.statements(place.schema, roles)])
+
+
+def _script(statements: Sequence[str]) -> str:
+    return "".join(f"{statement};\n" for statement in statements)
+
+
+def _grant(schema: str, user: str) -> str:
+    writers = (Roles.of(schema).writer, Roles.of(schema_of(schema)).writer)
+    return f"GRANT {', '.join(map(quoted, writers))} TO {user}"
+
+
+def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[PostgresJournal, PostgresPeople]:
+    """Both stores, empty, made now or by somebody who may before.
+
+    Args:
+        place: where.
+        secret: that of another ledger; None: a new one.
+
+    Raises:
+        StorageError: a ledger stands there already, or the user of the address may not make one.
+    """
+    if make_schemas(place):
+        schemas = _schemas(place)
+        raise StorageError(
+            place.shown,
+            "is the address of a superuser, who may change what is recorded, and so nobody records as one. The schemas "
+            f"{', '.join(schemas[:-1])} and {schemas[-1]} are there: run '{_grant(place.schema, 'USER')}' for the user "
+            "who is to record, and 'init' again with the address of that user",
+        )
+    journal, people = on_server(place)
+    try:
+        _refuse_entries(place, journal)
+        people.take_secret(secret or new_secret())
+    except BaseException:
+        journal.close()
+        raise
+    return journal, people
+
+
+def _refuse_entries(place: ServerPlace, journal: PostgresJournal) -> None:
+    if size := journal.size():
+        raise StorageError(
+            journal.path,
+            f"holds a ledger already, up to entry {size:,}, and a journal is never overwritten: a new one needs "
+            f'another schema. Another node of this one has two lines in its settings, journal = "'
+            f'{place.shown}" and schema = "{place.schema}"',
+        )
+
+
+def _schemas(place: ServerPlace) -> list[str]:
+    """Those of the journal, of the names and of the tokens."""
+    return [place.schema, schema_of(place.schema), postgres_token_tables.schema_of(place.schema)]
+
+
+def make_schemas(place: ServerPlace) -> bool:
+    """Make the schemas and their roles where none of them stands, all or nothing.
+
+    The user of the address is let record there; but a superuser never records.
+
+    Returns:
+        Whether that user is a superuser.
+
+    Raises:
+        StorageError: the user may not make them, or the server refuses.
+    """
+    query = "SELECT count(*), (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) FROM pg_namespace "
+    query += "WHERE nspname = ANY(%s)"
+    with closing(postgres.connect(place.address)) as connection:
+        with postgres.storage_errors(place.address):
+            ((number, is_superuser),) = connection.execute(query.encode(), [_schemas(place)]).fetchall()
+        if number == 0:
+            _make(place, connection, "" if is_superuser else _grant(place.schema, quoted(_recorder(place))))
+    return bool(is_superuser)
+
+
+def _make(place: ServerPlace, connection: Connection[Any], grant: str) -> None:
+    try:
+        with postgres.storage_errors(place.address), connection.transaction():
+            connection.execute(f"{_making(place)}{grant}".encode())
+    except StorageError as error:
+        raise StorageError(
+            place.shown,
+            f"the user may not make the ledger's schemas and roles: 'init --sql' prints what somebody who may must run "
+            f"first ({str(error).removeprefix(error.path).lstrip(': ')})",
+        ) from error

@@ -1,0 +1,117 @@
+"""A ledger on a server, changed by its superuser: found by an audit, refused or harmless, as one in files is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ledger.journal.settings_file import server_of
+from tests.kit.attacks import Holds
+from tools.attack.__main__ import attack
+from tools.attack.families import FAMILIES, Field
+from tools.attack.servers import edited
+from tools.attack.verdicts import AUDIT, EVERYTHING, Attack
+
+
+def test_an_untouched_ledger_on_a_server_holds(attacked_on_server: Field) -> None:
+    point = attacked_on_server.history.last
+    control = Attack("none", point, lambda _: None, EVERYTHING, reads_may_err=False)
+    assert list(attacked_on_server.judge.findings(control)) == []
+
+
+def test_changed_values_and_rows_of_a_server_are_named(holds_on_server: Holds) -> None:
+    holds_on_server("values", 12)
+
+
+def test_older_schemas_under_later_views_are_refused_or_named(holds_on_server: Holds) -> None:
+    holds_on_server("older-copies", 3)
+
+
+def test_schemas_of_another_ledger_are_refused_or_named(holds_on_server: Holds) -> None:
+    holds_on_server("swapped-files", 2)
+
+
+def test_foreign_triggers_of_a_server_are_named(holds_on_server: Holds) -> None:
+    holds_on_server("triggers", 4)
+
+
+def test_foreign_objects_and_rights_of_a_server_are_named(holds_on_server: Holds) -> None:
+    holds_on_server("foreign-objects", 8)
+
+
+def test_objects_of_a_server_that_are_gone_or_became_others_are_named(holds_on_server: Holds) -> None:
+    holds_on_server("removals", 6)
+
+
+def edit(statement: str) -> Callable[[Path], None]:
+    def act(spoilt: Path) -> None:
+        place = server_of(spoilt)
+        assert place is not None
+        edited(place, statement)
+
+    return act
+
+
+@pytest.mark.parametrize(
+    ("statement", "fault"),
+    [
+        ("UPDATE club_names.people SET name = 'Mallory' WHERE player = 1", "not the one who was sealed"),
+        ("UPDATE club.journal SET body = body || '\\x20' WHERE position = 3", "not what was sealed"),
+        ("DELETE FROM club.journal WHERE position = 2", "not what was sealed"),
+        ("DELETE FROM club.texts", "is missing"),
+        ("INSERT INTO club.nodes VALUES (1, 0, decode(repeat('00', 32), 'hex'))", "not those of the tree"),
+        ("ALTER TABLE club.texts DISABLE TRIGGER ALL", "objects are not those"),
+        ("GRANT SELECT ON club_names.people TO PUBLIC", "objects are not those"),
+    ],
+)
+def test_the_truth_of_a_server_and_the_audit_see_the_same(
+    attacked_on_server: Field, statement: str, fault: str
+) -> None:
+    judge, said = attacked_on_server.judge, []
+
+    def act(spoilt: Path) -> None:
+        edit(statement)(spoilt)
+        said.extend(judge.truth.faults(spoilt))
+
+    assert list(judge.findings(Attack("one", attacked_on_server.history.last, act, (AUDIT,)))) == []
+    assert fault in " ".join(said)
+
+
+def test_entries_swapped_are_named(attacked_on_server: Field) -> None:
+    swap = edit(
+        "UPDATE club.journal a SET kind = b.kind, key = b.key || 'x', body = b.body, leaf = b.leaf FROM club.journal b "
+        "WHERE a.position IN (3, 4) AND b.position = 7 - a.position"
+    )
+    attack = Attack("entries 3 and 4 swapped", attacked_on_server.history.last, swap, (AUDIT,))
+    assert list(attacked_on_server.judge.findings(attack)) == []
+    assert attacked_on_server.judge.impossible == 0
+
+
+def test_an_older_copy_of_the_whole_ledger_is_found_by_a_later_head(attacked_on_server: Field) -> None:
+    """Everything in it follows; only what was kept outside tells that it is older."""
+    judge, (*_, then, now) = attacked_on_server.judge, attacked_on_server.history.points
+    (head,) = judge.worker.run("head", now.db).out.splitlines()
+    done = judge.worker.run("audit", then.db, "--since", head)
+    assert (done.code, "FALSE" in done.said) == (3, True)
+    assert judge.worker.run("audit", then.db).code == 0
+
+
+def test_names_of_attacks_on_a_server_are_unique_in_each_family(attacked_on_server: Field) -> None:
+    for family in FAMILIES:
+        if family.fits_servers:
+            names = [attack.name for attack in family.attacks(attacked_on_server)]
+            assert len(names) == len(set(names)), family.name
+
+
+def test_a_copy_of_a_ledger_on_a_server_has_a_database_of_its_own(attacked_on_server: Field) -> None:
+    places = [server_of(point.db) for point in attacked_on_server.history.points]
+    assert len({place.address for place in places if place is not None}) == len(places)
+    assert not attacked_on_server.history.last.db.exists()
+
+
+def test_families_about_bytes_of_files_are_wrong_usage_on_a_server() -> None:
+    done = CliRunner().invoke(attack, ["--server", "--family", "bit-flips"])
+    assert (done.exit_code, "on a server there are the families older-copies, " in done.output) == (2, True)

@@ -1,0 +1,261 @@
+"""What no ledger has in its schemas on a server: foreign objects, own ones gone or changed into others, foreign rights.
+
+Each is made as the server's superuser would make it. Of a ledger in files there is nothing to attack here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+
+from ledger.journal.settings_file import server_of
+
+from .files import Act
+from .foreign_objects import MAY_BE_UNREADABLE, READING, WRITING, looked_at
+from .histories import History
+from .servers import SCHEMAS, as_superuser, edited
+from .stores import roles_on_server, store_of
+from .verdicts import EVERYTHING, Attack, Command
+
+Script = tuple[str, ...]
+Plays = tuple[tuple[Command, ...], ...]
+Columns = Mapping[str, str]  # of a table, with their types
+OTHER = "public.guest"  # where whoever may make objects makes them
+ANY_TYPE = {"bigint": "7", "integer": "7", "text": "'x'", "bytea": r"'\x00'", "bigint[]": "'{7}'"}
+
+
+def _attack(history: History, name: str, kind: str, script: Script, plays: Plays = EVERYTHING) -> Attack:
+    return Attack(name, history.last, _running(script), plays, audit_codes=MAY_BE_UNREADABLE, kind=kind)
+
+
+def _running(script: Script) -> Act:
+    def act(spoilt: Path) -> None:
+        place = server_of(spoilt)
+        assert place is not None
+        edited(place, *script)
+
+    return act
+
+
+def triggers(history: History) -> Iterator[Attack]:
+    """A trigger before and after every write of every table of both schemas."""
+    db = looked_at(history)
+    for role in roles_on_server(db):
+        for table, columns in store_of(db, role).columns().items():
+            for when, event in product(("BEFORE", "AFTER"), ("INSERT", "UPDATE", "DELETE")):
+                for effect, body in _effects(f'{SCHEMAS[role]}."{table}"', columns, f"{when} {event}").items():
+                    name = f"a trigger {when.lower()} {event.lower()} on {table} of the {role} that {effect}"
+                    script = (
+                        f"CREATE TABLE {OTHER} AS SELECT * FROM {SCHEMAS[role]}.{table}",
+                        f"CREATE FUNCTION {OTHER}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS "
+                        f"$$ BEGIN {body} RETURN {'old' if event == 'DELETE' else 'new'}; END $$",
+                        f'CREATE TRIGGER guest {when} {event} ON {SCHEMAS[role]}."{table}" FOR EACH ROW '
+                        f"EXECUTE FUNCTION {OTHER}()",
+                    )
+                    yield _attack(history, name, f"{when} {event} {role} {effect}", script, WRITING)
+
+
+def _effects(table: str, columns: Columns, moment: str) -> dict[str, str]:
+    """By its effect, what the function of a trigger does."""
+    row = "old" if moment.endswith("DELETE") else "new"
+    bodies = {"aborts it": "RAISE EXCEPTION 'not today';", "keeps a copy": f"INSERT INTO {OTHER} SELECT {row}.*;"}
+    key, last = next(iter(columns)), list(columns)[-1]
+    if moment.startswith("BEFORE"):
+        bodies["ignores it"] = "RETURN NULL;"
+        if row == "new":
+            bodies["changes it"] = f'new."{last}" := {ANY_TYPE[columns[last]]};'
+    elif moment.endswith("INSERT"):
+        bodies["takes it back"] = f'DELETE FROM {table} WHERE "{key}" = new."{key}";'
+    return bodies
+
+
+def additions(history: History) -> Iterator[Attack]:
+    """Objects that no ledger has in the schemas, on their tables, or elsewhere with rows of theirs; foreign rights."""
+    db = looked_at(history)
+    for role in roles_on_server(db):
+        schema = SCHEMAS[role]
+        for name, script in _in_schema(schema).items():
+            yield _attack(history, f"{name} in the schema of the {role}", f"{name} {role}", script)
+        for table, columns in store_of(db, role).columns().items():
+            for name, script in _on_table(schema, table, columns).items():
+                yield _attack(history, f"{name} {table} of the {role}", f"{name} {role}", script)
+            for column, kind in columns.items():
+                for name, script in _on_column(schema, table, column, kind).items():
+                    yield _attack(history, f"{name} {column} of {table} of the {role}", f"{name} {role}", script)
+
+
+def _in_schema(schema: str) -> dict[str, Script]:
+    """By name, what can be added to a schema, or to the whole database."""
+    reading = f"CREATE FUNCTION {schema}.guest() RETURNS int LANGUAGE sql AS 'SELECT 1'"
+    nothing = f"CREATE FUNCTION {OTHER}() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'"
+    return {
+        "an empty table": (f"CREATE TABLE {schema}.guest(a int)",),
+        "a table with a row": (f"CREATE TABLE {schema}.guest(a int)", f"INSERT INTO {schema}.guest VALUES (1)"),
+        "a partitioned table": (f"CREATE TABLE {schema}.guest(a int) PARTITION BY LIST (a)",),
+        "a view": (f"CREATE VIEW {schema}.guest AS SELECT 1 AS one",),
+        "a materialized view": (f"CREATE MATERIALIZED VIEW {schema}.guest AS SELECT * FROM {schema}.about",),
+        "a sequence": (f"CREATE SEQUENCE {schema}.guest",),
+        "a function": (reading, f"REVOKE ALL ON FUNCTION {schema}.guest() FROM PUBLIC"),
+        "a right to make objects": (f"GRANT CREATE ON SCHEMA {schema} TO PUBLIC",),
+        "an event trigger beside it": (
+            nothing,
+            f"CREATE EVENT TRIGGER guest ON ddl_command_end EXECUTE FUNCTION {OTHER}()",
+        ),
+        "a publication of all tables": ("CREATE PUBLICATION guest FOR ALL TABLES",),
+        "another owner": (f"ALTER SCHEMA {schema} OWNER TO CURRENT_USER",),
+    }
+
+
+def _on_table(schema: str, table: str, columns: Columns) -> dict[str, Script]:
+    """By name, what can be put on a table, or made of its rows."""
+    name, first = f'{schema}."{table}"', next(iter(columns))
+    every = ", ".join(f'"{column}"' for column in columns)
+    return {
+        "a rule on": (f"CREATE RULE guest AS ON INSERT TO {name} DO INSTEAD NOTHING",),
+        "a policy on": (
+            f"CREATE POLICY guest ON {name} USING (false)",
+            f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY",
+        ),
+        "an index on": (f'CREATE INDEX guest ON {name}("{first}")',),
+        "a unique index on": (f"CREATE UNIQUE INDEX guest ON {name}({every})",),
+        "a unique index on the coming rows of": (f"CREATE UNIQUE INDEX guest ON {name}((1)) WHERE false",),
+        "a statistic on": (f"CREATE STATISTICS {schema}.guest ON ({first}), (1) FROM {name}",),
+        "a check on": (f"ALTER TABLE {name} ADD CONSTRAINT guest CHECK (random() >= 0)",),
+        "a heir of": (f"CREATE TABLE {OTHER}() INHERITS ({name})",),
+        "a column added to": (f"ALTER TABLE {name} ADD COLUMN guest text",),
+        "unlogged:": (f"ALTER TABLE {name} SET UNLOGGED",),
+        "another owner of": (f"ALTER TABLE {name} OWNER TO CURRENT_USER",),
+        "everybody may read": (f"GRANT SELECT ON {name} TO PUBLIC",),
+        "everybody may change": (f"GRANT UPDATE ON {name} TO PUBLIC",),
+        "recorders may change": (f"GRANT UPDATE, DELETE ON {name} TO {schema}_writer",),
+        "nobody may read": (f"REVOKE SELECT ON {name} FROM {schema}_reader",),
+        "guards switched off on": (f"ALTER TABLE {name} DISABLE TRIGGER ALL",),
+        "a view elsewhere of": (f"CREATE VIEW {OTHER} AS SELECT * FROM {name}",),
+        "a kept copy elsewhere of": (f"CREATE MATERIALIZED VIEW {OTHER} AS SELECT * FROM {name}",),
+        "a table elsewhere that refers to": (f"CREATE TABLE {OTHER} AS SELECT * FROM {name}", *_referring(name, first)),
+        "a publication of": (f"CREATE PUBLICATION guest FOR TABLE {name}",),
+    }
+
+
+def _referring(name: str, column: str) -> Script:
+    return (f'ALTER TABLE {OTHER} ADD FOREIGN KEY ("{column}") REFERENCES {name}("{column}")',)
+
+
+def _on_column(schema: str, table: str, column: str, kind: str) -> dict[str, Script]:
+    """By name, what a column can be changed into."""
+    alter = f'ALTER TABLE {schema}."{table}" ALTER COLUMN "{column}"'
+    changes: dict[str, Script] = {
+        "a default for": (f"{alter} SET DEFAULT {ANY_TYPE[kind]}",),
+        "no constraint on": (f"{alter} DROP NOT NULL",),
+        "statistics of": (f"{alter} SET STATISTICS 100",),
+        "everybody may read": (f'GRANT SELECT ("{column}") ON {schema}."{table}" TO PUBLIC',),
+    }
+    if kind == "text":
+        changes["another collation of"] = (f'{alter} TYPE text COLLATE "POSIX"',)
+        changes["another type of"] = (f"{alter} TYPE varchar(9999)",)
+    if kind == "bigint":
+        changes["another type of"] = (f"{alter} TYPE numeric",)
+    return changes
+
+
+def removals(history: History) -> Iterator[Attack]:
+    """Every object of both schemas gone, and another one in its place under its name; every table emptied."""
+    db = looked_at(history)
+    for role in roles_on_server(db):
+        schema = SCHEMAS[role]
+        for what, scripts in _own(db, schema):
+            for how, script in scripts.items():
+                yield _attack(
+                    history, f"{what} of the {role} {how}", f"{what.split()[0]} {role} {how}", script, READING
+                )
+        for table, columns in store_of(db, role).columns().items():
+            scripts = {
+                "dropped": (f'DROP TABLE {schema}."{table}" CASCADE',),
+                "emptied": (f'TRUNCATE {schema}."{table}"',),
+                "a view": (
+                    f'ALTER TABLE {schema}."{table}" SET SCHEMA public',
+                    f'CREATE VIEW {schema}."{table}" AS SELECT * FROM public."{table}"',
+                    f'GRANT SELECT, INSERT ON {schema}."{table}" TO {schema}_writer',
+                ),
+            }
+            scripts |= {
+                f"with the column {column} renamed": (f'ALTER TABLE {schema}."{table}" RENAME "{column}" TO guest',)
+                for column in columns
+            }
+            for how, script in scripts.items():
+                yield _attack(history, f"the table {table} of the {role} {how}", f"table {role} {how}", script, READING)
+
+
+_TRIGGERS = """
+SELECT tgname, c.relname, pg_get_triggerdef(t.oid) FROM pg_trigger t JOIN pg_class c ON c.oid = tgrelid
+WHERE c.relnamespace = to_regnamespace(%s) AND NOT tgisinternal ORDER BY 1
+"""
+_FUNCTIONS = """
+SELECT oid::regprocedure::text, pg_get_functiondef(oid), prosrc FROM pg_proc
+WHERE pronamespace = to_regnamespace(%s) ORDER BY 1
+"""
+_INDEXES = """
+SELECT i.relname, pg_get_indexdef(i.oid), o.conname IS NOT NULL, x.indrelid::regclass::text
+FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid LEFT JOIN pg_constraint o ON o.conindid = i.oid
+WHERE i.relnamespace = to_regnamespace(%s) AND x.indrelid IN (SELECT oid FROM pg_class WHERE relkind = 'r') ORDER BY 1
+"""
+_CONSTRAINTS = """
+SELECT o.conname, o.conrelid::regclass::text, o.contype FROM pg_constraint o JOIN pg_class c ON c.oid = o.conrelid
+WHERE c.relnamespace = to_regnamespace(%s) AND o.contype IN ('c', 'u', 'p') ORDER BY 1
+"""
+
+
+def _own(db: Path, schema: str) -> Iterator[tuple[str, dict[str, Script]]]:
+    """Each trigger, function, index and constraint of a schema, with what can be done to it."""
+    place = server_of(db)
+    assert place is not None
+    with as_superuser(place) as connection:
+        rows = {query: connection.execute(query.encode(), [schema]).fetchall()
+                for query in (_TRIGGERS, _FUNCTIONS, _INDEXES, _CONSTRAINTS)}  # fmt: skip
+    for name, table, made in rows[_TRIGGERS]:
+        on = f'{schema}."{table}"'
+        drop = f'DROP TRIGGER "{name}" ON {on}'
+        never = str(made).replace(" EXECUTE ", " WHEN (false) EXECUTE ")
+        begins = str(made).partition(" EXECUTE ")[0]
+        elsewhere = f"CREATE FUNCTION {OTHER}() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'"
+        yield f"the trigger {name}", {
+            "dropped": (drop,),
+            "switched off": (f'ALTER TABLE {on} DISABLE TRIGGER "{name}"',),
+            "only for replicas": (f'ALTER TABLE {on} ENABLE REPLICA TRIGGER "{name}"',),
+            "that never fires": (drop, never),
+            "that calls another function": (drop, elsewhere, f"{begins} EXECUTE FUNCTION {OTHER}()"),
+        }  # fmt: skip
+    texts = [str(text) for *_, text in rows[_FUNCTIONS]]
+    for name, made, text in rows[_FUNCTIONS]:
+        scripts: dict[str, Script] = {
+            "dropped": (f"DROP FUNCTION {name} CASCADE",),
+            "called by everybody": (f"GRANT EXECUTE ON FUNCTION {name} TO PUBLIC",),
+            "without its search path": (f"ALTER FUNCTION {name} RESET search_path",),
+            "of another owner": (f"ALTER FUNCTION {name} OWNER TO CURRENT_USER",),
+            "with the rights of others": (f"ALTER FUNCTION {name} SECURITY DEFINER",),
+            "with a blank more": (str(made).replace(str(text), f"{text} "),),
+            "emptied": (str(made).replace(str(text), "" if "LANGUAGE sql" in str(made) else "BEGIN END"),),
+        }
+        for other in texts:
+            if other != text:
+                scripts[f"with the text of that which begins with {other.split()[:3]}"] = (
+                    str(made).replace(str(text), other),
+                )
+        yield f"the function {name}", scripts
+    for name, made, is_of_constraint, table in rows[_INDEXES]:
+        scripts = {
+            "not valid": (f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{schema}.{name}'::regclass",)
+        }
+        if not is_of_constraint:
+            drop = f'DROP INDEX {schema}."{name}"'
+            scripts["dropped"] = (drop,)
+            scripts["on other rows"] = (drop, f"{made} WHERE false")
+            scripts["of another kind"] = (drop, f'CREATE UNIQUE INDEX "{name}" ON {table}(player)')
+        yield f"the index {name}", scripts
+    for name, table, kind in rows[_CONSTRAINTS]:
+        drop = f'ALTER TABLE {table} DROP CONSTRAINT "{name}"'
+        scripts = {"dropped": (drop,)}
+        if kind == "c":
+            scripts["that checks nothing"] = (drop, f'ALTER TABLE {table} ADD CONSTRAINT "{name}" CHECK (true)')
+        yield f"the constraint {name}", scripts
