@@ -134,7 +134,7 @@ def cancel_commits(cluster: Cluster, load: Load) -> None:
         both_standbys_frozen(cluster) as leader,
         psycopg.connect(f"postgresql://postgres@127.0.0.1:{leader.port}/chess", autocommit=True) as connection,
     ):
-        # Who waits for the standbys changes from one moment to the next; at the beginning an import may hold them all up.
+        # Who waits for the standbys changes each moment; at the beginning an import may hold all others up.
         until = time.monotonic() + 60
         while not any(NOT_REPLICATED in note.get("failed", "") for note in load.notes()):
             assert time.monotonic() < until, "no client was told that its commit was cancelled"
