@@ -24,7 +24,7 @@ from ledger.errors import StorageError
 from ledger.facts.codec import decode
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
-from tools.cluster import followers, judging, nodes
+from tools.cluster import disks, followers, judging, nodes
 from tools.cluster.followers import SCHEMA, Follower
 from tools.cluster.judging import Load
 from tools.cluster.load import body_of, key_of
@@ -170,11 +170,35 @@ def stop_etcd(cluster: Cluster, load: Load) -> None:
     cluster.wait_for_leader(3 * TTL)
 
 
+FULL = "the server's disk is full: free some space there and run the command again; nothing was recorded"
+
+
+def fill_the_leaders_disk(cluster: Cluster, load: Load) -> None:
+    leader = cluster.wait_for_leader()
+    node = next(node for node in cluster.nodes.values() if node is not leader)
+    try:
+        with disks.small(cluster, node):
+            cluster.switch_over(node)
+            cluster.wait_for_leader(3 * TTL, but=leader)
+            load.wait_for_more()
+            until = time.monotonic() + 60
+            while not any(FULL in note.get("failed", "") for note in load.notes()):
+                assert time.monotonic() < until, "no client was told that the disk is full"
+                disks.fill(node)
+                time.sleep(0.2)
+            (words,) = {note["failed"].partition(": ")[2] for note in load.notes() if FULL in note.get("failed", "")}
+            assert "\n" not in words
+            disks.empty(node)
+            load.wait_for_more()
+    except StorageError as error:
+        pytest.skip(str(error))
+
+
 OFTEN = (
     kill_the_server, kill_the_node, freeze_the_leader_and_wake_it_later, freeze_both_standbys, cancel_commits,
     terminate_connections, cut_connections_before_the_answer,
 )  # fmt: skip
-SELDOM = (switch_over, stop_etcd)
+SELDOM = (switch_over, stop_etcd, fill_the_leaders_disk)
 CASES = OFTEN if not ROUNDS else (OFTEN + SELDOM) * ROUNDS
 
 
