@@ -186,11 +186,12 @@ def fill_the_leaders_disk(cluster: Cluster, load: Load) -> None:
                 assert time.monotonic() < until, "no client was told that the disk is full"
                 disks.fill(node)
                 time.sleep(0.2)
-            (words,) = {note["failed"].partition(": ")[2] for note in load.notes() if FULL in note.get("failed", "")}
-            assert "\n" not in words
+            assert all("\n" not in note.get("failed", "") for note in load.notes())
             disks.empty(node)
             load.wait_for_more()
     except StorageError as error:
+        if "mount failed" not in str(error):  # which root alone may do
+            raise
         pytest.skip(str(error))
 
 

@@ -15,7 +15,7 @@ from tests.kit.games import game_recorded
 from tests.kit.places import SAMPLE
 from tests.kit.postgres import Server
 from tests.kit.server_ledgers import new_place, settings_of
-from tools import commands
+from tools import commands, output
 from tools.readmes.command_texts import every_command
 
 # by command, what it is asked beside the ledger
@@ -72,13 +72,13 @@ def test_a_node_waits_for_what_another_one_records(
     node = settings_of(tmp_path / "node", place)
     assert run("pools", node).code == 0
     told = threading.Event()
-    remark = commands.output.remark
+    remark = output.remark
 
     def tell(text: str) -> None:
         remark(text)
         told.set()
 
-    monkeypatch.setattr(commands.output, "remark", tell)
+    monkeypatch.setattr(output, "remark", tell)
 
     def record() -> None:
         told.wait(20.0)

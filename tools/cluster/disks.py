@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from collections.abc import Iterator
@@ -12,8 +13,8 @@ from ledger.errors import StorageError
 
 from .nodes import Cluster, Node
 
-ROOM = 128 << 20  # bytes of a disk beside what stands there already
-_FILLER = "filler"
+ROOM = 2 << 30  # bytes of a disk beside what stands there already: more than the log of a server grows to by itself
+_FILLER, _PAGE = "filler", 4_096
 
 
 @contextmanager
@@ -34,9 +35,9 @@ def small(cluster: Cluster, node: Node, room: int = ROOM) -> Iterator[None]:
         node.start()
         cluster.wait_for_standbys(len(cluster.nodes) - 1)
         yield
-        node.kill()
     finally:
         if node.data.is_mount():
+            node.kill()
             _give_back(node)
         if not node.runs:
             node.start()
@@ -71,10 +72,15 @@ def _give_back(node: Node) -> None:
 
 def fill(node: Node) -> None:
     """Leave no byte on the disk of a node; what it frees meanwhile is taken at the next call."""
-    disk = os.statvfs(node.data)
     with (node.data / _FILLER).open("ab") as filler:
-        if free := disk.f_bavail * disk.f_frsize:
-            os.posix_fallocate(filler.fileno(), filler.tell(), free)
+        piece = ROOM
+        while piece >= _PAGE:
+            try:
+                os.posix_fallocate(filler.fileno(), filler.seek(0, os.SEEK_END), piece)
+            except OSError as error:  # there is less, or the server took some of it first
+                if error.errno != errno.ENOSPC:
+                    raise
+                piece //= 2
 
 
 def empty(node: Node) -> None:
