@@ -323,6 +323,7 @@ CATALOGUE: dict[str, Provoke] = {
         b"verb,game,to\nresult,r1-b1,2-0\nviod,r1-b1,\n", reason="", by="eve"
     ),
     "sent-already": sent_already,
+    "unknown-name-entry": lambda scene: scene.ledger.wait_for(5),
     "unknown-name-kind": lambda scene: scene.ledger.entries("clock"),
     "too-long": too_long,
 }

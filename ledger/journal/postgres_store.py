@@ -15,7 +15,7 @@ from itertools import count
 from struct import pack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.errors import StorageError
+from ledger.errors import CorruptError, StorageError
 from ledger.journal import KeyTakenError, Stored
 from ledger.journal.merkle import Node
 from ledger.journal.postgres_tables import LAYOUT, PROGRAM, TRIGGERS, Roles, making
@@ -182,7 +182,9 @@ class PostgresJournal(StoredTree):
         self.identity = identity or ""
         self._statements = _statements(schema)
         self._edge = Edge()
-        self._settled = 0  # entries that stand wherever they are to stand, as far as this process knows
+        # the last entry, and its leaf, of those that stand wherever they are to stand, as far as this process knows
+        self._settled: tuple[int, bytes | None] = (0, None)
+        self._seen = 0  # entries that whoever asked was told of, which may be gone with a server that is lost
         self._fault: str | None = None  # why this user may not write, or nobody
         self._writer: PostgresWriter | None = None
         self._oid = 0  # of the table of entries
@@ -362,11 +364,27 @@ class PostgresJournal(StoredTree):
     def size(self) -> int:
         """Number of committed entries."""
         (answer,) = self._ask(Question(self._statements.size))
-        return number(answer.column()[0])
+        size = number(answer.column()[0])
+        self._seen = max(self._seen, size)
+        return size
 
     def _last(self) -> tuple[int, bytes | None]:
         (answer,) = self._ask(Question(self._statements.last))
-        return _position_and_leaf(answer)
+        size, leaf = _position_and_leaf(answer)
+        self._seen = max(self._seen, size)
+        return size, leaf
+
+    def _find_last(self, size: int, leaf: bytes | None) -> int:
+        """As for any store; but what this process only read may have been lost with a server before others had it."""
+        try:
+            return super()._find_last(size, leaf)
+        except CorruptError:
+            settled, its_leaf = self._settled
+            stands = self._leaves(settled - 1, settled) if settled else [its_leaf]
+            if self._edge.frontier.size <= settled or stands != [its_leaf]:
+                raise
+        self._edge = Edge()
+        return size
 
     def _leaves(self, first: int, last: int) -> list[bytes]:
         (answer,) = self._ask(Question(self._statements.leaves, [first, last]))
@@ -429,17 +447,33 @@ class PostgresJournal(StoredTree):
         recorded since this process knew that last, nothing is asked of the server but the size.
 
         Raises:
-            StorageError: that is not known.
+            StorageError: that is not known, or some of it is gone with a server that was lost.
         """
-        size = self.size()
-        if size <= self._settled:
+        self.size()
+        if self._seen <= self._settled[0]:
             return
+        edge = self._edge
         try:
-            self._session.ask(_BEGIN, _MARK)
-            PostgresWriter(self, self._session, self._edge).commit()
+            # Asked in the transaction that waits, for the connection may be one to another server by now.
+            _, last, leaves, _ = self._session.ask(
+                _BEGIN,
+                Question(self._statements.last),
+                Question(self._statements.leaves, [edge.frontier.size - 1, edge.frontier.size]),
+                _MARK,
+            )
+            PostgresWriter(self, self._session, edge).commit()
         finally:
             self._roll_back()
-        self._settled = size
+        size, leaf = _position_and_leaf(last)
+        is_gone = size < self._seen or (edge.frontier.size > 0 and leaves.column() != [edge.last_leaf])
+        self._find_last(size, leaf)
+        self._settled, self._seen = (size, leaf), size
+        if is_gone:
+            raise StorageError(
+                self.path,
+                "entries that were read here are gone with a server that was lost before another one had them; nobody "
+                "was told that they stand: run the command again",
+            )
 
     @contextmanager
     def writing(self, patience: float | None = None, *, keys: Sequence[str] = ()) -> Iterator[PostgresWriter]:
@@ -471,7 +505,7 @@ class PostgresJournal(StoredTree):
             self._roll_back()
         self._edge = writer.edge
         if writer.added or writer.saw_any:
-            self._settled = max(self._settled, writer.size)
+            self._settled = max(self._settled, (writer.size, writer.edge.last_leaf), key=lambda settled: settled[0])
         # a single entry is looked for when the next transaction begins
         if writer.added > 1:
             self._find_last(*self._last())

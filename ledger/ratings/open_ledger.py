@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from threading import get_ident
+from time import monotonic, sleep
 from typing import Self
 
 from ledger.book.judging import Placed
@@ -34,6 +35,7 @@ from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
 
 DEFAULT_ACTOR = "ledger"
+_ASKS_EVERY = 0.1  # seconds
 
 
 class OpenLedger:
@@ -138,6 +140,29 @@ class OpenLedger:
     def level(self, progress: Progress = silent) -> None:
         """Make sure that the views are level with the journal before questions are asked, as ``Views.level`` does."""
         self.views.level(progress)
+
+    def wait_for(self, entry: int, within: float = 0.0, waiting: Callable[[int], None] = lambda _: None) -> None:
+        """Return once the journal has an entry, so that what is asked after it follows from that one, too.
+
+        A server that leads now may not have what another one told of before it was lost.
+
+        Args:
+            entry: its position, such as that of a receipt which somebody got from another node.
+            within: seconds for it to come.
+            waiting: called once, where it is not there yet, with the position of the last one that is.
+
+        Raises:
+            UnknownNameError: it is not there in time.
+        """
+        until, size = monotonic() + within, self.journal.size()
+        if size < entry and within:
+            waiting(size)
+        while size < entry and monotonic() < until:
+            sleep(_ASKS_EVERY)
+            size = self.journal.size()
+        if size < entry:
+            waited = f", after {within:g} s, too" if within else ""
+            raise UnknownNameError("entry", str(entry), f"the journal holds entries 1 to {size}{waited}")
 
     @contextmanager
     def moment(self, progress: Progress = silent) -> Iterator[int]:

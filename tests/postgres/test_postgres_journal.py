@@ -199,6 +199,68 @@ def test_a_cancelled_wait_for_standbys_is_a_failure_that_says_so() -> None:
             assert journal.head().root == root_of([sealed(position).body for position in (1, 2, 3)])
 
 
+def as_on_a_server_that_never_had_them(server: Server, address: str, after: int) -> None:
+    """Take the last entries away, as they are gone where a server leads that was not told of them."""
+    run_as_superuser(
+        server, address,
+        "ALTER TABLE club.journal DISABLE TRIGGER USER",
+        f"DELETE FROM club.journal WHERE position > {after}",
+        "ALTER TABLE club.journal ENABLE TRIGGER USER",
+    )  # fmt: skip
+
+
+def test_what_was_read_and_is_gone_with_a_server_is_not_taken_for_settled(
+    oldest_server: Server, writers_address: str
+) -> None:
+    with opened(writers_address) as reader, opened(writers_address) as writer:
+        filled(writer, (3,))
+        reader.fence()
+        add(writer, sealed(4))
+        assert reader.head().size == 4
+        as_on_a_server_that_never_had_them(oldest_server, writers_address, 3)
+        with pytest.raises(StorageError, match="gone with a server that was lost before another one had them"):
+            reader.fence()
+        reader.fence()
+        assert reader.head().root == root_of([sealed(position).body for position in (1, 2, 3)])
+        with closing(PostgresJournal(writers_address, SCHEMA)) as another:
+            add(another, sealed(4, "another"), sealed(5, "another"))
+        reader.fence()
+        assert reader.head().size == 5
+
+
+def test_another_entry_in_the_place_of_one_that_is_gone_is_not_taken_for_it(
+    oldest_server: Server, writers_address: str
+) -> None:
+    with opened(writers_address) as reader, opened(writers_address) as writer:
+        filled(writer, (3,))
+        add(writer, sealed(4))
+        lost = reader.head()
+        as_on_a_server_that_never_had_them(oldest_server, writers_address, 3)
+        with closing(PostgresJournal(writers_address, SCHEMA)) as another:
+            add(another, sealed(4, "another"))
+        with pytest.raises(StorageError, match="gone with a server that was lost before another one had them"):
+            reader.fence()
+        assert reader.head().size == lost.size
+        assert reader.head() != lost
+        add(reader, sealed(5))
+        assert reader.size() == 5
+
+
+def test_an_entry_that_was_settled_and_is_gone_stays_an_alarm(oldest_server: Server, writers_address: str) -> None:
+    with opened(writers_address) as reader, opened(writers_address) as writer:
+        filled(writer, (3,))
+        reader.head()
+        reader.fence()
+        as_on_a_server_that_never_had_them(oldest_server, writers_address, 2)
+        for ask in (reader.head, lambda: add(reader, sealed(3)), lambda: add(writer, sealed(3))):
+            with pytest.raises(CorruptError, match="entry 3: stood there while it was open and is gone"):
+                ask()
+        with closing(PostgresJournal(writers_address, SCHEMA)) as another:
+            add(another, sealed(3, "another"), sealed(4, "another"))
+        with pytest.raises(CorruptError, match="entry 3: stood there while it was open and is gone"):
+            reader.fence()
+
+
 def test_a_frozen_server_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres_store, "GRACE", 0.0)
     with lone_server() as server, opened(new_journal(server), patience=0.4) as journal:

@@ -18,16 +18,15 @@ from typing import Any
 import click
 
 from ledger.errors import LedgerError
-from ledger.journal.postgres_store import PostgresJournal
 from ledger.runtime.lazy import psycopg
 
 from .. import output
 from . import judging, nodes
+from .followers import SCHEMA, make_ledger
 from .judging import Load, Logs
 from .load import CLIENTS
 from .nodes import Cluster, ClusterError, Node
 
-SCHEMA, LOGIN = "club", "ledger"
 AN_IMPORT = 1_000  # entries: a load of whole imports would fill a disk within an hour
 BACK_AFTER = 40.0  # seconds until a killed node is started again: another one leads before that
 ANSWERS_WITHIN = 0.5  # seconds for a node to say how it is
@@ -186,12 +185,10 @@ def run(seconds: float | None) -> int:
     output.remark("starting etcd and three nodes; Ctrl-C ends all of it")
     with nodes.running() as cluster, ThreadPoolExecutor(len(cluster.nodes)) as asking:
         address = cluster.address(target_session_attrs="primary")
-        PostgresJournal.create(cluster.address(), SCHEMA).close()
-        with psycopg.connect(address, autocommit=True) as connection:
-            connection.execute(f"CREATE ROLE {LOGIN} LOGIN IN ROLE {SCHEMA}_writer")
         (logs := cluster.folder / "load").mkdir()
+        place = make_ledger(cluster, logs)
         keeper = Keeper(cluster, asking)
-        with judging.running(cluster.address(LOGIN), SCHEMA, logs, an_import=AN_IMPORT) as load:
+        with judging.running(place.address, SCHEMA, logs, an_import=AN_IMPORT) as load:
             output.remark(f"{CLIENTS} clients record; everything stands in {cluster.folder}, until the end")
             try:
                 watched(load, keeper, seconds)

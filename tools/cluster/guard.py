@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -47,6 +48,9 @@ def main(folder: Path) -> None:
             with suppress(ProcessLookupError):
                 os.kill(number, signal.SIGKILL)
         time.sleep(0.1)
+    for line in Path("/proc/self/mounts").read_text("utf-8", "replace").splitlines():
+        if (place := line.split()[1]).startswith(f"{folder}/"):  # a small disk of a node
+            subprocess.run(["umount", "-l", place], check=False)
     shutil.rmtree(folder, ignore_errors=True)
 
 

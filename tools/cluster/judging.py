@@ -92,6 +92,17 @@ class Load:
             time.sleep(0.1)
         return time.monotonic() - begun
 
+    def end(self) -> None:
+        """Let every client end what it is at, and end; does nothing where they have ended."""
+        for process in self.processes:
+            process.terminate()
+        for process in self.processes:
+            try:
+                process.wait(ENDS_WITHIN)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
 
 @contextmanager
 def running(
@@ -109,14 +120,7 @@ def running(
     try:
         yield load
     finally:
-        for process in load.processes:
-            process.terminate()
-        for process in load.processes:
-            try:
-                process.wait(ENDS_WITHIN)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        load.end()
 
 
 def rows_of(address: str, schema: str) -> list[Row]:

@@ -1,7 +1,8 @@
-"""A load on a journal: clients that record single facts, facts that others tell too, repeats and whole imports.
+"""A load on a journal: clients that record single games, games that others tell too, repeats and whole imports.
 
 Each client is a process that goes on until it is told to end, sends again what failed, and writes down what it was
 told: which entry stands where, and which heads it was given. What was promised is judged from outside by ``judging``.
+The games are true ones of a ledger's players, so that ratings follow from them; each is told whole by its key.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import random
 import signal
 import sys
 import time
+import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +22,9 @@ from typing import Any, TextIO
 from ledger.errors import LedgerError
 from ledger.facts import codec
 from ledger.facts.codec import canonical
+from ledger.facts.events import GameRecorded
+from ledger.facts.instants import instant_text
+from ledger.facts.words import Outcome, Termination
 from ledger.journal.postgres_store import PostgresJournal
 
 CLIENTS = 4
@@ -27,7 +32,17 @@ PATIENCE = 3.0  # seconds for which a client waits for the lock, and for words o
 AN_IMPORT = 50_000  # entries
 IMPORTS_EVERY = 200  # turns of the client that imports
 AGAIN = 0.2  # seconds until a client sends again what failed
-RECORDED_AT = "2021-03-04T05:06:07.890Z"
+PLAYERS = 400  # of the ledger, with the numbers from 1
+LIVE, OF_FILES = "standard", "imported"  # the pools of single games, and of those that files bring
+_TOGETHER = 20  # milliseconds: games that two clients begin to tell within them are one game
+_OF_ONE_INSTANT = 100  # games of a file that ended in the same millisecond
+_HOW_GAMES_END = (  # by what a key's number is divided by
+    (Outcome.WHITE, Termination.CHECKMATE),
+    (Outcome.BLACK, Termination.CHECKMATE),
+    (Outcome.DRAW, Termination.AGREEMENT),
+    (Outcome.WHITE, Termination.TIME),
+    (Outcome.BLACK, Termination.RESIGNATION),
+)
 
 
 class Client:
@@ -50,12 +65,14 @@ class Client:
         turn = 0
         while not self.stopped and os.getppid() == self._parent:
             turn += 1
+            now = time.time_ns() // 1_000_000
             if self.number == CLIENTS and turn % IMPORTS_EVERY == 1:
-                self.record([f"import:{turn}:{place}" for place in range(self._an_import)])
+                self.record([key_of("import", now, place) for place in range(self._an_import)])
             elif turn % 5 == 0 and self._told:
                 self.record([self._random.choice(self._told)])
             else:
-                key = f"both:{turn}" if self.number <= 2 else f"single:{self.number}:{turn}"
+                both = key_of("both", now // _TOGETHER * _TOGETHER)
+                key = both if self.number <= 2 else key_of(f"single-{self.number}", now)
                 if self.record([key]):
                     self._told.append(key)
             if turn % 7 == 0:
@@ -80,12 +97,15 @@ class Client:
     def _record(self, keys: Sequence[str]) -> list[tuple[str, int, str, bool]]:
         """Key, position and leaf of each, and whether it was known."""
         journal = self._open()
+        facts = {key: canonical(facts_of(key)) for key in keys}  # before others wait for us
         with journal.writing(PATIENCE, keys=keys) as writer:
             stand = writer.find(keys)
             new = [key for key in keys if key not in stand]
-            bodies = [body_of(writer.size + 1 + place, key) for place, key in enumerate(new)]
             first = writer.size + 1
-            leaves = writer.append(["test/1"] * len(new), new, bodies) if new else []
+            # no clock of ours goes back behind another one's
+            now = max(recorded_at(time.time_ns() // 1_000_000), writer.last_recorded_at() or "")
+            bodies = [body_of(first + place, key, now, facts[key]) for place, key in enumerate(new)]
+            leaves = writer.append([GameRecorded.KIND] * len(new), new, bodies) if new else []
         added = {key: (first + place, leaf) for place, (key, leaf) in enumerate(zip(new, leaves, strict=True))}
         return [
             (key, added[key][0], added[key][1].hex(), False)
@@ -115,9 +135,38 @@ class Client:
         self._log.flush()
 
 
-def body_of(position: int, key: str) -> bytes:
-    """The entry of a key at a position."""
-    return codec.assemble(position, RECORDED_AT, "load", "test/1", key, canonical({"text": key}))
+def key_of(teller: str, ms: int, place: int | None = None) -> str:
+    """The key of the entry of a game.
+
+    Args:
+        teller: who tells it.
+        ms: when it ended, in milliseconds since 1970; of a file, when its first games did.
+        place: in a file, from 0.
+    """
+    return f"game:load:{teller}:{ms}" + ("" if place is None else f":{place}")
+
+
+def facts_of(key: str) -> dict[str, Any]:
+    """The game of an entry's key, in the fields that are not in the key; whoever tells that key tells the same."""
+    _, _, _, ms, *place = key.split(":")
+    number = zlib.crc32(key.encode())
+    white, apart = number % PLAYERS, 1 + number // PLAYERS % (PLAYERS - 1)
+    outcome, termination = _HOW_GAMES_END[number // 7 % len(_HOW_GAMES_END)]
+    return {
+        "pool": OF_FILES if place else LIVE, "white": 1 + white,
+        "black": 1 + (white + apart) % PLAYERS, "outcome": outcome.value, "termination": termination.value,
+        "half_moves": 60, "ended_at": instant_text(int(ms) + sum(map(int, place)) // _OF_ONE_INSTANT), "rated": True,
+    }  # fmt: skip
+
+
+def recorded_at(ms: int) -> str:
+    """An instant as entries say when they were recorded: always with its milliseconds."""
+    return f"{instant_text(ms - ms % 1_000)[:-1]}.{ms % 1_000:03}Z"
+
+
+def body_of(position: int, key: str, now: str, facts: bytes | None = None) -> bytes:
+    """The entry of a key at a position, recorded now; *facts* are those of the key, where they are made already."""
+    return codec.assemble(position, now, "load", GameRecorded.KIND, key, facts or canonical(facts_of(key)))
 
 
 def main(arguments: Sequence[str]) -> int:

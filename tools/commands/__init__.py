@@ -21,7 +21,7 @@ from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.events import SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.journal.listing import pool_names
-from ledger.journal.settings_file import DURABILITIES, ServerPlace
+from ledger.journal.settings_file import DURABILITIES, ServerPlace, server_of
 from ledger.ledger import Ledger
 from ledger.runtime import postgres, sqlite
 from ledger.runtime.nearest import choice_of
@@ -48,9 +48,25 @@ AS_IF = click.option(
     metavar="PROPOSAL",
     help="Answer as after the approval of that open proposal; nothing is recorded.",
 )
+_LEAST = "ledger.at-least"  # where a context keeps it, for ``level``
+
+
+def _note_least(context: click.Context, _parameter: click.Parameter, entry: int | None) -> None:
+    context.meta[_LEAST] = entry or 0
+
+
+AT_LEAST = click.option(
+    "--at-least",
+    type=click.IntRange(0, 10**15),  # as the parameter 'after' of the API
+    metavar="POSITION",
+    expose_value=False,
+    callback=_note_least,
+    help="Answer only once that entry is there, such as one that was just recorded on another node; 30 s.",
+)
 NEW_POOL = click.option("--new-pool", is_flag=True, help="Make a pool of the given name where there is none yet.")
 
 REFUSED, USAGE, FALSE = 1, 2, 3  # exit codes
+ENTRY_WITHIN = 30.0  # seconds for an entry to come that is not there yet
 
 
 def settings_given(words: Sequence[str], option: str = "--set") -> dict[str, int | bool | str]:
@@ -123,21 +139,28 @@ def level(
     """A ledger with its views level with the journal; to *verify*, with views made aside from a proven one.
 
     With *known_at*, a number of entries or a published list, it answers from what was known then; with *as_if*, the
-    number of an open proposal, as after its approval; *apart* where another connection is to read it, too.
+    number of an open proposal, as after its approval; *apart* where another connection is to read it, too. Where the
+    command line has ``AT_LEAST``, the journal has that entry by then.
 
     Reads verify no row. Where a row ends a question in an error of the program, the audit says whether that row is
     false; if it finds nothing, the program is at fault, and the error shows it.
 
     Raises:
         CorruptError: the first thing that the audit finds false.
+        UnknownNameError: the journal has no such entry.
         click.UsageError: both are given.
     """
     if known_at is not None and as_if is not None:
         raise click.UsageError("--known-at tells of the past and --as-if of what may come: give one of the two")
+    if verify and _least():
+        with Ledger.open(path) as ledger:
+            wait_for_least(ledger)  # before the copy is made that is proven
     with (
         _in_files(path, with_views=False) if verify else nullcontext(Path(path)) as files,
-        _recomputed(files) if verify else _leveled(path) as ledger,
+        _recomputed(files) if verify else Ledger.open(path) as ledger,
     ):
+        wait_for_least(ledger)
+        bring_level(ledger)
         try:
             with _then(ledger, known_at, as_if, keep=not verify, apart=apart) as then:
                 yield then
@@ -172,10 +195,26 @@ def _then(ledger: Ledger, known_at: str | None, as_if: int | None, *, keep: bool
         yield ledger
 
 
-def _leveled(path: str) -> Ledger:
-    ledger = Ledger.open(path)
-    bring_level(ledger)
-    return ledger
+def _least() -> int:
+    """The entry of the option ``AT_LEAST``; 0 where it was not given."""
+    context = click.get_current_context(silent=True)
+    return 0 if context is None else int(context.meta.get(_LEAST, 0))
+
+
+def wait_for_least(ledger: Ledger) -> None:
+    """Wait until the journal has the entry that the option ``AT_LEAST`` names, if it was given.
+
+    In a file stands whatever was acknowledged; on a server it may be on its way to the one that is asked.
+
+    Raises:
+        UnknownNameError: it is not there in time.
+    """
+    if entry := _least():
+        ledger.wait_for(
+            entry,
+            ENTRY_WITHIN if server_of(ledger.path) else 0.0,
+            lambda size: output.remark(f"waiting up to {ENTRY_WITHIN:g} s for entry {entry:,}; the last is {size:,}"),
+        )
 
 
 def bring_level(ledger: Ledger) -> None:

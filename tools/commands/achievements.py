@@ -9,7 +9,7 @@ from ledger.answers import streaks as streaks_of
 from ledger.answers.rows import as_row, as_rows
 
 from .. import limits, output
-from . import AS_IF, DB, POOL, VERIFY, instant, level
+from . import AS_IF, AT_LEAST, DB, POOL, VERIFY, instant, level
 
 UPSETS_IN_A_TABLE, PLAYERS_IN_A_TABLE = 50, 20
 _ONLY_IN_FULL = {
@@ -25,6 +25,7 @@ AT = click.option("--at", metavar="INSTANT", help="As it stood at the end of tha
 @POOL
 @AT
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def best(
@@ -54,6 +55,7 @@ def best(
 @POOL
 @AT
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def streaks(
@@ -83,6 +85,7 @@ def streaks(
 @AT
 @limits.option(PLAYERS_IN_A_TABLE, "players of --all")
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def time_losses_(
@@ -141,6 +144,7 @@ def time_losses_(
 @click.option("--margin", type=click.IntRange(0), metavar="POINTS", help="Another margin than the policy's.")
 @limits.option(UPSETS_IN_A_TABLE, "upsets, the largest first")
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def upsets_(

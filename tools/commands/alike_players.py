@@ -9,7 +9,7 @@ from ledger.answers.rows import as_rows
 
 from .. import limits, output
 from ..wording import counted
-from . import DB, VERIFY, level
+from . import AT_LEAST, DB, VERIFY, level
 
 IDENTITIES_IN_A_TABLE = 50
 
@@ -17,6 +17,7 @@ IDENTITIES_IN_A_TABLE = 50
 @click.command()
 @DB
 @limits.option(IDENTITIES_IN_A_TABLE, "identities")
+@AT_LEAST
 @VERIFY
 @output.format_options
 def alike(db_path: str, limit: int | None, fmt: str | None, verify: bool) -> None:

@@ -11,7 +11,7 @@ from ledger.answers.rows import as_row
 
 from .. import limits, output
 from ..progress import Bars
-from . import DB, POOL, VERIFY, level
+from . import AT_LEAST, DB, POOL, VERIFY, level
 
 ROWS_IN_A_TABLE = 50
 GAMES_SHOWN = 3  # of a part, in a table
@@ -24,6 +24,7 @@ _HUNDREDTH = Decimal("0.01")
 @click.option("--since", required=True, metavar="INSTANT|POSITION|LIST", help="What 'then' is.")
 @POOL
 @limits.option(ROWS_IN_A_TABLE, "parts, the newest ones")
+@AT_LEAST
 @VERIFY
 @output.format_options
 def changes(

@@ -21,7 +21,7 @@ from ledger.ledger import Ledger
 from .. import limits, output
 from ..groups import Suggesting
 from ..wording import counted
-from . import DB, REFUSED, bring_level, confirmed, level
+from . import AT_LEAST, DB, REFUSED, bring_level, confirmed, level
 from .identifying import WHY as WHY_PROPOSED
 from .identifying import identifying, token_given
 from .previewing import check_seen, preview
@@ -143,6 +143,7 @@ def _tell_faults(name: str, error: BatchError) -> None:
 @correct.command("list")
 @click.option("--open", "open_only", is_flag=True, help="Only those that nobody has decided.")
 @limits.option(ROWS_IN_A_TABLE, "proposals, the newest ones")
+@AT_LEAST
 @output.format_options
 @click.pass_obj
 def list_(db_path: str, *, open_only: bool, limit: int | None, fmt: str | None) -> None:
@@ -176,6 +177,7 @@ def _signed(row: output.Row) -> output.Row:
 
 @correct.command()
 @NUMBER
+@AT_LEAST
 @output.format_options
 @click.pass_obj
 def show(db_path: str, number: int, fmt: str | None) -> None:

@@ -25,7 +25,7 @@ from ledger.answers.rows import as_rows
 from ledger.facts.instants import instant_ms
 
 from .. import limits, output
-from . import AS_IF, DB, KNOWN_AT, POOL, VERIFY, level
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, level
 
 TOURNAMENTS_IN_A_TABLE = 20
 FORMATS = ("txt", "html", "svg", "png", "json", "csv")
@@ -54,6 +54,7 @@ VARIANT = click.option(
 @limits.option(TOURNAMENTS_IN_A_TABLE, "tournaments, the latest first")
 @KNOWN_AT
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def tournaments(
@@ -156,6 +157,7 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
 )
 @KNOWN_AT
 @AS_IF
+@AT_LEAST
 @VERIFY
 def crosstable(
     db_path: str,

@@ -13,7 +13,7 @@ from ledger.answers.rows import as_row
 
 from .. import limits, output
 from ..wording import counted
-from . import AS_IF, DB, KNOWN_AT, VERIFY, level
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, VERIFY, level
 
 ROWS_IN_A_TABLE = 20  # of the terms that each game of a period has, and of its games
 _NUMBERED = re.compile(r"(.*?)_?\d+$")  # x17, R_17: the 17th game's term
@@ -26,6 +26,7 @@ _NUMBERED = re.compile(r"(.*?)_?\d+$")  # x17, R_17: the 17th game's term
 @limits.option(ROWS_IN_A_TABLE, "terms and games of a long period")
 @KNOWN_AT
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def explain(

@@ -19,7 +19,7 @@ from ledger.runtime.postgres import is_address
 from .. import output
 from ..choices import pools_of_the_ledger
 from ..progress import Bars
-from . import AS_IF, DB, KNOWN_AT, level
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, level
 
 _FORMATS = sorted({*FORMATS, *(name for _, name in DOCUMENTS)})
 _WHAT = f"[{'|'.join([*PREPARED, *dict.fromkeys(what for what, _ in DOCUMENTS)])}|TABLE]..."
@@ -56,6 +56,7 @@ _WHAT = f"[{'|'.join([*PREPARED, *dict.fromkeys(what for what, _ in DOCUMENTS)])
 @click.option("--at", metavar="INSTANT", help="Ratings in force on that day.")
 @KNOWN_AT
 @AS_IF
+@AT_LEAST
 def export(
     db_path: str,
     what: tuple[str, ...],

@@ -23,7 +23,7 @@ from ledger.players.people import Person
 from .. import output
 from ..terminal_graph import ASCII, AXIS, CHANGE, CORRECTED, DRAWN, draw
 from ..wording import counted
-from . import AS_IF, DB, KNOWN_AT, POOL, VERIFY, level
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, level
 
 MARKS_BELOW_A_GRAPH = 20
 FORMATS = ("txt", "svg", "png", "html", "json", "csv", "vega-lite", "lichess", "css")
@@ -85,6 +85,7 @@ EXTRA = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[
 @click.option("--raw", is_flag=True, help="CSV without apostrophes before what a spreadsheet would run.")
 @KNOWN_AT
 @AS_IF
+@AT_LEAST
 @VERIFY
 def graph(
     db_path: str,

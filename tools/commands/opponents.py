@@ -13,7 +13,7 @@ from ledger.answers.crosstables.performances import whole
 from ledger.answers.rows import as_row, as_rows
 
 from .. import limits, output
-from . import AS_IF, DB, POOL, VERIFY, instant, level
+from . import AS_IF, AT_LEAST, DB, POOL, VERIFY, instant, level
 
 BATCHES_IN_A_TABLE = 20
 BATCH = "batch"
@@ -40,6 +40,7 @@ _ONLY_IN_FULL = {"first_date", "group", "points"}
 @click.option("--at", metavar="INSTANT", help="Only games in force at the end of that day, month or year.")
 @limits.option(BATCHES_IN_A_TABLE, "batches, the newest first")
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def opponents(

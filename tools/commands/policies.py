@@ -15,7 +15,7 @@ from ledger.ledger import Ledger
 
 from .. import output
 from ..groups import Suggesting
-from . import DB, VERIFY, level, settings_given
+from . import AT_LEAST, DB, VERIFY, level, settings_given
 from .identifying import identifying, token_given
 from .proposing import PROPOSE, REASON, naming_the_line, propose, wish
 
@@ -35,6 +35,7 @@ def policy() -> None:
 @policy.command("list")
 @DB
 @click.option("--at", metavar="INSTANT", help="What holds then; now by default.")
+@AT_LEAST
 @VERIFY
 @output.format_options
 def list_(db_path: str, at: str | None, fmt: str | None, verify: bool) -> None:

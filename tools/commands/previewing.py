@@ -18,7 +18,7 @@ from ledger.ledger import Ledger
 
 from .. import limits, move_pictures, output, pictures
 from ..wording import counted, entries
-from . import REFUSED, level
+from . import AT_LEAST, REFUSED, level
 
 MOVES_IN_A_TABLE = 20
 _SHOWN = {"class": "class", "games": "games", "time_losses": "lost on time", "hera": "HERA", "hera_game": "HERA in"}
@@ -28,6 +28,7 @@ _SHOWN = {"class": "class", "games": "games", "time_losses": "lost on time", "he
 @click.argument("number", type=click.IntRange(1))
 @click.option("--picture", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw: .svg or .png.")
 @limits.option(MOVES_IN_A_TABLE, "moves, the largest ones")
+@AT_LEAST
 @output.format_options
 @click.pass_obj
 def preview(db_path: str, number: int, picture: Path | None, limit: int | None, fmt: str | None) -> None:

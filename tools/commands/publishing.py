@@ -19,7 +19,7 @@ from ledger.publishing.publications import NAME_SHARED, Complaint, Published
 from .. import limits, output
 from ..progress import Bars
 from ..wording import counted
-from . import AS_IF, DB, POOL, REFUSED, VERIFY, level
+from . import AS_IF, AT_LEAST, DB, POOL, REFUSED, VERIFY, level
 from .identifying import identifying, token_given
 
 LISTS_IN_A_TABLE, PLAYERS_IN_A_TABLE = 20, 20  # where the reader does not say how many
@@ -99,6 +99,7 @@ def _words(ledger: Ledger, done: Published) -> str:
 @POOL
 @limits.option(LISTS_IN_A_TABLE, "lists, the newest ones; of a LIST how many players, the best first")
 @click.option("--restore-rows", is_flag=True, help="Where rows of a LIST are gone, work them out again and keep them.")
+@AT_LEAST
 @VERIFY
 @output.format_options
 def lists(
@@ -148,6 +149,7 @@ def lists(
 @click.argument("other", metavar="LIST")
 @limits.option(PLAYERS_IN_A_TABLE, "players, the best first")
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def diff(

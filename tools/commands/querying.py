@@ -8,7 +8,7 @@ from ledger.answers import querying
 from ledger.answers.rows import as_rows
 
 from .. import output
-from . import AS_IF, DB, KNOWN_AT, level
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, level
 
 
 @click.command()
@@ -34,6 +34,7 @@ from . import AS_IF, DB, KNOWN_AT, level
 )
 @KNOWN_AT
 @AS_IF
+@AT_LEAST
 @output.format_options
 def query(
     db_path: str,

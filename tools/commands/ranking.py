@@ -17,7 +17,7 @@ from ledger.ledger import Ledger
 from ledger.schemes.scheme import FROM_SHOWN, SHOWN_SCALE
 
 from .. import limits, output
-from . import AS_IF, DB, KNOWN_AT, POOL, VERIFY, instant, level
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, instant, level
 
 PLAYERS_IN_A_TABLE = 20  # where the reader does not say how many
 
@@ -46,6 +46,7 @@ PLAYERS_IN_A_TABLE = 20  # where the reader does not say how many
 @click.option("--since-list", metavar="LIST", help="Show the change since a published list.")
 @KNOWN_AT
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def ratings(

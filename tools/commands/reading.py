@@ -11,7 +11,7 @@ from ledger.answers.rows import as_row, as_rows
 from ledger.ledger import Ledger
 
 from .. import limits, output
-from . import AS_IF, DB, KNOWN_AT, POOL, VERIFY, instant, level
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, instant, level, wait_for_least
 
 # Rows of a table where the reader does not say how many.
 GAMES_IN_A_TABLE, ENTRIES_IN_A_TABLE = 50, 50
@@ -23,6 +23,7 @@ _ENTRY_COLUMNS = ("position", "recorded_at", "actor", "kind", "key", "facts")
 @click.command()
 @DB
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def pools(db_path: str, as_if: int | None, fmt: str | None, verify: bool) -> None:
@@ -46,6 +47,7 @@ def pools(db_path: str, as_if: int | None, fmt: str | None, verify: bool) -> Non
 @click.option("--at", metavar="INSTANT", help="Show the rating in force on that day beside the present one.")
 @KNOWN_AT
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def show(
@@ -108,6 +110,7 @@ def _without_counting(summary: output.Row) -> output.Row:
 @click.option("--all", "everything", is_flag=True, help="Games that do not count, too, each with the reason.")
 @KNOWN_AT
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def games(
@@ -244,6 +247,7 @@ def _points(rating: float | None) -> str:
 @POOL
 @click.option("--at", metavar="INSTANT", help="On that day; by default after all that is recorded.")
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def predict(
@@ -299,6 +303,7 @@ def _with_change(rating: float | None, change: float | None) -> str | None:
 @click.option("--game", "named", metavar="KEY", help="Entries about this game; its key, as 'games' shows it.")
 @click.option("--kind", metavar="KIND", help="Entries of this kind, such as clock-accepted.")
 @limits.option(ENTRIES_IN_A_TABLE, "entries, the newest ones")
+@AT_LEAST
 @output.format_options
 def log(
     db_path: str, game: str | None, named: str | None, kind: str | None, limit: int | None, fmt: str | None
@@ -321,6 +326,7 @@ def log(
     if game is not None and (kind is not None or limit is not None):
         raise click.UsageError("give a game, or --kind and --limit")
     with Ledger.open(db_path) as ledger:
+        wait_for_least(ledger)
         if game is not None:
             _list_about(ledger, game, fmt)
         else:

@@ -24,7 +24,20 @@ from .. import limits, output
 from ..choices import scheme_names
 from ..groups import Suggesting
 from ..progress import Bars
-from . import AS_IF, DB, KNOWN_AT, NEW_POOL, POOL, VERIFY, bring_level, check_pool, level, settings_given, tell_package
+from . import (
+    AS_IF,
+    AT_LEAST,
+    DB,
+    KNOWN_AT,
+    NEW_POOL,
+    POOL,
+    VERIFY,
+    bring_level,
+    check_pool,
+    level,
+    settings_given,
+    tell_package,
+)
 from .identifying import acting
 from .proposing import proposing, record
 
@@ -138,6 +151,7 @@ def _as_text(default: float | bool) -> str:
 @scheme.command()
 @DB
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def eras(db_path: str, as_if: int | None, fmt: str | None, verify: bool) -> None:
@@ -267,6 +281,7 @@ def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
 @limits.option(ROWS_IN_A_TABLE, "runs, the newest ones; with --on how many players, the best first")
 @KNOWN_AT
 @AS_IF
+@AT_LEAST
 @VERIFY
 @output.format_options
 def runs(

@@ -22,6 +22,7 @@ _SHARED: Mapping[str, str] = {
     "--pool NAME": "commands that ask or record in one pool",
     "--known-at POSITION|LIST": "",
     "--as-if PROPOSAL": "",
+    "--at-least POSITION": "",
     "--verify": "",
     "--actor WHO": "commands that record facts",
     "--by WHO": "what officers do: `policy`, `token`, `correct`, `publish`, `--propose`",
