@@ -94,6 +94,28 @@ class ShownProposal:
         return "undone" if proposal.why_not is None else "without effect"
 
 
+def _judged(judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason: str) -> dict[int, tuple[int, ...]]:
+    """By the number that each proposal gets, the open ones that speak of the same, those beside it included.
+
+    Raises:
+        ProposalError: one of them may not be proposed; all its faults are listed.
+    """
+    alike: dict[int, tuple[int, ...]] = {}
+    about: defaultdict[str, list[int]] = defaultdict(list)  # by subject, who of these speaks of it
+    for number, changes in enumerate(proposals, judging.decided.next_number()):
+        refusals = [Refusal(0, "no-reason", fault) for fault in reason_faults(reason)]
+        refusals += judging.refusals(changes)
+        if refusals:
+            raise ProposalError(proposal_key(number), refusals)
+        subjects = dict.fromkeys(change.subject for change in changes)
+        # those that are proposed together are open by then, too
+        beside = {other for subject in subjects for other in about[subject]}
+        alike[number] = (*judging.decided.open_about([*subjects]), *sorted(beside))
+        for subject in subjects:
+            about[subject].append(number)
+    return alike
+
+
 def _sent_by(person: str, sending: Sending) -> str:
     return f"{person}\n{sending.word}"
 
@@ -173,23 +195,11 @@ class Corrections:
                 return []
             self.ledger.level()
             judging = self._judging(now_ms)
-            first = judging.decided.next_number()
-            about: defaultdict[str, list[int]] = defaultdict(list)  # by subject, who of these speaks of it
-            for number, changes in enumerate(proposals, first):
-                refusals = [Refusal(0, "no-reason", fault) for fault in reason_faults(reason)]
-                refusals += judging.refusals(changes)
-                if refusals:
-                    raise ProposalError(proposal_key(number), refusals)
-                subjects = dict.fromkeys(change.subject for change in changes)
-                # those that are proposed together are open by then, too
-                beside = {other for subject in subjects for other in about[subject]}
-                alike[number] = (*judging.decided.open_about([*subjects]), *sorted(beside))
-                for subject in subjects:
-                    about[subject].append(number)
+            alike.update(_judged(judging, proposals, reason))
             sealed = self.ledger.people.reasons.keep(writer, {proposal_key(number): reason for number in alike})
             if sending is not None:
                 # Before the journal takes them: the other way a crash would let the same be proposed once more.
-                word, key = _sent_by(who.name, sending), proposal_key(first)
+                word, key = _sent_by(who.name, sending), proposal_key(min(alike))
                 self.ledger.tokens.store.note_sending(word, sending.content, key, sealed[key], len(alike))
             return [
                 entry

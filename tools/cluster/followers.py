@@ -24,7 +24,7 @@ from ledger.errors import StorageError
 from ledger.facts.events import SchemeAdopted
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
-from ledger.players.stores import sql_of
+from ledger.players.server_stores import sql_of
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import psycopg
