@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 BLOCK = 50_000  # positions that a round trip of a read covers
-STEP = 2_500  # of them that one statement covers, so that the server goes on while we take what it has sent
+STEP = 1_000  # of them that one statement covers, so that the server goes on while we take what it has sent
+_BETWEEN = b"\0"  # bodies of one answer; JSON has none within
 KEYS_A_QUERY = 5_000
 FEW = 100  # keys whose entries are remembered through a transaction
 GRACE = 5.0  # seconds more than the server waits for the lock, so that it can say so
@@ -102,6 +103,7 @@ class _Statements(NamedTuple):
     leaves: str
     nodes: str
     read: str
+    read_each: str
     find_one: str
     find: str
     keys_from: str
@@ -129,7 +131,10 @@ def _statements(schema: str) -> _Statements:
         leaves=f"SELECT leaf FROM {s}.journal WHERE {stretch}",
         nodes=f"SELECT hash FROM {s}.nodes WHERE level = $1::bigint AND number >= $2::bigint AND number < $3::bigint "
         "ORDER BY number",
-        read=f"SELECT body FROM {s}.journal WHERE {stretch}",
+        # One value of many bodies takes two thirds of the processor's time that a row for each does.
+        read="SELECT count(*), string_agg(body, '\\x00'::bytea) "
+        f"FROM (SELECT body FROM {s}.journal WHERE {stretch}) AS stretch",
+        read_each=f"SELECT body FROM {s}.journal WHERE {stretch}",
         find_one=f"SELECT key, position, body, leaf FROM {s}.journal WHERE key = $1::text",
         find=f"SELECT key, position, body, leaf FROM {s}.journal WHERE key = ANY($1::text[]) ORDER BY position",
         keys_from=f"SELECT key FROM {s}.journal WHERE key >= $1::text AND key < $2::text ORDER BY key LIMIT $3::bigint",
@@ -345,9 +350,17 @@ class PostgresJournal(StoredTree):
         last = self.size() if until is None else min(until, self.size())
         for start in range(after, last, BLOCK):
             end = min(start + BLOCK, last)
-            pieces = [[first, min(first + STEP, end)] for first in range(start, end, STEP)]
-            answers = self._ask(*(Question(self._statements.read, piece) for piece in pieces))
-            if bodies := [body for answer in answers for body in answer.column()]:
+            stretches = [[first, min(first + STEP, end)] for first in range(start, end, STEP)]
+            answers = self._ask(*(Question(self._statements.read, stretch) for stretch in stretches))
+            bodies: list[bytes] = []
+            for stretch, answer in zip(stretches, answers, strict=True):
+                ((stored, joined),) = answer.rows()
+                parts = [] if joined is None else joined.split(_BETWEEN)
+                if len(parts) != number(stored):  # whoever changed a body may have put anything into it
+                    (answer,) = self._ask(Question(self._statements.read_each, stretch))
+                    parts = answer.column()
+                bodies += parts
+            if bodies:
                 yield bodies
 
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
