@@ -357,8 +357,7 @@ class PostgresJournal(StoredTree):
                 ((stored, joined),) = answer.rows()
                 parts = [] if joined is None else joined.split(_BETWEEN)
                 if len(parts) != number(stored):  # whoever changed a body may have put anything into it
-                    (answer,) = self._ask(Question(self._statements.read_each, stretch))
-                    parts = answer.column()
+                    parts = self._ask(Question(self._statements.read_each, stretch))[0].column()
                 bodies += parts
             if bodies:
                 yield bodies
