@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from itertools import count
+from itertools import chain, count
 from struct import pack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,14 +23,12 @@ from ledger.journal.stored_tree import ENDING, Edge, StoredTree, StoredWriter, r
 from ledger.runtime import postgres
 from ledger.runtime.lazy import psycopg
 from ledger.runtime.postgres import UNKNOWN_OUTCOME, quoted, shown
+from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, pieces
 from ledger.runtime.postgres_session import (
     BIGINT,
     BYTEA,
-    COPY_END,
-    COPY_HEADER,
     INTEGER,
     PATIENCE,
-    PIECE,
     TEXT,
     Answer,
     LostError,
@@ -63,6 +61,7 @@ _MARK = Question("SELECT pg_logical_emit_message(true, 'rating-ledger', '')")
 _LOCK = "SELECT pg_advisory_xact_lock($1)"
 _LOCK_TIMEOUT = "SELECT set_config('lock_timeout', $1, $2::text::boolean)"
 _TAKEN = "23505"  # unique_violation
+_TYPES = ("int8", "text", "text", "bytea", "bytea")  # of an entry's columns
 
 # What changes when somebody changes the table or its triggers. It costs as much as a row: it is asked before many are
 # copied; a single one that a trigger changes is refused by its own statement.
@@ -629,7 +628,8 @@ class PostgresWriter(StoredWriter):
         # Not strict: the positions have no end, and kinds may be repeated without one.
         rows = zip(count(self.size + 1), kinds, keys, bodies, leaves, strict=False)
         try:
-            taken = self._session.copy_in(self._statements.copy, _binary_rows(rows))
+            data = (piece.data for piece in pieces(_TYPES, rows))
+            taken = self._session.copy_in(self._statements.copy, chain([COPY_HEADER], data, [COPY_END]))
         except RefusedError as error:
             if error.code == _TAKEN and error.constraint == "journal_key":
                 self.ask(_UNDO, _RELEASE)
@@ -655,19 +655,3 @@ class PostgresWriter(StoredWriter):
         if frames:
             columns = [array(BYTEA, frames), array(BYTEA, frames.values())]
             self._waiting.append((Question(self._statements.keep_texts, columns), None, "texts"))
-
-
-def _binary_rows(rows: Iterable[tuple[int, str, str, bytes, bytes]]) -> Iterator[bytes]:
-    """Rows as COPY takes them in binary, in pieces."""
-    parts, size = [COPY_HEADER], 0
-    for position, kind, key, body, leaf in rows:
-        kind_bytes, key_bytes = kind.encode(), key.encode()
-        parts += (
-            pack("!hiqi", 5, 8, position, len(kind_bytes)), kind_bytes, pack("!i", len(key_bytes)), key_bytes,
-            pack("!i", len(body)), body, pack("!i", len(leaf)), leaf,
-        )  # fmt: skip
-        size += len(body)
-        if size > PIECE:
-            yield b"".join(parts)
-            parts, size = [], 0
-    yield b"".join([*parts, COPY_END])

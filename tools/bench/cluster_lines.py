@@ -134,13 +134,13 @@ def _following(path: Path) -> Iterator[Callable[[int], float]]:
     words = [sys.executable, "-m", "tools.cli", "follow", str(path)]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
         assert process.stderr is not None
-        told = process.stderr
+        lines = process.stderr
         reached = 0
 
         def level_with(position: int) -> float:
             nonlocal reached
             while reached < position:
-                said = told.readline()
+                said = lines.readline()
                 if not said:
                     raise RuntimeError(f"the node that follows ended before it was level with entry {position}")
                 if "level with entry" in said:
