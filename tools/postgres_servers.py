@@ -118,6 +118,13 @@ class Server:
             signal_server(self.folder / "data", signal.SIGKILL)  # what it started may still answer for a moment
 
 
+def reached_by_others(place: Path | None) -> Path | None:
+    """The folder, where the user as whom servers run gets there; else None, which is where temporary files are."""
+    if place is None or os.geteuid() != 0 or all(part.stat().st_mode & 1 for part in (place, *place.parents)):
+        return place
+    return None
+
+
 @contextmanager
 def running(programs: Programs, place: Path | None = None, **settings: str) -> Iterator[Server]:
     """A new server that runs within the block.
@@ -128,8 +135,7 @@ def running(programs: Programs, place: Path | None = None, **settings: str) -> I
             user than root, where temporary files are.
         settings: that differ from those of ``QUICK``.
     """
-    is_reached = place is None or os.geteuid() != 0 or all(part.stat().st_mode & 1 for part in (place, *place.parents))
-    folder = Path(tempfile.mkdtemp(prefix="ledger-postgres-", dir=place if is_reached else None))
+    folder = Path(tempfile.mkdtemp(prefix="ledger-postgres-", dir=reached_by_others(place)))
     try:
         if os.geteuid() == 0:
             shutil.chown(folder, other_user())

@@ -28,7 +28,6 @@ from ledger.backups.server_rows import (
     PEOPLE,
     SECRET,
     Digest,
-    Piece,
     Place,
     Table,
     begin_snapshot,
@@ -54,7 +53,7 @@ from ledger.runtime import postgres, sqlite
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.long_work import Progress, collector_paused, silent
 from ledger.runtime.postgres import quoted, shown
-from ledger.runtime.postgres_session import COPY_END, COPY_HEADER
+from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, Piece
 
 if TYPE_CHECKING:
     import sqlite3

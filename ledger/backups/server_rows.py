@@ -9,22 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from struct import pack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.errors import CorruptError
-from ledger.runtime import sqlite
+from ledger.runtime import postgres_rows, sqlite
 from ledger.runtime.postgres import quoted
-from ledger.runtime.postgres_session import COPY_END, COPY_HEADER
+from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, BadTextError, Piece
 
 if TYPE_CHECKING:
     import sqlite3
 
     from psycopg import Connection
 
-PIECE = 1 << 20  # bytes of rows that are handed on at once
 BLOCK = 5_000  # rows of a file that are read at once
-_NULL = pack("!i", -1)
 
 
 class Table(NamedTuple):
@@ -88,13 +85,6 @@ TOKENS = (
 )
 
 
-class Piece(NamedTuple):
-    """Rows in the form of a binary COPY, without what begins and ends one."""
-
-    rows: int
-    data: bytes
-
-
 def pieces(table: Table, rows: Iterable[Sequence[Any]], place: str) -> Iterator[Piece]:
     """Rows in pieces of about a megabyte.
 
@@ -106,32 +96,12 @@ def pieces(table: Table, rows: Iterable[Sequence[Any]], place: str) -> Iterator[
     Raises:
         CorruptError: a text is none of UTF-8.
     """
-    begin = pack("!h", len(table.columns))
-    widths = [{"int8": "!iq", "int4": "!ii"}.get(kind) for kind in table.types]
-    parts, size, count = [], 0, 0
-    for row in rows:
-        parts.append(begin)
-        for value, width in zip(row, widths, strict=True):
-            if value is None:
-                parts.append(_NULL)
-            elif width:
-                parts.append(pack(width, 8 if width == "!iq" else 4, value))
-            else:
-                try:
-                    raw = value.encode() if isinstance(value, str) else value
-                except UnicodeEncodeError as error:
-                    raise CorruptError(
-                        place, 0, f"table {table.name}, row {row[0]}: a text is not UTF-8; run 'audit'"
-                    ) from error
-                parts.append(pack("!i", len(raw)))
-                parts.append(raw)
-                size += len(raw)
-        count += 1
-        if size > PIECE or count == BLOCK:
-            yield Piece(count, b"".join(parts))
-            parts, size, count = [], 0, 0
-    if count:
-        yield Piece(count, b"".join(parts))
+    try:
+        yield from postgres_rows.pieces(table.types, rows, BLOCK)
+    except BadTextError as error:
+        raise CorruptError(
+            place, 0, f"table {table.name}, row {error.row}: a text is not UTF-8; run 'audit'"
+        ) from error
 
 
 class Digest:

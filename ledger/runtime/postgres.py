@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 OLDEST = 15  # version of PostgreSQL
 APPLICATION = "rating-ledger"
 CONNECT_SECONDS = 10  # for each host of an address that says nothing else
+# After so many seconds a connection is given up whose other end acknowledges nothing, whoever waits for it: a machine
+# that lost its power says no word of it. The system asks by itself, twice, while a long statement runs.
+SILENCE = 30
 
 INSTALL = "needs psycopg, which is not installed: pip install 'rating-ledger[postgres]'"
 NO_ADDRESS = "is no address of a database; it looks like postgresql://USER@HOST:PORT/DATABASE"
@@ -174,6 +177,9 @@ def connect(address: str) -> Connection[Any]:
         )
     defaults: dict[str, Any] = {"fallback_application_name": APPLICATION, "client_encoding": "utf8"}
     defaults["connect_timeout"] = str(CONNECT_SECONDS)
+    between = str(max(1, SILENCE // 3))
+    defaults |= {"keepalives_idle": between, "keepalives_interval": between, "keepalives_count": "2"}
+    defaults["tcp_user_timeout"] = str(1_000 * SILENCE)
     if "," in words.get("host", "") + words.get("hostaddr", ""):
         defaults["target_session_attrs"] = "primary"
     try:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 PATIENCE = 30.0  # seconds that a server may say nothing while somebody waits for it
 TICK = 0.2  # seconds after which a wait looks at the clock, and takes Ctrl-C
-COPY_HEADER, COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"  # of a binary COPY
-PIECE = 1 << 20  # bytes of a COPY that are handed to libpq at once
 
 TEXT, BYTEA, BIGINT, INTEGER = 25, 17, 20, 23  # numbers of types, the same on every server
 _BINARY = 1

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import socket
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -18,6 +22,7 @@ from ledger.facts.events import Event, GameRecorded
 from ledger.ledger import Ledger
 from ledger.ratings.projector import FactProjector, FactRows, Kept
 from ledger.ratings.projectors import BUILT_IN
+from ledger.runtime import postgres
 from tests.kit.clubs import open_ledger, record_game, take_made_up_games
 from tests.kit.every_table import make_club_with_every_table
 from tests.kit.fact_plugins import OF_FACTS
@@ -308,6 +313,74 @@ def test_who_reads_on_keeps_a_table_from_getting_other_columns_and_it_is_said(
             reader.rollback()
             copy_tables(ledger, one_database, SCHEMA)
             assert differences(ledger, one_database) == []
+
+
+@contextmanager
+def taking_nothing_after(port: int, words: bytes) -> Iterator[int]:
+    """A port that leads to a server until these words come by; from then on nothing is taken any more."""
+    with socket.socket() as door:
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)  # else the system takes it for us
+        door.bind(("127.0.0.1", 0))
+        door.listen()
+        ended, ends = threading.Event(), [door]
+
+        def pass_on(source: socket.socket, target: socket.socket, until: bytes | None) -> None:
+            with suppress(OSError):
+                while part := source.recv(4_096):
+                    target.sendall(part)
+                    if until is not None and until in part:
+                        ended.wait()
+                        return
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    client, server = door.accept()[0], socket.create_connection(("127.0.0.1", port))
+                    ends.extend((client, server))
+                    threading.Thread(target=pass_on, args=(client, server, words), daemon=True).start()
+                    threading.Thread(target=pass_on, args=(server, client, None), daemon=True).start()
+
+        threading.Thread(target=serve, daemon=True).start()
+        try:
+            yield door.getsockname()[1]
+        finally:
+            ended.set()
+            for end in ends:
+                with suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)  # which wakes whoever waits for it
+                end.close()
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="only Linux gives such a connection up")
+def test_a_copy_whose_server_takes_nothing_more_ends_and_says_so(
+    full_club: Ledger, oldest_server: Server, one_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "SILENCE", 1)
+    with taking_nothing_after(oldest_server.port, b"COPY ") as port:
+        address = one_database.replace(f":{oldest_server.port}/", f":{port}/")
+        with pytest.raises(StorageError, match="the connection was lost: nothing was changed, or all of it; run the"):
+            copy_tables(full_club, address, SCHEMA)
+    with psycopg.connect(one_database, autocommit=True) as watching:
+        others = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        for _ in range(600):  # the server takes a moment to see that nobody is there
+            if not watching.execute(others).rowcount:
+                break
+            time.sleep(0.05)
+    copy_tables(full_club, one_database, SCHEMA)
+    assert differences(full_club, one_database) == []
+
+
+def test_a_connection_is_given_up_whose_other_end_says_nothing_unless_the_address_knows_better(
+    one_database: str,
+) -> None:
+    words = ("keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout")
+    for address, expected in (
+        (one_database, ["10", "10", "2", "30000"]),
+        (f"{one_database}?keepalives_count=7&tcp_user_timeout=900000", ["10", "10", "7", "900000"]),
+    ):
+        with closing(postgres.connect(address)) as connection:
+            options = {option.keyword.decode(): option.val for option in connection.pgconn.info}
+            assert [(options[word] or b"").decode() for word in words] == expected
 
 
 def test_a_scheme_that_is_adopted_brings_its_state_as_columns(tmp_path: Path, database: str) -> None:

@@ -92,6 +92,27 @@ def test_two_processes_append_at_once_without_a_gap_or_a_double(writers_address:
         assert journal.head().root == root_of(stored(journal))
 
 
+def test_bodies_are_read_byte_for_byte_whatever_stands_in_them(
+    each_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many are read as one value; a body that somebody changed may have in it what stands between two of them."""
+    monkeypatch.setattr(postgres_store, "STEP", 7)
+    address = new_journal(each_server)
+    with opened(address) as journal:
+        bodies = [entry.body for entry in filled(journal, (35,))]
+        strange = {1: b"", 3: b"\0", 7: b"", 8: b"a\0\0b", 20: b"\0" * 3, 35: b""}
+        for position, body in strange.items():
+            bodies[position - 1] = body
+            run_as_superuser(
+                each_server,
+                address,
+                "SET session_replication_role = replica",
+                f"UPDATE {SCHEMA}.journal SET body = '\\x{body.hex()}' WHERE position = {position}",
+            )
+        for after, last in ((0, 35), (2, 8), (7, 7), (19, 20), (34, 35), (35, 40)):
+            assert [body for block in journal.read(after, last) for body in block] == bodies[after:last]
+
+
 def test_no_transaction_stays_open_between_two_questions(
     oldest_server: Server, writers_address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 from tests.kit.places import SAMPLE
 from tools import running
 from tools.bench import __main__ as bench
-from tools.bench import datasets, figures, measuring, other_lines, processes, rivals, scheme_lines
+from tools.bench import cluster_lines, datasets, figures, measuring, other_lines, processes, rivals, scheme_lines
 from tools.bench.bounds import BOUNDS, BY_NAME, SECTIONS
 from tools.bench.table import Line, line
 
@@ -99,7 +99,13 @@ def test_a_section_has_lines_for_all_its_bounds(whole: dict[str, Any], section: 
         lacking -= NEEDS_PEAKS
     assert all(row["ratio"] > 0 for row in whole[section]["lines"])
     absent = {name for package, names in NEED.items() if not rivals.installed(package) for name in names}
+    absent |= cluster_lines.SILENCES if cluster_lines.why_not() is None else cluster_lines.NAMES
     assert lacking <= absent
+
+
+def test_only_the_smallest_size_leaves_failovers_out() -> None:
+    """Each takes as long as Patroni waits, and what they tell does not depend on the number of games."""
+    assert [name for name, size in bench.SIZES.items() if not size.failovers] == ["tiny"]
 
 
 NEED = {

@@ -23,6 +23,7 @@ from .. import output, running
 from . import (
     asking_lines,
     build_lines,
+    cluster_lines,
     correction_lines,
     crosstable_lines,
     export_lines,
@@ -36,6 +37,7 @@ from . import (
     postgres_lines,
     scheme_lines,
     server_copy_lines,
+    server_ledger_lines,
     serving_lines,
     store_lines,
     writing_lines,
@@ -54,7 +56,7 @@ class Size:
 
     Attributes: games: Of the made-up sets. real: Whether the sets of real games are measured, too. live: Games that are
         appended one by one. events: Events in transactions of 1,000, and of the aggregate that a repository rebuilds.
-        players: Of a list of players. listeners: To the stream of a server.
+        players: Of a list of players. listeners: To the stream of a server. failovers: Of each kind, of three nodes.
     """
 
     games: tuple[int, ...]
@@ -63,14 +65,23 @@ class Size:
     events: int
     players: int
     listeners: int
+    failovers: int
 
 
 SIZES: Mapping[str, Size] = {
-    "tiny": Size((2_000, 4_000), real=True, live=20, events=2_000, players=3_000, listeners=200),
-    "small": Size((10_000, 100_000), real=False, live=500, events=10_000, players=20_000, listeners=1_000),
-    "usual": Size((100_000, 1_000_000), real=True, live=3_000, events=50_000, players=300_000, listeners=10_000),
+    "tiny": Size((2_000, 4_000), real=True, live=20, events=2_000, players=3_000, listeners=200, failovers=0),
+    "small": Size((10_000, 100_000), real=False, live=500, events=10_000, players=20_000, listeners=1_000, failovers=1),
+    "usual": Size(
+        (100_000, 1_000_000), real=True, live=3_000, events=50_000, players=300_000, listeners=10_000, failovers=3
+    ),
     "large": Size(
-        (100_000, 1_000_000, 10_000_000), real=True, live=3_000, events=50_000, players=1_500_000, listeners=10_000
+        (100_000, 1_000_000, 10_000_000),
+        real=True,
+        live=3_000,
+        events=50_000,
+        players=1_500_000,
+        listeners=10_000,
+        failovers=3,
     ),
 }
 
@@ -141,6 +152,10 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "postgres": lambda run: chain(
         postgres_lines.postgres_lines(run.made("postgres"), run.rounds, run.size.live, run.size.events),
         server_copy_lines.server_copy_lines(run.made("copies"), run.rounds, run.size.games[-1]),
+        server_ledger_lines.server_ledger_lines(
+            run.made("ledgers"), run.rounds, min(run.size.games[-1], server_ledger_lines.IMPORTED)
+        ),
+        cluster_lines.cluster_lines(run.made("cluster"), run.rounds, run.size.live, run.size.failovers),
     ),
     "listeners": lambda run: listener_lines.listener_lines(run.made("listeners"), run.rounds, run.size.listeners),
     "start": lambda run: other_lines.start_lines(run.made("start"), run.rounds),

@@ -27,6 +27,7 @@ from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
 from ledger.journal import Journal
+from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
 from ledger.ratings import engine, views_file
 from ledger.ratings.projector import Projector
@@ -57,12 +58,13 @@ class Imported(NamedTuple):
     to_history: Cost
 
 
-def import_csv(path: Path, csv: Path) -> Imported:
+def import_csv(path: Path, csv: Path, on_server: ServerPlace | None = None) -> Imported:
     """From a CSV file to a sealed journal and two rows of indexed history a game, in a new ledger.
 
-    The rival writes no more: so does this, without the read models beside the history.
+    The rival writes no more: so does this, without the read models beside the history. The journal is a file, or in
+    schemas that stand on a server.
     """
-    Ledger.create(path).close()
+    Ledger.create(path, on_server=on_server).close()
     with Ledger.open(path, projectors=()) as ledger, open_source(str(csv)) as source:
         gc.collect()
         recorded = 0

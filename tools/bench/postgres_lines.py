@@ -83,7 +83,7 @@ def _new_journal(server: Server) -> Iterator[PostgresJournal]:
         yield journal
 
 
-def _append_one_by_one(journal: Journal, count: int) -> Rates:
+def append_one_by_one(journal: Journal, count: int) -> Rates:
     """As the recorder does it: the key is asked for with the lock, the row goes with the commit."""
     first = journal.size() + 1
 
@@ -109,7 +109,7 @@ def _one_lines(server: Server, rounds: int, entries: int) -> Iterator[Line]:
             return cost_of(lambda: [bare.execute(INSERT, row) for row in rows]).rates(entries)
 
         works: Mapping[str, Callable[[], Rates]] = {
-            "ours": partial(_append_one_by_one, journal, entries),
+            "ours": partial(append_one_by_one, journal, entries),
             "bare": insert,
         }
         in_turns(works, 1)  # to warm up
@@ -136,10 +136,10 @@ def _snapshot_lines(server: Server, rounds: int, entries: int) -> Iterator[Line]
             if journal is watched:
                 reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
                 reader.execute(f"SELECT count(*) FROM {SCHEMA}.journal")
-            _append_one_by_one(journal, before)
+            append_one_by_one(journal, before)
         works = {
-            "watched": partial(_append_one_by_one, watched, entries),
-            "free": partial(_append_one_by_one, free, entries),
+            "watched": partial(append_one_by_one, watched, entries),
+            "free": partial(append_one_by_one, free, entries),
         }
         measured = in_turns(works, rounds * ROUNDS_OF_DISK)
     yield from both_lines("postgres-snapshot", "", measured["watched"], measured["free"])

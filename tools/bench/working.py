@@ -9,13 +9,15 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from ledger.journal.settings_file import ServerPlace
+
 from .. import output
 from . import ours
 from .processes import own_peak
 
 
-def _import(ledger: str, csv: str) -> dict[str, float]:
-    made = ours.import_csv(Path(ledger), Path(csv))
+def _import(ledger: str, csv: str, address: str = "") -> dict[str, float]:
+    made = ours.import_csv(Path(ledger), Path(csv), ServerPlace(address, "club") if address else None)
     return {
         "games": made.games,
         "clock": made.alone.clock,
