@@ -135,11 +135,8 @@ def cancel_commits(cluster: Cluster, load: Load) -> None:
         psycopg.connect(f"postgresql://postgres@127.0.0.1:{leader.port}/chess", autocommit=True) as connection,
     ):
         # Who waits for the standbys changes each moment; at the beginning an import may hold all others up.
-        until = time.monotonic() + 60
-        while not any(NOT_REPLICATED in note.get("failed", "") for note in load.notes()):
-            assert time.monotonic() < until, "no client was told that its commit was cancelled"
-            connection.execute(f"SELECT pg_cancel_backend(pid) FROM ({WRITERS}) AS writers")
-            time.sleep(0.2)
+        cancel = f"SELECT pg_cancel_backend(pid) FROM ({WRITERS}) AS writers"
+        load.wait_for_failure(NOT_REPLICATED, lambda: connection.execute(cancel))
 
 
 def terminate_connections(cluster: Cluster, load: Load) -> None:
@@ -181,11 +178,7 @@ def fill_the_leaders_disk(cluster: Cluster, load: Load) -> None:
             cluster.switch_over(node)
             cluster.wait_for_leader(3 * TTL, but=leader)
             load.wait_for_more()
-            until = time.monotonic() + 60
-            while not any(FULL in note.get("failed", "") for note in load.notes()):
-                assert time.monotonic() < until, "no client was told that the disk is full"
-                disks.fill(node)
-                time.sleep(0.2)
+            load.wait_for_failure(FULL, lambda: disks.fill(node))
             assert all("\n" not in note.get("failed", "") for note in load.notes())
             disks.empty(node)
             load.wait_for_more()

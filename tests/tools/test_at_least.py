@@ -28,8 +28,8 @@ QUESTIONS = {
 }  # fmt: skip
 
 
-@pytest.fixture(name="sample_club", scope="module")
-def _sample_club(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(name="club_with_one_game", scope="module")
+def _club_with_one_game(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("club") / NAME
     with Ledger.create(path) as ledger:
         ledger.register_many([("name:ann", "Ann"), ("name:bob", "Bob")])
@@ -38,9 +38,11 @@ def _sample_club(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("command", QUESTIONS)
-def test_every_question_is_refused_where_the_entry_is_not_there(command: str, sample_club: Path, run: Run) -> None:
+def test_every_question_is_refused_where_the_entry_is_not_there(
+    command: str, club_with_one_game: Path, run: Run
+) -> None:
     first, *inner = command.split()
-    words = (sample_club, *inner) if first == "correct" else (*inner, sample_club)
+    words = (club_with_one_game, *inner) if first == "correct" else (*inner, club_with_one_game)
     refused = run(first, *words, *QUESTIONS[command], "--at-least", 5)
     assert (refused.code, refused.out) == (1, "")
     assert refused.err == "error: no entry '5' in this ledger; the journal holds entries 1 to 4\n"
@@ -53,15 +55,15 @@ def test_every_command_that_takes_it_is_tried() -> None:
     assert takers == QUESTIONS.keys()
 
 
-def test_an_entry_that_is_there_costs_nothing(sample_club: Path, run: Run) -> None:
+def test_an_entry_that_is_there_costs_nothing(club_with_one_game: Path, run: Run) -> None:
     for least in (0, 1, 4):
         for more in ((), ("--verify",), ("--known-at", 4)):
-            answer = run("ratings", sample_club, "--at-least", least, *more)
+            answer = run("ratings", club_with_one_game, "--at-least", least, *more)
             assert (answer.code, len(json.loads(answer.out))) == (0, 2), answer.err
             assert "waiting" not in answer.err
-    assert run("ratings", sample_club, "--verify", "--at-least", 5).code == 1
+    assert run("ratings", club_with_one_game, "--verify", "--at-least", 5).code == 1
     for wrong in ("-1", "x", 10**15 + 1):
-        assert run("ratings", sample_club, "--at-least", wrong).code == 2
+        assert run("ratings", club_with_one_game, "--at-least", wrong).code == 2
 
 
 def test_a_node_waits_for_what_another_one_records(

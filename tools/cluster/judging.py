@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from itertools import pairwise
@@ -91,6 +91,19 @@ class Load:
                 raise TimeoutError(f"nothing is recorded for {within:.0f} s; the last failure: {failures[-1:]}")
             time.sleep(0.1)
         return time.monotonic() - begun
+
+    def wait_for_failure(self, words: str, strike: Callable[[], object], within: float = 60.0) -> None:
+        """Strike again and again until a client was told these words by a failure.
+
+        Raises:
+            TimeoutError: none was in time.
+        """
+        until = time.monotonic() + within
+        while not any(words in note.get("failed", "") for note in self.notes()):
+            if time.monotonic() > until:
+                raise TimeoutError(f"no client was told {words!r}")
+            strike()
+            time.sleep(0.2)
 
     def end(self) -> None:
         """Let every client end what it is at, and end; does nothing where they have ended."""
