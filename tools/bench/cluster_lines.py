@@ -18,7 +18,7 @@ from ledger.errors import StorageError
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.settings_file import ServerPlace, SettingsFile
 from ledger.ledger import Ledger
-from ledger.players.stores import sql_of
+from ledger.players.server_stores import sql_of
 from ledger.runtime.lazy import psycopg
 
 from .. import output

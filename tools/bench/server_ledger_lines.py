@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from ledger.journal.settings_file import ServerPlace
-from ledger.players.stores import sql_of
+from ledger.players.server_stores import sql_of
 from ledger.runtime.lazy import psycopg
 
 from .. import output
