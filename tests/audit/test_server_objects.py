@@ -248,6 +248,10 @@ RIGHTS = {
         "REVOKE INSERT ON club.nodes FROM club_writer",
         "schema club: club_writer lacks what this program granted: INSERT on the table 'nodes'",
     ),
+    "guards that never act": (
+        "CREATE ROLE unguarded; ALTER ROLE unguarded SET session_replication_role = replica",
+        "unguarded works with session_replication_role = replica here, so that no guard of the journal acts",
+    ),
     "a role of its own": (
         "CREATE ROLE other; GRANT SELECT ON club_names.people TO other",
         "schema club_names: this program made one role that may read; now there are 2: club_names_reader, other",
@@ -292,7 +296,7 @@ UNDONE = (
     "ALTER ROLE club_owner NOLOGIN",
     *(
         f"DO $$ BEGIN IF to_regrole('{role}') IS NOT NULL THEN DROP OWNED BY {role}; DROP ROLE {role}; END IF; END $$"
-        for role in ("climber", "other")
+        for role in ("climber", "other", "unguarded")
     ),
 )
 
