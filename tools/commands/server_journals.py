@@ -47,7 +47,8 @@ def follow(db_path: str, every: float, until: int | None) -> None:
     """Keep this node's views level with what is recorded, on whatever node, until Ctrl-C.
 
     Nothing is folded in that could still be lost with a server: only what stands wherever the server waits for. Where
-    the server is not reached, it is tried again, at longer and longer pauses of a minute at most.
+    the server is not reached, it is tried again, at longer and longer pauses of a minute at most. When the
+    command begins, the server must be there: a service should be started again where it fails (Restart=on-failure).
 
     \b
     Example:
