@@ -86,8 +86,9 @@ def test_entries_swapped_are_named(attacked_on_server: Field) -> None:
         "WHERE a.position IN (3, 4) AND b.position = 7 - a.position"
     )
     attack = Attack("entries 3 and 4 swapped", attacked_on_server.history.last, swap, (AUDIT,))
+    impossible = attacked_on_server.judge.impossible  # of the attacks of other tests
     assert list(attacked_on_server.judge.findings(attack)) == []
-    assert attacked_on_server.judge.impossible == 0
+    assert attacked_on_server.judge.impossible == impossible
 
 
 def test_an_older_copy_of_the_whole_ledger_is_found_by_a_later_head(attacked_on_server: Field) -> None:
