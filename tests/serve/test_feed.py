@@ -343,9 +343,10 @@ def test_a_fault_of_the_files_is_told_once_and_ends_no_stream(
         record(served, "after")
         listener.until(b"game:after")
     lines = "".join([*words, capfd.readouterr().err]).splitlines()
-    # a look that was reading while the file went away saw another fault, which is told by itself
     assert {line.split(": ")[1] for line in lines} == {"nothing new is told"}
-    assert (len(lines), sum("No such file" in line for line in lines)) == (len(set(lines)), 1)
+    # a look that was reading while the file went away may have seen another fault of it, which is told once by itself
+    assert 1 <= len(lines) == len(set(lines)) <= 2
+    assert "No such file" in lines[-1]
 
 
 def test_only_so_many_bytes_are_kept_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
