@@ -19,30 +19,55 @@ _FILLER, _PAGE = "filler", 4_096
 
 @contextmanager
 def small(cluster: Cluster, node: Node, room: int = ROOM) -> Iterator[None]:
-    """Have a node's data on a small disk within the block: it is a new machine then, and another one afterwards.
-
-    Each time Patroni copies what the leader has. A server that died when not even its log found room may have more in
-    that log than anybody acknowledged, and would not follow a new leader with it.
+    """Have a node's data on a small disk within the block; the node is down for a moment before it and after it.
 
     Raises:
         StorageError: nothing can be mounted here, or not as this user; the node runs as before.
     """
     node.kill()
+    taken = int(_run("du", "-sb", node.data).split()[0])
     try:
-        owner, taken = node.data.stat(), int(_run("du", "-sb", node.data).split()[0])
-        options = f"size={taken + room},mode=0700,uid={owner.st_uid},gid={owner.st_gid}"
-        _run("mount", "-t", "tmpfs", "-o", options, "tmpfs", node.data)
-        try:
-            node.start()
-            cluster.wait_for_standbys(len(cluster.nodes) - 1)
-            yield
-        finally:
-            node.kill()
-            _run("umount", "-l", node.data)
-            _run("find", node.data, "-mindepth", "1", "-delete")
-    finally:
+        with _put_aside(node.data) as aside:
+            owner = aside.stat()
+            options = f"size={taken + room},mode=0700,uid={owner.st_uid},gid={owner.st_gid}"
+            _run("mount", "-t", "tmpfs", "-o", options, "tmpfs", node.data)
+            _run("cp", "-a", f"{aside}/.", node.data)
         node.start()
         cluster.wait_for_standbys(len(cluster.nodes) - 1)
+        yield
+    finally:
+        if node.data.is_mount():
+            node.kill()
+            _give_back(node)
+        if not node.runs:
+            node.start()
+        cluster.wait_for_standbys(len(cluster.nodes) - 1)
+
+
+@contextmanager
+def _put_aside(data: Path) -> Iterator[Path]:
+    """An empty folder in the place of one that goes at the end of the block, or comes back where that fails."""
+    aside = data.with_name("aside")
+    data.rename(aside)
+    data.mkdir(mode=0o700)
+    try:
+        yield aside
+    except BaseException:
+        if not data.is_mount():
+            data.rmdir()
+            aside.rename(data)
+        raise
+    _run("rm", "-rf", aside)
+
+
+def _give_back(node: Node) -> None:
+    """Put the data of a node that is down where they were before."""
+    empty(node)
+    aside = node.data.with_name("aside")
+    _run("cp", "-a", node.data, aside)
+    _run("umount", "-l", node.data)
+    node.data.rmdir()
+    aside.rename(node.data)
 
 
 def fill(node: Node) -> None:
