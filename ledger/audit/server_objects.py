@@ -237,7 +237,7 @@ def server_faults(address: str, schema: str) -> list[str]:
             faults += postgres_layout.objects_beside(connection, tokens, _INDEXES_OF_TOKENS)
             faults += _without_guards(connection)
             for each in _schemas(schema):
-                if not _stands(connection, each):
+                if not postgres.has_schema(connection, each.name):
                     faults.append(f"schema {each.name} {LACKING.format(name='DB')}")
                     continue
                 for question in _QUESTIONS:
@@ -262,10 +262,6 @@ def _without_guards(connection: Connection[Any]) -> Iterator[str]:
             f"{role or 'everybody'} works with session_replication_role = replica here, so that no guard of the "
             f"journal acts: run '{reset} ... RESET session_replication_role'"
         )
-
-
-def _stands(connection: Connection[Any], schema: _Schema) -> bool:
-    return _rows(connection, f"SELECT {_OF_SCHEMA} IS NOT NULL", schema) == [(True,)]
 
 
 def _rows(connection: Connection[Any], query: str, schema: _Schema) -> list[tuple[Any, ...]]:

@@ -25,14 +25,13 @@ from ledger.backups.server_rows import (
     rows_of_server,
 )
 from ledger.errors import CorruptError, StorageError
-from ledger.journal.postgres_token_tables import schema_of
+from ledger.journal.postgres_token_tables import lock_of, schema_of
 from ledger.journal.postgres_tokens import storable
 from ledger.journal.settings_file import ServerPlace
 from ledger.journal.tokens_file import TokensFile
 from ledger.runtime import postgres, sqlite
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.long_work import Progress
-from ledger.runtime.postgres import quoted
 
 
 def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Progress) -> None:
@@ -57,7 +56,7 @@ def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Pro
     ):
         there = _place(connection, place)
         with postgres.storage_errors(there.name), sqlite.storage_errors(source.path):
-            if not _stands(there):
+            if not postgres.has_schema(there.connection, there.schema):
                 message = (
                     "is not there, for the schemas were made by an earlier release: make others by 'init --sql' of "
                     "this one; nothing is lost, and the ledger stands where it was"
@@ -70,8 +69,7 @@ def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Pro
 
 def _send_all(file: sqlite.sqlite3.Connection, path: str, there: Place, progress: Progress) -> None:
     # whoever writes there waits, and finds the key then
-    connection, schema = there.connection, quoted(there.schema)
-    connection.execute(f"SELECT pg_advisory_xact_lock('{schema}.file'::regclass::oid::bigint)".encode())
+    there.connection.execute(lock_of(there.schema).encode())
     key = list(rows_of_file(file, KEY_OF_TOKENS, path))
     if standing := [tuple(map(bytes, row)) for row in rows_of_server(there, KEY_OF_TOKENS)]:
         if standing != key:  # what they are is a secret
@@ -102,7 +100,7 @@ def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progr
     with closing(postgres.connect(place.address)) as connection:
         there = _place(connection, place)
         with postgres.storage_errors(there.name):
-            if not _stands(there):
+            if not postgres.has_schema(there.connection, there.schema):
                 return
             begin_snapshot(connection)
             key = [tuple(map(bytes, row)) for row in rows_of_server(there, KEY_OF_TOKENS)]
@@ -138,8 +136,3 @@ def _refuse_another(target: TokensFile, key: list[tuple[bytes, ...]]) -> None:
 def _place(connection: Any, place: ServerPlace) -> Place:
     schema = schema_of(place.schema)
     return Place(connection, schema, f"{place.shown}, schema {schema}")
-
-
-def _stands(there: Place) -> bool:
-    query = "SELECT to_regnamespace(%s) IS NOT NULL"
-    return bool(there.connection.execute(query, [quoted(there.schema)]).fetchone() == (True,))

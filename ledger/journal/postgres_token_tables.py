@@ -87,6 +87,11 @@ def schema_of(schema: str) -> str:
     return f"{schema}_tokens"
 
 
+def lock_of(schema_of_tokens: str) -> str:
+    """The SQL by which one writer after another writes there, until each one's transaction ends."""
+    return f"SELECT pg_advisory_xact_lock('{quoted(schema_of_tokens)}.file'::regclass::oid::bigint)"
+
+
 def statements(schema: str, roles: Roles) -> list[str]:
     """What makes the schema, in one transaction, once its roles are there, for whoever may make schemas.
 

@@ -16,7 +16,7 @@ from ledger.errors import StorageError
 from ledger.journal import token_store
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
-from ledger.journal.postgres_token_tables import LAYOUT, PROGRAM, schema_of, statements
+from ledger.journal.postgres_token_tables import LAYOUT, PROGRAM, lock_of, schema_of, statements
 from ledger.journal.sessions import IDLE_MS, MOST, NOTED_EVERY_MS, SessionRow
 from ledger.journal.token_store import KEY_BYTES, RefusalRow, SendingRow, TokenRow, keyed_hash
 from ledger.journal.tokens_file import TokensFile
@@ -270,8 +270,7 @@ class PostgresTokens:
 
         The lock is asked for first: each statement sees then what the writer before has committed.
         """
-        lock = Question(f"SELECT pg_advisory_xact_lock('{self._s}.file'::regclass::oid::bigint)")
-        return self._journal.change(lock, *statements)[1:]
+        return self._journal.change(Question(lock_of(schema_of(self._journal.schema))), *statements)[1:]
 
     def _known_key(self) -> bytes | None:
         """The key of the hashes; None where nothing was written yet, or the tables are not there.

@@ -165,8 +165,7 @@ class PostgresPeople(People):
         connection = connect() if connect else postgres.connect(address)
         try:
             with postgres.storage_errors(place), connection.transaction():
-                row = connection.execute("SELECT to_regnamespace(%s) IS NULL", [quoted(names)]).fetchone()
-                if row != (True,):
+                if postgres.has_schema(connection, names):
                     raise StorageError(place, "exists already; names are never overwritten: give another schema")
                 secret_kept = f"INSERT INTO {quoted(names)}.secret VALUES (1, %s)"
                 for statement in statements(schema, roles or Roles.of(names)):

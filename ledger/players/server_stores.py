@@ -70,12 +70,10 @@ def sql_of_missing(place: ServerPlace) -> str:
     """
     journal, people = on_server(place)
     with closing(people), closing(journal), postgres.storage_errors(place.address):
-        query = "SELECT to_regnamespace(%s) IS NULL"
-        names = [quoted(postgres_token_tables.schema_of(place.schema))]
-        ((is_missing,),) = journal.connection().execute(query, names).fetchall()
-    roles = Roles.of(schema_of(place.schema))
-    missing = postgres_token_tables.statements(place.schema, roles) if is_missing else []
-    return f"BEGIN;\n{_script(missing)}COMMIT;\n" if missing else ""
+        if postgres.has_schema(journal.connection(), postgres_token_tables.schema_of(place.schema)):
+            return ""
+    missing = postgres_token_tables.statements(place.schema, Roles.of(schema_of(place.schema)))
+    return f"BEGIN;\n{_script(missing)}COMMIT;\n"
 
 
 def _recorder(place: ServerPlace) -> str:

@@ -152,6 +152,11 @@ def explained(address: str, code: str, text: str) -> CorruptError | StorageError
     )
 
 
+def has_schema(connection: Connection[Any], schema: str) -> bool:
+    """Whether a schema stands in the database."""
+    return connection.execute("SELECT to_regnamespace(%s) IS NOT NULL", [quoted(schema)]).fetchone() == (True,)
+
+
 def connect(address: str) -> Connection[Any]:
     """Open a connection that begins no transaction by itself, to a server that can be trusted with a journal.
 

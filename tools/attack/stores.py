@@ -5,12 +5,13 @@ An attack that changes rows is written once; what differs is how each place says
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ledger.journal.settings_file import ServerPlace, server_of
 from ledger.journal.sqlite_store import SqliteJournal
@@ -31,33 +32,61 @@ NOTHING_THERE: Mapping[str, object] = {  # what comes in the place of NULL, by t
 }  # fmt: skip
 
 
-class Store(Protocol):
-    """Where one part of a ledger is."""
+class Store(ABC):
+    """Where one part of a ledger is.
 
+    Attributes:
+        mark: what stands for a value in a statement.
+        within: what stands before the name of a table.
+        lenient: the word by which a statement passes over what a rule of the table forbids, where there is one.
+    """
+
+    mark: str
+    within = ""
+    lenient = ""
+
+    @abstractmethod
     def columns(self) -> dict[str, dict[str, str]]:
         """By table, its columns with their types."""
 
+    @abstractmethod
     def rows(self, table: str) -> list[Row]:
         """All rows of a table."""
 
+    @abstractmethod
     def edited(self, *statements: Statement) -> None:
         """Run statements past the guards that stand there."""
 
+    @abstractmethod
     def take(self, other: Path, role: str, *, logs: bool) -> None:
         """Hold what another ledger's part holds; of files with their logs, or beside those that stand there."""
 
+    @abstractmethod
+    def same(self, column: str, kind: str) -> str:
+        """The condition that a column has a value, be it NULL."""
+
     def changed(self, table: str, row: Row, column: str, value: object) -> Statement:
         """What gives a column of a row another value."""
+        sql = f'UPDATE {self.lenient}{self.within}"{table}" SET "{column}" = {self.mark} WHERE {self._exactly(table)}'
+        return sql, [value, *row]
 
     def gone(self, table: str, row: Row) -> Statement:
         """What takes a row away."""
+        return f'DELETE FROM {self.within}"{table}" WHERE {self._exactly(table)}', row
 
     def more(self, table: str, row: Row) -> Statement:
         """What adds a row."""
+        marks = ", ".join(self.mark for _ in row)
+        return f'INSERT {self.lenient}INTO {self.within}"{table}" VALUES ({marks})', row
+
+    def _exactly(self, table: str) -> str:
+        return " AND ".join(self.same(column, kind) for column, kind in self.columns()[table].items())
 
 
-class FileStore:
+class FileStore(Store):
     """A part of a ledger that is a file."""
+
+    mark, lenient = "?", "OR IGNORE "
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -82,31 +111,20 @@ class FileStore:
         """As of a ``Store``."""
         files.put(file_of(other, role), self._path, logs=logs)
 
-    def _exactly(self, table: str, row: Row) -> tuple[str, list[object]]:
-        return " AND ".join(f'"{column}" IS ?' for column in self.columns()[table]), list(row)
-
-    def changed(self, table: str, row: Row, column: str, value: object) -> Statement:
+    def same(self, column: str, kind: str) -> str:  # noqa: ARG002  # SQLite compares values as they are
         """As of a ``Store``."""
-        where, values = self._exactly(table, row)
-        return f'UPDATE OR IGNORE "{table}" SET "{column}" = ? WHERE {where}', [value, *values]
-
-    def gone(self, table: str, row: Row) -> Statement:
-        """As of a ``Store``."""
-        where, values = self._exactly(table, row)
-        return f'DELETE FROM "{table}" WHERE {where}', values
-
-    def more(self, table: str, row: Row) -> Statement:
-        """As of a ``Store``."""
-        return f'INSERT OR IGNORE INTO "{table}" VALUES ({", ".join("?" for _ in row)})', row
+        return f'"{column}" IS ?'
 
 
-class ServerStore:
+class ServerStore(Store):
     """A part of a ledger that is a schema of a server."""
+
+    mark = "%s"
 
     def __init__(self, place: ServerPlace, role: str) -> None:
         self._place = place
         self._role = role
-        self._schema = servers.SCHEMAS[role]
+        self.within = f"{servers.SCHEMAS[role]}."
 
     @cache  # noqa: B019
     def columns(self) -> dict[str, dict[str, str]]:
@@ -129,23 +147,9 @@ class ServerStore:
         assert source is not None
         servers.put(source, self._place, role)
 
-    def _exactly(self, table: str, row: Row) -> tuple[str, list[object]]:
-        columns = self.columns()[table]
-        return " AND ".join(f'"{name}" IS NOT DISTINCT FROM %s::{kind}' for name, kind in columns.items()), list(row)
-
-    def changed(self, table: str, row: Row, column: str, value: object) -> Statement:
+    def same(self, column: str, kind: str) -> str:
         """As of a ``Store``."""
-        where, values = self._exactly(table, row)
-        return f'UPDATE {self._schema}."{table}" SET "{column}" = %s WHERE {where}', [value, *values]
-
-    def gone(self, table: str, row: Row) -> Statement:
-        """As of a ``Store``."""
-        where, values = self._exactly(table, row)
-        return f'DELETE FROM {self._schema}."{table}" WHERE {where}', values
-
-    def more(self, table: str, row: Row) -> Statement:
-        """As of a ``Store``."""
-        return f'INSERT INTO {self._schema}."{table}" VALUES ({", ".join("%s" for _ in row)})', row
+        return f'"{column}" IS NOT DISTINCT FROM %s::{kind}'
 
 
 def store_of(db: Path, role: str) -> Store:
