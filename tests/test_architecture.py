@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import ledger
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
 from tests.kit import readmes
-from tests.kit.code import imported_names, sources, tree_of
+from tests.kit.code import imported_names, nodes_of, sources, tree_of
 from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
 
@@ -57,11 +58,12 @@ BANNED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )
 
 
+@cache
 def imports_of(module: str) -> set[str]:
     """The modules of the library and the tools that *module* imports."""
     known = sources("ledger", "tools")
     package = module if known[module].name == "__init__.py" else module.rpartition(".")[0]
-    names = imported_names(tree_of(known[module]), package)
+    names = imported_names(nodes_of(known[module]), package)
     found = {name if name in known else name.rpartition(".")[0] for name in names}
     return {name for name in found if name in known}
 
@@ -117,7 +119,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 def test_the_library_knows_neither_the_tools_nor_the_tests() -> None:
     def outside(module: str) -> set[str]:
-        roots = {name.partition(".")[0] for name in imported_names(tree_of(sources("ledger")[module]))}
+        roots = {name.partition(".")[0] for name in imported_names(nodes_of(sources("ledger")[module]))}
         return roots & {"tools", "tests", "schemas"}
 
     assert breaches(MODULES, outside) == {}
@@ -149,7 +151,7 @@ def test_nothing_is_imported_inside_a_function() -> None:
     def inside(module: str) -> list[str]:
         return [
             f"{function.name}: {ast.unparse(node)}"
-            for function in ast.walk(tree_of(sources("ledger")[module]))
+            for function in nodes_of(sources("ledger")[module])
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
             for node in ast.walk(function)
             if isinstance(node, ast.Import | ast.ImportFrom)
@@ -161,7 +163,8 @@ def test_nothing_is_imported_inside_a_function() -> None:
 def test_heavy_packages_are_imported_by_the_heavy_module_alone() -> None:
     def heavy(module: str) -> set[str]:
         at_run_time = [node for node in tree_of(sources("ledger")[module]).body if not is_typing_block(node)]
-        return {name.partition(".")[0] for node in at_run_time for name in imported_names(node)} & HEAVY
+        names = (name for node in at_run_time for name in imported_names(ast.walk(node)))
+        return {name.partition(".")[0] for name in names} & HEAVY
 
     modules = set(MODULES) - {"ledger.runtime.lazy"}
     assert breaches(modules, heavy) == {}, "write: from ledger.runtime.lazy import np, pl, ..."
@@ -248,7 +251,7 @@ def test_no_function_has_more_than_one_thought() -> None:
     def too_long(module: str) -> dict[str, int]:
         return {
             node.name: (node.end_lineno or 0) - node.body[0].lineno + 1
-            for node in ast.walk(tree_of(sources("ledger", "tools")[module]))
+            for node in nodes_of(sources("ledger", "tools")[module])
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             and (node.end_lineno or 0) - node.body[0].lineno + 1 > LONGEST_FUNCTION
         }
@@ -274,19 +277,19 @@ def test_banned_words_do_not_occur() -> None:
     assert breaches(MODULES, banned) == {}
 
 
-def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def bindings(nodes: Collection[ast.AST]) -> Iterator[tuple[int, str]]:
     """Line and name of each variable, argument, comprehension variable and function.
 
     The fields of a class are left out: they are what an answer's columns are called.
     """
     fields = {
         id(node.target)
-        for parent in ast.walk(tree)
+        for parent in nodes
         if isinstance(parent, ast.ClassDef)
         for node in parent.body
         if isinstance(node, ast.AnnAssign)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
             yield node.lineno, node.id
         elif isinstance(node, ast.arg):
@@ -297,7 +300,7 @@ def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def test_nothing_is_called_by_a_pronoun() -> None:
     def pronouns(module: str) -> list[tuple[int, str]]:
-        bound = bindings(tree_of(sources("ledger", "tools")[module]))
+        bound = bindings(nodes_of(sources("ledger", "tools")[module]))
         return [(line, name) for line, name in bound if name in PRONOUNS]
 
     assert breaches(EVERYWHERE, pronouns) == {}
@@ -316,7 +319,7 @@ def test_public_names_are_exactly_all_and_sorted() -> None:
 
 def test_a_public_name_is_loaded_from_where_type_checkers_read_it() -> None:
     (block,) = filter(is_typing_block, tree_of(ROOT / "ledger/__init__.py").body)
-    for name in imported_names(ast.Module([node for node in ast.walk(block) if isinstance(node, ast.ImportFrom)], [])):
+    for name in imported_names([node for node in ast.walk(block) if isinstance(node, ast.ImportFrom)]):
         module, _, public = name.rpartition(".")
         assert getattr(ledger, public) is getattr(importlib.import_module(module), public)
         assert public in ledger.__all__

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -26,12 +26,18 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
-def imported_names(tree: ast.AST, package: str = "") -> Iterator[str]:
-    """Dotted names of what is imported anywhere in the tree: ``from a import b`` gives ``a.b``.
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """Every node of a file, walked once for all who ask about each."""
+    return list(ast.walk(tree_of(path)))
+
+
+def imported_names(nodes: Iterable[ast.AST], package: str = "") -> Iterator[str]:
+    """Dotted names of what these nodes import: ``from a import b`` gives ``a.b``.
 
     Only the tools import relative to their own *package*: they stand elsewhere when installed.
     """
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

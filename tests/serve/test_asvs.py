@@ -16,7 +16,7 @@ import pytest
 from ledger.facts.events import Role
 from ledger.journal import checkpoints, token_store, tokens
 from ledger.players import people, reasons
-from tests.kit.code import sources, tree_of
+from tests.kit.code import nodes_of, sources, tree_of
 from tests.kit.places import ROOT
 from tests.kit.served import Get
 from tests.kit.served_processes import serving, until
@@ -104,7 +104,7 @@ def test_every_limit_of_the_server_stands_in_its_readme() -> None:
 
 def test_cryptography_is_that_of_known_libraries() -> None:
     for module, path in sources("ledger", "tools").items():
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.ImportFrom) and node.module == "hashlib":
                 assert {each.name for each in node.names} <= {"sha256"}, module
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "hashlib":
@@ -120,9 +120,7 @@ def test_what_must_not_be_guessed_is_drawn_by_the_system() -> None:
     assert min(sizes) * 8 >= 128
     for module, path in sources("ledger", "tools").items():
         if module.startswith(("ledger.journal", "ledger.players", "ledger.policies", "tools.serve", "tools.commands")):
-            names = {
-                each.name for node in ast.walk(tree_of(path)) if isinstance(node, ast.Import) for each in node.names
-            }
+            names = {each.name for node in nodes_of(path) if isinstance(node, ast.Import) for each in node.names}
             assert not names & {"random", "uuid", "numpy.random"}, module
 
 
@@ -137,7 +135,7 @@ def test_the_server_calls_nobody_but_the_witness() -> None:
             ("tools.attack", "tools.bench", "tools.cluster")
         ):  # of a checkout alone; no server has them
             continue
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             names = {each.name for each in node.names} if isinstance(node, ast.Import) else set()
             names |= {str(node.module)} if isinstance(node, ast.ImportFrom) else set()
             calling |= {module} if names & clients else set()

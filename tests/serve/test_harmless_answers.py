@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from ledger.ledger import Ledger
-from tests.kit.code import sources, tree_of
+from tests.kit.code import nodes_of, sources
 from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
 from tests.kit.raw_http import said
@@ -176,7 +176,7 @@ def test_no_word_is_run_as_code_and_no_object_is_made_of_foreign_bytes() -> None
     for module, path in sources("ledger", "tools").items():
         if module.startswith(("tools.attack", "tools.bench", "tools.building")):
             continue
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Import):
                 assert module in OWN_PIPES or not {each.name for each in node.names} & banned_modules, module
             if isinstance(node, ast.Call):

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.runtime.visible import MOST_MARKS, in_cell, in_json, in_markup, lines_in_markup, visible
-from tests.kit.code import sources, tree_of
+from tests.kit.code import nodes_of, sources
 from tools import output
 from tools.output import FORMATS, format_options, titled_table, write, write_one
 
@@ -342,7 +342,7 @@ DOORS = {
 
 @pytest.mark.parametrize("module", sources("ledger", "tools"))
 def test_nothing_is_printed_but_through_the_one_door(module: str) -> None:
-    nodes = ast.walk(tree_of(sources("ledger", "tools")[module]))
+    nodes = nodes_of(sources("ledger", "tools")[module])
     used = {ast.unparse(node.func if isinstance(node, ast.Call) else node) for node in nodes if _may_print(node)}
     assert (used & PRINTING) - DOORS.get(module, set()) == set(), "write: output.answer, output.remark, output.error"
 

@@ -126,9 +126,8 @@ def _by_game(page: Page, scale: Scale, now: float | None, begin: float) -> Graph
     places = tuple(begin + step * (i + 0.5) for i in range(len(bars)))
     width = max(LEFT + NARROWEST, begin + step * len(bars)) + RIGHT
     every = next(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500) if n * step >= _LABEL_ROOM)
-    numbered = tuple(Label(x, f"{bar.n:,}") for bar, x in zip(bars, places, strict=True))
-    labels = tuple(label for bar, label in zip(bars, numbered, strict=True) if bar.n % every == 0) or numbered[:1]
-    place_of = {bar.n: x for bar, x in zip(bars, places, strict=True)}
+    place_of = dict(zip([bar.n for bar in bars], places, strict=True))
+    labels = tuple([Label(place_of[n], f"{n:,}") for n in [n for n in place_of if n % every == 0] or [*place_of][:1]])
     seams = tuple(place_of[seam.n] + step / 2 for seam in page.player.seams)
     gap = 2.0 if step >= 9 else 1.0
     return GraphLayout(width, step - gap, places, (), now, labels, seams, scale)

@@ -149,6 +149,9 @@ def _now(page: Page, layout: GraphLayout, look: Look) -> list[str]:
     ]
 
 
+_HIT_TOP, _HIT_HEIGHT = _n(TOP), _n(_BASE - TOP)  # a pointer hits a game above its bar, too
+
+
 def _box(kind: str, left: str, y: float, width: str, fill: str) -> str:
     """A rectangle down to the base; a game has two or three of one place and width, which are written out once."""
     # At the lower end of the scale a bar without height could not be seen.
@@ -203,7 +206,7 @@ def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Draw
         y, fill = layout.scale.y(bar.rating), fill_of(result, how.look)
         kind = f"bar fill-{result} provisional" if bar.provisional else f"bar fill-{result}"
     left, width = _n(x - layout.bar / 2), _n(layout.bar)
-    drawn = [_box("hit", left, TOP, width, "transparent")]
+    drawn = [f'<rect class="hit" x="{left}" y="{_HIT_TOP}" width="{width}" height="{_HIT_HEIGHT}" fill="transparent"/>']
     if bar.provisional:
         # what is paler hides what lies under it, too
         drawn.append(_box("page", left, y, width, "#FFFFFF"))
@@ -219,10 +222,11 @@ def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Draw
 
 def _symbol(bar: Bar, player: PlayerBars, drawn: str, how: _Drawn) -> str:
     """What stands for a game: a link where the bar leads somewhere, with label, title and the facts of the game."""
-    title = lines_in_markup(wording.details(bar, player))
-    label = in_markup(wording.short(bar))
     href = how.link(player, bar)
-    way, end = ('<g tabindex="0" role="img"', "g") if href is None else (f'<a href="{in_markup(href)}"', "a")
+    # of the three that are escaped only the last has more than one line
+    lines = lines_in_markup([href or "", wording.short(bar), *wording.details(bar, player)])
+    leads_to, label, title = lines.split("\n", 2)
+    way, end = ('<g tabindex="0" role="img"', "g") if href is None else (f'<a href="{leads_to}"', "a")
     named = f'{way} aria-label="{label}"><title>{title}</title>{drawn}</{end}>'
     return f'<g role="listitem" {data_of(bar, player, how.facts)}>{named}</g>'
 

@@ -87,7 +87,7 @@ def short(bar: Bar) -> str:
 
 def details(bar: Bar, player: PlayerBars) -> list[str]:
     """All that a page knows of a bar, a sentence a line, as it shows where the pointer rests."""
-    return [title(bar), *(f"{term}: {words}" for term, words in facts(bar, player))]
+    return [title(bar), *[f"{term}: {words}" for term, words in facts(bar, player)]]
 
 
 def title(bar: Bar) -> str:
