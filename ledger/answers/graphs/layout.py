@@ -94,8 +94,9 @@ def lay_out(page: Page, *, opponents: bool) -> GraphLayout:
         ratings.append(page.player.rating_now)
     if opponents:
         ratings += [bar.opponent_rating_before for bar in page.player.bars]
+    finite = [rating for rating in ratings if rating is not None and isfinite(rating)]
     # a scheme of somebody else may rate beyond all measure: the drawing stays one
-    scale = scale_of([max(-LARGEST, min(LARGEST, r)) for r in ratings if r is not None and isfinite(r)])
+    scale = scale_of([max(-LARGEST, min(LARGEST, end(finite))) for end in (min, max) if finite])
     now = LEFT + NOW_GAP / 2 + NOW_WIDTH / 2 if page.is_newest and page.player.rating_now is not None else None
     begin = LEFT + NOW_GAP / 2 if now is None else now + NOW_WIDTH / 2 + NOW_GAP
     if page.by == "date" and (page.player.bars or page.against is not None):

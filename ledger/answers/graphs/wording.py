@@ -24,9 +24,10 @@ def anchor(player: PlayerBars, bar: Bar) -> str:
 
 def points(rating: float | None) -> str:
     """A rating as people read it, to the nearest point; a dash where there is none."""
-    if rating is None or isnan(rating):
-        return "-"
-    return f"{rating:.0f}" if -_MOST_DIGITS < rating < _MOST_DIGITS else f"{rating:.3g}"
+    # A graph of 100 games says 500 of them; what is no number is in no range.
+    if rating is not None and -_MOST_DIGITS < rating < _MOST_DIGITS:
+        return f"{rating:.0f}"
+    return "-" if rating is None or isnan(rating) else f"{rating:.3g}"
 
 
 def counted(number: int, thing: str) -> str:
