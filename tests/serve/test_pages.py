@@ -123,6 +123,9 @@ def test_every_link_of_the_site_leads_somewhere(browse: Asked) -> None:
     answers = walked(lambda address: browse(address, follow_redirects=False), SITE, "/", most=25)
     lost = {address: answer.status_code for address, answer in answers.items() if answer.status_code not in {200, 302}}
     assert lost == {}
+    for answer in answers.values():
+        if answer.headers.get("content-type", "").startswith("text/html"):
+            assert parsed(answer.text) is not None  # it raises where the HTML has a fault
     asked = {address.removeprefix(SITE).split("?")[0] for address in answers}
     assert {"/", "/ranking", "/lists", "/corrections", "/schemes", "/check", "/api", "/tournaments"} <= asked
     assert len(answers) > 200
