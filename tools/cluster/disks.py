@@ -14,7 +14,7 @@ from ledger.errors import StorageError
 from .nodes import Cluster, Node
 
 ROOM = 2 << 30  # bytes of a disk beside what stands there already: more than the log of a server grows to by itself
-_FILLER, _PAGE = "filler", 4_096
+_PAGE = 4_096
 
 
 @contextmanager
@@ -25,54 +25,35 @@ def small(cluster: Cluster, node: Node, room: int = ROOM) -> Iterator[None]:
         StorageError: nothing can be mounted here, or not as this user; the node runs as before.
     """
     node.kill()
-    taken = int(_run("du", "-sb", node.data).split()[0])
+    disk = node.data.parent
+    aside = disk.with_name("aside")
+    owner = disk.stat()
+    taken = int(_run("du", "-sb", disk).split()[0])
+    disk.rename(aside)
+    disk.mkdir()
     try:
-        with _put_aside(node.data) as aside:
-            owner = aside.stat()
-            options = f"size={taken + room},mode=0700,uid={owner.st_uid},gid={owner.st_gid}"
-            _run("mount", "-t", "tmpfs", "-o", options, "tmpfs", node.data)
-            _run("cp", "-a", f"{aside}/.", node.data)
+        options = f"size={taken + room},mode=0700,uid={owner.st_uid},gid={owner.st_gid}"
+        _run("mount", "-t", "tmpfs", "-o", options, "tmpfs", disk)
+        _run("cp", "-a", f"{aside}/.", disk)
         node.start()
         cluster.wait_for_standbys(len(cluster.nodes) - 1)
         yield
     finally:
-        if node.data.is_mount():
-            node.kill()
-            _give_back(node)
-        if not node.runs:
-            node.start()
+        node.kill()
+        if disk.is_mount():
+            empty(node)
+            _run("rm", "-rf", aside)
+            _run("cp", "-a", disk, aside)
+            _run("umount", "-l", disk)
+        disk.rmdir()
+        aside.rename(disk)
+        node.start()
         cluster.wait_for_standbys(len(cluster.nodes) - 1)
-
-
-@contextmanager
-def _put_aside(data: Path) -> Iterator[Path]:
-    """An empty folder in the place of one that goes at the end of the block, or comes back where that fails."""
-    aside = data.with_name("aside")
-    data.rename(aside)
-    data.mkdir(mode=0o700)
-    try:
-        yield aside
-    except BaseException:
-        if not data.is_mount():
-            data.rmdir()
-            aside.rename(data)
-        raise
-    _run("rm", "-rf", aside)
-
-
-def _give_back(node: Node) -> None:
-    """Put the data of a node that is down where they were before."""
-    empty(node)
-    aside = node.data.with_name("aside")
-    _run("cp", "-a", node.data, aside)
-    _run("umount", "-l", node.data)
-    node.data.rmdir()
-    aside.rename(node.data)
 
 
 def fill(node: Node) -> None:
     """Leave no byte on the disk of a node; what it frees meanwhile is taken at the next call."""
-    with (node.data / _FILLER).open("ab") as filler:
+    with _filler(node).open("ab") as filler:
         piece = ROOM
         while piece >= _PAGE:
             try:
@@ -85,7 +66,11 @@ def fill(node: Node) -> None:
 
 def empty(node: Node) -> None:
     """Take away what fills the disk of a node."""
-    (node.data / _FILLER).unlink(missing_ok=True)
+    _filler(node).unlink(missing_ok=True)
+
+
+def _filler(node: Node) -> Path:
+    return node.data.with_name("filler")
 
 
 def _run(*words: str | Path) -> str:

@@ -97,7 +97,11 @@ def shared_settings() -> dict[str, Any]:
     return {
         "ttl": TTL, "loop_wait": LOOP, "retry_timeout": RETRY, "maximum_lag_on_failover": 1 << 40,
         "synchronous_mode": "quorum", "synchronous_mode_strict": True, "synchronous_node_count": 1,
-        "postgresql": {"use_pg_rewind": True, "use_slots": True, "parameters": server},
+        "postgresql": {
+            "use_pg_rewind": True, "use_slots": True, "parameters": server,
+            # what a machine has that cannot be led back to the leader's log was never acknowledged
+            "remove_data_directory_on_rewind_failure": True, "remove_data_directory_on_diverged_timelines": True,
+        },
     }  # fmt: skip
 
 
@@ -107,12 +111,12 @@ class Node:
     Attributes:
         name: of the node.
         port: of its server.
-        data: folder of its server.
+        data: folder of its server, on the disk of the node.
     """
 
     def __init__(self, name: str, folder: Path, ports: Sequence[int], how: tuple[list[str], dict[str, str]]) -> None:
         self.name, (self.port, self.rest_port), (self._words, self._environment) = name, ports, how
-        self.folder, self.data = folder / name, folder / name / "data"
+        self.folder, self.data = folder / name, folder / name / "disk" / "data"
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -197,7 +201,7 @@ class Cluster:
         """Start all of it, and wait until a leader takes writes that both others have followed."""
         self.start_etcd()
         for node in self.nodes.values():
-            node.folder.mkdir(parents=True)
+            node.data.parent.mkdir(parents=True)
             (node.folder / "patroni.yml").write_text(json.dumps(self._settings(node), indent=2))  # JSON is YAML
             self._give_away(node.folder)
             node.start()
