@@ -126,6 +126,8 @@ class Recorder:
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
         batch = list(events)
+        # one look at the types, for nearly always all are events; of a class that was made from one, only
+        # ``isinstance``
         if not _CLASSES.issuperset(map(type, batch)):
             strangers = [thing for thing in batch if not isinstance(thing, EVENTS)]
             if strangers:
