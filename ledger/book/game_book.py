@@ -56,6 +56,7 @@ _GIVEN = (
 
 _OF_TOURNAMENTS = {Verb.ANNUL_TOURNAMENT, Verb.RESTORE_TOURNAMENT}
 # Rounds without a game that were corrected by themselves: they come and go with their tournament, too.
+# In the order of subjects ';' follows ':', so that these two enclose every round.
 _CORRECTED_ROUNDS = "SELECT DISTINCT subject FROM corrections WHERE subject >= 'round:' AND subject < 'round;'"
 
 
