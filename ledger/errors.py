@@ -85,8 +85,15 @@ class ConflictError(RejectedError):
         self.field = field
         self.stored = stored
         self.given = given
+        # None is "not told": a field that one of the two lacks has no value to be shown
+        if stored is None:
+            compared = f"without {field}, not with {field}={given!r}"
+        elif given is None:
+            compared = f"with {field}={stored!r}, not without {field}"
+        else:
+            compared = f"with {field}={stored!r}, not {given!r}"
         usual = (
-            f"{key!r} was recorded {_compared(field, stored, given)}; "
+            f"{key!r} was recorded {compared}; "
             "what is recorded stays: find out which of the two is right, and where the recorded one is wrong, propose "
             "to correct it by 'correct'"
         )
@@ -144,14 +151,6 @@ class ProposalError(RejectedError):
             f"{r.rule}: change {r.number}: {r.message}" if several and r.number else f"{r.rule}: {r.message}"
             for r in self.refusals
         ]
-
-
-def _compared(field: str, stored: object, given: object) -> str:
-    if stored is None:
-        return f"without {field}, not with {field}={given!r}"
-    if given is None:
-        return f"with {field}={stored!r}, not without {field}"
-    return f"with {field}={stored!r}, not {given!r}"
 
 
 class StorageError(LedgerError):

@@ -100,6 +100,7 @@ class Ledger(OpenLedger):
             RejectedError: no such scheme, or settings that it cannot work with.
             MalformedError: a name or a value that no journal may hold, as when any event is built.
         """
+        # What can be refused is refused before the first file is made: nothing is left behind then.
         event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
         rules.check_new(event, frozenset(), 0)
         codec.seal_actor(actor)
@@ -394,6 +395,7 @@ class Ledger(OpenLedger):
         actor = self.recorder_named(token, actor, "import")
         self.level_for_games_told_again()
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
+        # names that are not in the index yet are read anew for each frame: where they are many, they enter it first
         self.names.file.folds.bring_up()
         alike = None if record_alike else AlikeGames(self.journal, self.names.file, LikeGames(self.views))
         pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame

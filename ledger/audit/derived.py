@@ -173,6 +173,7 @@ def place_falsehoods(standing: StandingViews, size: int, roots: Mapping[int, byt
 @contextmanager
 def aside(projectors: Sequence[ReadModel], journal: Journal) -> Iterator[Views]:
     """A place for views of *journal* in a temporary folder, empty; gone when the block ends."""
+    # not beside the ledger: whoever may only read it may audit it
     with tempfile.TemporaryDirectory(prefix="ledger-audit-") as folder:
         built = Views(Path(folder) / "views.db", projectors, journal)
         try:

@@ -98,6 +98,7 @@ def _recompute(
         file = stack.enter_context(reader.snapshot(str(path)))
         with collector_paused():
             verdict = reader.verify_journal(file, head, lambda done, total: progress("journal", done, total))
+        # behind the journal's: people are written first, so that this one knows everybody whom the journal names
         people = stack.enter_context(reader.snapshot(str(beside(path, "people")), PEOPLE.remedy))
         falsehoods = (*verdict.falsehoods, *reader.verify_people(file, people).falsehoods)
         if not falsehoods:

@@ -24,6 +24,8 @@ from ledger.runtime.postgres import quoted, shown
 if TYPE_CHECKING:
     from psycopg import Connection
 
+# As the server says columns and constraints of its own (``format_type``, ``pg_get_constraintdef``), not as the SQL of
+# the stores has them: its spelling is compared word by word.
 Columns = tuple[str, ...]
 _JOURNAL: Mapping[str, Columns] = {
     "about": ("name text NOT NULL", "value text NOT NULL", "about_pkey PRIMARY KEY (name)"),

@@ -120,6 +120,7 @@ def flush(path: Path) -> None:
     if folder and os.name != "posix":
         return
     with errors_named(path):
+        # for reading is enough: what is flushed is the file, whoever wrote it
         descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -218,6 +219,7 @@ def read_manifest(folder: Path) -> Manifest:
     if not path.is_file():
         raise StorageError(str(folder), f"is no backup: it has no {NAME}; give a folder that 'backup' made")
     with errors_named(path), path.open("rb") as file:
+        # one byte more than may be: of a larger file it is no JSON then, and is not read whole for that
         text = file.read(MAX_BYTES + 1)
     try:
         members = orjson.loads(text)

@@ -34,6 +34,7 @@ from ledger.runtime.long_work import Progress, collector_paused, silent
 PAGES = 4_096  # copied at once, 16 MB: between them progress is shown
 SET = "set"  # the folder in a workshop where the files are made
 TRIES = 5  # to copy journal and people with nobody renamed between
+# In the order of keys ';' follows ':', so that these two enclose every new name.
 _RENAMINGS = "SELECT count(*) FROM journal WHERE key >= 'renamed:' AND key < 'renamed;'"
 
 

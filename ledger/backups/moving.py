@@ -73,6 +73,7 @@ def _sent(path: Path, place: ServerPlace, progress: Progress) -> TreeHead:
         with closing(people), closing(there), there.writing():
             pass  # whoever may not record there is told so now
         tokens_to_server(path, journal.root_at(1), place, progress)
+    # The lock of the journal is free for a moment between the two: what was recorded then is not on the server.
     with closing(sqlite.connect(path)) as connection, sqlite.immediate(connection, path):
         last = connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0]
         if last != head.size:
@@ -136,6 +137,7 @@ def move_to_files(path: str | Path, progress: Progress = silent) -> TreeHead:
                 message = f"has the head {head}, and the server {there}: move the file aside and try again"
                 raise StorageError(str(path), message)
         tokens_to_file(place, path, journal.root_at(1), progress)
+        # last, in the transaction that kept others out: until it is committed the server is the ledger
         journal.leave(str(path.absolute()))
     settings.drop(*OF_A_SERVER)
     return head

@@ -107,16 +107,6 @@ def _release(present: Present) -> None:
             connection.close()
 
 
-def _use_log(present: Present, mode: str) -> None:
-    """Change how the files keep what is not yet written back."""
-    # Without a write-ahead log SQLite refuses to write to a file that was moved after it was opened: a process that was
-    # about to open the old file can then write neither into it nor into the log of the new one.
-    for connection in present.values():
-        if connection is not None:
-            with suppress(CorruptError), sqlite.storage_errors(""):
-                connection.execute(f"PRAGMA journal_mode={mode}")
-
-
 # --- moving -------------------------------------------------------------------------------------------------
 
 
@@ -159,7 +149,12 @@ def replace(place: Path, path: Path, present: Present) -> Path:
     try:
         with disk.errors_named(aside):
             aside.mkdir(mode=0o700, exist_ok=True)
-        _use_log(present, "DELETE")
+        # Without a write-ahead log SQLite refuses to write to a file that was moved after it was opened: a process that
+        # was about to open the old file can then write neither into it nor into the log of the new one.
+        for connection in present.values():
+            if connection is not None:
+                with suppress(CorruptError), sqlite.storage_errors(""):
+                    connection.execute("PRAGMA journal_mode=DELETE")
         for file in places(path).values():
             if file.exists():
                 if (new := place / SET / file.name).exists():

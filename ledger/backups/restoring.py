@@ -43,6 +43,7 @@ _KINDS = "SELECT kind, count(*) FROM journal WHERE position > ? GROUP BY kind OR
 _REGISTERED = "SELECT body FROM journal WHERE key = ?"
 _ERASED = "SELECT player, joined_at FROM people WHERE identity IS NULL AND name IS NULL AND salt IS NULL"
 _KNOWN = "SELECT player, joined_at, salt FROM people WHERE salt IS NOT NULL"
+# In the order of keys ';' follows ':', so that these two enclose every erasure.
 _ERASURES = "SELECT key FROM journal WHERE key >= 'erased:' AND key < 'erased;'"
 _KNOWN_REASONS = "SELECT commitment FROM reasons WHERE text IS NOT NULL"
 _ERASED_REASONS = "SELECT commitment FROM reasons WHERE text IS NULL AND salt IS NULL"

@@ -137,6 +137,7 @@ def copy_to_files(address: str, schema: str, path: str | Path, progress: Progres
         made = making / SET
         disk.make_empty(made)
         copies = {role: made / file.name for role, file in files.items()}
+        # both in one snapshot: a name that the journal seals is there, and none that it does not know yet
         with _snapshot_of_server(address, schema) as (entries, names), collector_paused():
             SqliteJournal.create(copies["journal"]).close()
             of_journal = _fill(copies["journal"], entries, JOURNAL, progress)
@@ -260,8 +261,10 @@ def copy_to_server(
         places = _places(connection, address, schema)
         with postgres.storage_errors(places[0].name), _writing_alone(*places):
             names = PostgresPeople(address, schema, connect=lambda: connection)
-            if not _holds_anything(*places):
-                names.take_secret(secret)  # it may have been made before, with another one
+            # they may have been made before, with another secret; it stays where rows stand there that follow from it
+            both = zip(places, (JOURNAL, NAMES), strict=True)
+            if not any(count_on_server(place, table) for place, of in both for table in of if table is not SECRET):
+                names.take_secret(secret)
             content = _sent(files, places, progress)
             names.folds.bring_up()
             names.search.bring_up()
@@ -311,11 +314,6 @@ def _writing_alone(journal: Place, names: Place) -> Iterator[None]:
             connection.rollback()
             for role in roles:
                 connection.execute(f"REVOKE {role} FROM CURRENT_USER".encode())
-
-
-def _holds_anything(journal: Place, names: Place) -> bool:
-    places = ((journal, JOURNAL), (names, NAMES))
-    return any(count_on_server(place, table) for place, tables in places for table in tables if table is not SECRET)
 
 
 def _sent(files: Sequence[Snapshot], places: Sequence[Place], progress: Progress) -> Content:

@@ -126,6 +126,7 @@ class Digest:
 
 def rows_of_file(connection: sqlite3.Connection, table: Table, path: str) -> Iterator[tuple[Any, ...]]:
     """The rows of a file's table in order of the key, whoever is shown otherwise."""
+    # of ``main``: a view ``temp.people``, which hides who is being erased, would go before the table
     query = f"SELECT {table.listed} FROM main.{table.name} ORDER BY {table.ordered}"
     with sqlite.storage_errors(path):
         cursor = connection.execute(query)
@@ -171,6 +172,7 @@ class Place(NamedTuple):
 def _query(schema: str, table: Table) -> bytes:
     # a column that somebody gave another type is read as what it should be
     columns = ", ".join(f"{name}::{kind}" for name, kind in zip(table.columns, table.types, strict=True))
+    # PostgreSQL takes a bare name in ORDER BY for the column that comes out, which may have been converted
     order = ", ".join(f"rows.{name}" for name in table.key)
     query = f"SELECT {columns} FROM {quoted(schema)}.{table.name} AS rows ORDER BY {order}"
     return f"COPY ({query}) TO STDOUT (FORMAT binary)".encode()

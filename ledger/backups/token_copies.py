@@ -6,7 +6,6 @@ would be asked for none where they were left behind; sessions go on, and what wa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -77,17 +76,17 @@ def _send_all(file: sqlite.sqlite3.Connection, path: str, there: Place, progress
         return  # all of it came in one transaction, before whoever moved it was stopped
     for table in TOKENS:
         digest, done = Digest(), 0
-        waiting = pieces(table, _without_nul(rows_of_file(file, table, path)), path)
+        # no text of PostgreSQL has a NUL
+        rows = (
+            tuple(storable(value) if isinstance(value, str) else value for value in row)
+            for row in rows_of_file(file, table, path)
+        )
+        waiting = pieces(table, rows, path)
         while added := send_some(there, table, waiting, digest):
             done += added
             progress(f"copy {table.name}", done, done)
         if digest_of_server(there, table) != digest.text():
             raise CorruptError(there.name, 0, f"table {table.name} is not as it was sent: have its operator look")
-
-
-def _without_nul(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    for row in rows:
-        yield tuple(storable(value) if isinstance(value, str) else value for value in row)
 
 
 def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progress) -> None:
@@ -106,7 +105,18 @@ def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progr
             key = [tuple(map(bytes, row)) for row in rows_of_server(there, KEY_OF_TOKENS)]
             if not key:
                 return  # nothing was ever written there
-            _refuse_another(target, key)
+            # A file that stands there must be what an earlier move took along, or what this one was stopped at.
+            if target.exists():
+                with (
+                    closing(sqlite.connect(target.path, read_only=True)) as file,
+                    sqlite.storage_errors(target.path),
+                ):
+                    stands = list(rows_of_file(file, KEY_OF_TOKENS, str(target.path)))
+                if stands != key:
+                    words = (
+                        "stands in the way of what is kept of tokens on the server: move the file aside and try again"
+                    )
+                    raise StorageError(str(target.path), words)
             with sqlite.whole(target.path) as making:
                 TokensFile(making, lambda: first).make_whole()
                 _fill(making, there, progress)
@@ -114,6 +124,7 @@ def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progr
 
 def _fill(making: Path, there: Place, progress: Progress) -> None:
     with closing(sqlite.connect(making)) as file, sqlite.storage_errors(making):
+        # as ``TokensFile`` writes it: a token that was revoked must not hold again after a power cut
         file.execute("PRAGMA synchronous=EXTRA")
         with sqlite.immediate(file, making):
             for table in TOKENS:
@@ -121,16 +132,6 @@ def _fill(making: Path, there: Place, progress: Progress) -> None:
         for table in TOKENS:
             if digest_of_file(file, table, str(making)) != digest_of_server(there, table):
                 raise CorruptError(str(making), 0, f"table {table.name} is not as it stands on the server")
-
-
-def _refuse_another(target: TokensFile, key: list[tuple[bytes, ...]]) -> None:
-    """A file that stands there must be what an earlier move brought, or what this one was stopped at."""
-    if not target.exists():
-        return
-    with closing(sqlite.connect(target.path, read_only=True)) as file, sqlite.storage_errors(target.path):
-        if list(rows_of_file(file, KEY_OF_TOKENS, str(target.path))) != key:
-            message = "stands in the way of what is kept of tokens on the server: move the file aside and try again"
-            raise StorageError(str(target.path), message)
 
 
 def _place(connection: Any, place: ServerPlace) -> Place:

@@ -60,6 +60,7 @@ def play(position: Position, san: str) -> None:
         case castling if castling in (SHORT, LONG):
             _castle(position, 1 if castling == LONG else 0)
         case word if word == NULL:
+            # ``--`` is of annotators, no move of the Laws: after it the side not to move would stand in check
             if position.is_check():
                 raise IllegalMoveError("nobody may pass in check")
             _turn(position, NO_SQUARE, quiet=position.quiet + 1)
@@ -123,6 +124,7 @@ def _origin(position: Position, move: Written, piece: str, captured: int) -> int
         able = [square for square in able if square % 8 == move.file]
     if move.rank is not None:
         able = [square for square in able if square // 8 == move.rank]
+    # A piece that is pinned cannot go there, so that the move need not say which of two is meant (PGN, 8.2.3.4).
     safe = [square for square in able if position.is_safe(square, move.target, captured)]
     if len(safe) == 1:
         return safe[0]
@@ -161,6 +163,7 @@ def _pawns(position: Position, move: Written, pawn: str, captured: int) -> list[
     # the nearer pawn stands in the way of the one behind it
     if squares[before] == pawn:
         return [before]
+    # by two squares from where pawns begin alone (Laws, article 3.7.2): to the fourth rank, of Black the fifth
     doubled = squares[before] == EMPTY and target // 8 == (3 if white else 4) and squares[before + back] == pawn
     return [before + back] if doubled else []
 

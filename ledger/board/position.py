@@ -60,6 +60,7 @@ WHITE_PAWN, BLACK_PAWN = _near(((1, -1), (-1, -1))), _near(((1, 1), (-1, 1)))
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 EMPTY = "."
 NO_SQUARE = -1
+# Pieces take up to 71 characters, all else with counts of nine digits 30: this leaves room for a few blanks too many.
 LONGEST_FEN = 120
 _PIECES = re.compile(r"[pnbrqkPNBRQK1-8]{1,8}(?:/[pnbrqkPNBRQK1-8]{1,8}){7}")
 _CASTLING = re.compile(r"-|[KQkqA-Ha-h]{1,4}")
@@ -102,6 +103,7 @@ class Position:
             raise MalformedError([f"FEN {shown(fen)}: {fault}" for fault in faults])
 
     def _read(self, fen: str) -> list[str]:
+        # cut before it is looked at: the text may be of any length, and comes from files of strangers
         fields = fen[: LONGEST_FEN + 1].split()
         if len(fen) > LONGEST_FEN or len(fields) not in {4, 6}:
             return ["give pieces, side to move, castling and en passant, and then both counts or none"]
@@ -117,6 +119,7 @@ class Position:
             self.quiet, self.number = int(counts[0]), max(1, int(counts[1]))
         if passed != "-" and (passed not in NUMBERS or passed[1] != ("6" if self.white else "3")):
             faults.append(f"{shown(passed)} is no square that a pawn has just passed")
+        # castling is read from the pieces, and a check from the kings: both need what was read before
         if faults:
             return faults
         self.passed = NUMBERS.get(passed, NO_SQUARE)
@@ -146,6 +149,7 @@ class Position:
             white = letter.isupper()
             home, king = 0 if white else 56, self.kings[white]
             rooks = self._rooks_at_home(white=white)
+            # A king that stands anywhere else has moved; where on its rank it stands, Chess960 leaves open.
             if king // 8 != home // 8:
                 rooks = []
             if letter in "Kk":

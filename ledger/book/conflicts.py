@@ -95,7 +95,7 @@ class HypotheticalFacts:
             return None
         event = decode(stored.body).event
         acting = self.decided.acting([key], self._undone).get(key, []) + self._further.get(key, [])
-        stands = decisions.standing(acting)
+        stands = decisions.remainder(acting)
         annulled_by = None if stands.annulled is None else stands.annulled[1]
         facts: Mapping[str, Any] = codec.facts_mapping(event)
         if isinstance(event, GameRecorded):
@@ -110,8 +110,8 @@ class HypotheticalFacts:
         elif isinstance(event, RoundWithoutGame) and not self._further:
             now = decisions.corrected(event, stands.fields)
             assert isinstance(now, RoundWithoutGame)
-            standing = tournament_editions.as_stored(now, stored.position)
-            annulled_by = tournament_editions.annulled_by(self.decided, now.pool, standing, stands)
+            round_now = tournament_editions.as_stored(now, stored.position)
+            annulled_by = tournament_editions.annulled_by(self.decided, now.pool, round_now, stands)
         return Fact(stored.position, type(event), decisions.with_fields(facts, stands.fields), annulled_by, facts)
 
     def event(self, fact: Fact) -> Event:
@@ -217,6 +217,8 @@ _SAID: Mapping[type[Event], str] = {
     PlayerChanged: "the player has another standing or declared rating",
     RatingSeeded: "another rating of a list holds for the player",
 }
+# Entries are left out by one list of JSON: a statement with a question mark each would be another one for each number
+# of them, and SQLite takes 32,766 at most.
 _OPENED = (
     "SELECT starts_at, starts_ms, ends_ms FROM openings WHERE pool = ?1 AND tournament = ?2 "
     "AND position NOT IN (SELECT value FROM json_each(?3))"
@@ -238,6 +240,7 @@ _NAMES = (
     "SELECT tournament FROM games WHERE pool = ?1 AND tournament IS NOT NULL "
     "UNION SELECT tournament FROM openings WHERE pool = ?1"
 )
+# GLOB and not LIKE, which knows no case: what a pattern begins with is then looked up in the index of subjects.
 _CORRECTED = "SELECT DISTINCT subject FROM corrections WHERE subject GLOB ? ORDER BY subject"
 
 
@@ -253,6 +256,7 @@ def meetings(connection: sqlite3.Connection, after: HypotheticalFacts, keys: Map
         place = _place(after, key) if "@" in key else None
         if place is None:
             continue
+        # Corrected ones and those of this proposal: any other fact stands where its key says, and a key stands once.
         corrected = (subject for (subject,) in connection.execute(_CORRECTED, (f"{_family(place)}*",)).fetchall())
         for other in dict.fromkeys((place, *corrected, *keys)):
             if other != key and other.startswith(_family(place)) and _place(after, other) == place:
@@ -296,6 +300,7 @@ def standing_at(connection: sqlite3.Connection, journal: Journal, event: Event) 
 
 def keys_at(journal: Journal, place: str) -> Iterator[str]:
     """The keys in a journal that begin with a place, which ends with ``@``: an instant or an edition follows there."""
+    # the text that follows all of them: a span of keys is looked up in the index
     return journal.keys(place, place[:-1] + chr(ord("@") + 1))
 
 

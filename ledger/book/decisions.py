@@ -22,7 +22,8 @@ from ledger.facts.words import Outcome
 if TYPE_CHECKING:
     import sqlite3
 
-BEFORE_ALL, AFTER_ALL = -(2**62), 2**62  # milliseconds
+# Milliseconds. Half of what 64 bits hold: days may be added or taken away, and SQLite and NumPy still take the sum.
+BEFORE_ALL, AFTER_ALL = -(2**62), 2**62
 
 
 class Undoing(NamedTuple):
@@ -51,7 +52,7 @@ class Acting(NamedTuple):
     is_undone: bool
 
 
-class Standing(NamedTuple):
+class Remainder(NamedTuple):
     """What is left of a fact after its corrections.
 
     Attributes:
@@ -78,7 +79,7 @@ def undone_by(approved: Sequence[Undoing]) -> dict[int, int]:
     return positions
 
 
-def standing(acting: Iterable[Acting]) -> Standing:
+def remainder(acting: Iterable[Acting]) -> Remainder:
     """What the changes of one fact make of it."""
     fields: dict[str, Any] = {}
     annulled: tuple[tuple[int, int], int] | None = None
@@ -95,7 +96,7 @@ def standing(acting: Iterable[Acting]) -> Standing:
             annulled, restored = (place, proposal), None
         elif change.do is Verb.RESTORE:
             annulled, restored = None, place
-    return Standing(fields, annulled, restored)
+    return Remainder(fields, annulled, restored)
 
 
 def corrected(event: Event, fields: Mapping[str, Any]) -> Event:
@@ -140,6 +141,7 @@ def merged(acting: Iterable[Acting]) -> Acting | None:
 
 def root(merges: Mapping[int, int], player: int) -> int:
     """The number by which a person is known: that of the person who stays after all merges."""
+    # The gate lets no ring come about; in a journal that was written past it, this must end all the same.
     met = {player}
     while player in merges and merges[player] not in met:
         player = merges[player]
@@ -299,6 +301,7 @@ class Decided:
             message = f"decides proposal {event.proposal}, which nobody made; run 'audit'"
             raise CorruptError("journal", position, message)
         acts = event.decision is Decision.APPROVED and why_not is None
+        # What breaks a rule is noted all the same: it stands in the journal, and the audit tells of it.
         row = (event.decision.value, position, actor, int(proven), event.reason, int(acts), why_not)
         self._connection.execute(_DECIDE, (*row, event.proposal))
         self.any_approved = self.any_approved or acts

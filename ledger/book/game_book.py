@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ledger.book import decisions, judging, tables
-from ledger.book.decisions import Acting, Decided, Standing
+from ledger.book.decisions import Acting, Decided, Remainder
 from ledger.book.judging import JUDGED, Fresh, Placed
 from ledger.book.kinds import Parts, note_moves, stand
 from ledger.book.policies import RULE, UNPROVEN, Party, broken_by
@@ -56,6 +56,7 @@ _GIVEN = (
 
 _OF_TOURNAMENTS = {Verb.ANNUL_TOURNAMENT, Verb.RESTORE_TOURNAMENT}
 # Rounds without a game that were corrected by themselves: they come and go with their tournament, too.
+# In the order of subjects ';' follows ':', so that these two enclose every round.
 _CORRECTED_ROUNDS = "SELECT DISTINCT subject FROM corrections WHERE subject >= 'round:' AND subject < 'round;'"
 
 
@@ -110,6 +111,8 @@ class Correcting:
             fresh.adopted.extend(named(facts["scheme"]) for facts in replacements if "scheme" in facts)
             of_facts = (change.fact for change in changes if change.fact is not None)
             self._stand_again([key for key in dict.fromkeys(of_facts) if not key.startswith(_GAME)], fresh)
+            # Persons first: whose games a span means follows from who is who, and the spans of before tell which games
+            # it meant until now.
             games |= self._settle_persons(changes)
             self._decided.read_spans()
             if any(change.do in _OF_TOURNAMENTS for change in changes):
@@ -295,6 +298,7 @@ class GameBook(Parts):
 BLOCK = 20_000  # games whose rows are Python objects at one time
 ADDED = tuple(name for name in SUPPLEMENTED if name != "text")  # by further tellings; the movetext stands in no row
 _COLUMNS = ("position", "pool", "key", *FACTS, *DERIVED, *PLACED, "voided_by")
+# One statement however many positions there are: it is prepared once, and no limit on question marks is met.
 _AMONG = "position IN (SELECT value FROM json_each(?))"
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM games WHERE {_AMONG} ORDER BY position"
 _ORIGINALS = f"SELECT position, facts FROM originals WHERE {_AMONG}"
@@ -305,7 +309,7 @@ _UNRATED = {"half_moves", "started_at"}  # where the verdict stays, no rating an
 _OF_TOURNAMENT = ("pool", "tournament", "ended_ms", "white", "black", "voided_by")  # what says the days of one
 _KEEP_ORIGINAL = "INSERT OR REPLACE INTO originals VALUES (?, ?)"
 _KEEP_SIDES = "INSERT OR REPLACE INTO given_sides VALUES (?, ?, ?)"
-NO_CHANGES = Standing({}, None, None)
+NO_CHANGES = Remainder({}, None, None)
 
 Row = dict[str, Any]
 Added = tuple[int, Mapping[str, Any]]  # position of the entry that recorded a game, and what is known of it now
@@ -337,6 +341,7 @@ def restand(book: Parts, games: Mapping[int, Mapping[str, Any]], fresh: Fresh) -
         games: by position of the entry that recorded one, what a further telling adds; nothing for a correction.
         fresh: takes what is to be rated anew.
     """
+    # by position: so their rows lie in the table, and are read and written from one end to the other
     waiting = iter(sorted(games.items()))
     while block := dict(islice(waiting, BLOCK)):
         before = rows_at(book.connection, list(block))
@@ -373,7 +378,7 @@ def _after_all(book: Parts, before: Sequence[Row], more: Mapping[int, Mapping[st
 
 def _after(book: Parts, row: Row, pool: str, recorded: Mapping[str, Any], acting: Sequence[Acting]) -> Row:
     """The row of a game that stands in a pool, after the changes of its game."""
-    stands = decisions.standing(acting) if acting else NO_CHANGES
+    stands = decisions.remainder(acting) if acting else NO_CHANGES
     facts = decisions.with_fields(recorded, stands.fields) if stands.fields else recorded
     after = dict(row)
     if stands.fields:
@@ -397,7 +402,7 @@ def _after(book: Parts, row: Row, pool: str, recorded: Mapping[str, Any], acting
     return after
 
 
-def _voided_by(decided: Decided, row: Row, pool: str, stands: Standing) -> int | None:
+def _voided_by(decided: Decided, row: Row, pool: str, stands: Remainder) -> int | None:
     """The proposal that voided a game; None where the last change that speaks of it lets it stand."""
     verdicts: list[tuple[tuple[int, int], int | None]] = []
     if stands.annulled is not None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import tables
-from ledger.book.game_book import ADDED, Added, GameBook, supplement
+from ledger.book.game_book import ADDED, GameBook, supplement
 from ledger.book.judging import Fresh, judged
 from ledger.book.kinds import UPDATE_BIRTH_YEAR, begin_anew
 from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
@@ -120,27 +120,18 @@ def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:
         else:
             others.append(body)
     players, seeds, births, supplemented = (_read(by_class[cls], cls) if by_class[cls] else None for cls in _MANY)
+    if seeds is not None:
+        # with the columns of their table, but for the pool, which is a name: its number only the book knows
+        decimals = ("rating", "deviation", "volatility", "highest", "k_factor")
+        seeds = seeds.with_columns(
+            *(pl.col(name).cast(pl.Float64) for name in decimals),
+            effective_ms=instant_ms_column(seeds["effective_at"]).fill_null(FROM_THE_BEGINNING),
+            effective_at=pl.col("effective_at").fill_null(""),
+        )
     recorded = None
     if games:  # with the columns of their table that follow from their facts alone
         recorded = with_derived(_read(games, GameRecorded)).with_columns(key=pl.col("key").str.slice(len("game:")))
-    return Decoded(
-        recorded,
-        players,
-        None if seeds is None else _seeds(seeds),
-        births,
-        supplemented,
-        others,
-    )
-
-
-def _seeds(frame: DataFrame) -> DataFrame:
-    """Seeds with the columns of their table, but for the pool, which is a name."""
-    decimals = [pl.col(name).cast(pl.Float64) for name in ("rating", "deviation", "volatility", "highest", "k_factor")]
-    return frame.with_columns(
-        *decimals,
-        effective_ms=instant_ms_column(frame["effective_at"]).fill_null(FROM_THE_BEGINNING),
-        effective_at=pl.col("effective_at").fill_null(""),
-    )
+    return Decoded(recorded, players, seeds, births, supplemented, others)
 
 
 def strange_bodies(bodies: Sequence[bytes]) -> list[bytes]:
@@ -149,7 +140,13 @@ def strange_bodies(bodies: Sequence[bytes]) -> list[bytes]:
     ``read_ndjson`` passes over unknown fields, other orders and blanks; written out again, they are missing.
     """
     games = [body for body in bodies if body.find(_GAME, _END) >= 0]
-    strange = [body for body in bodies if body.find(_GAME, _END) < 0 and not _is_strict(body)]
+    strange: list[bytes] = []
+    for body in bodies:
+        if body.find(_GAME, _END) < 0:
+            try:
+                decode(body)
+            except MalformedError:
+                strange.append(body)
     if games:
         frame = decode_bodies(games).games
         assert frame is not None
@@ -168,14 +165,6 @@ def strange_bodies(bodies: Sequence[bytes]) -> list[bytes]:
     return strange
 
 
-def _is_strict(body: bytes) -> bool:
-    try:
-        decode(body)
-    except MalformedError:
-        return False
-    return True
-
-
 def take_decoded(
     book: GameBook, block: Decoded, fresh: Fresh, insert: Insert | None = None, columns: Sequence[str] = RATED_COLUMNS
 ) -> DataFrame:
@@ -188,8 +177,15 @@ def take_decoded(
     of_a_build = insert is not None
     if insert is None:
         insert = partial(insert_rows, book.connection)
+    # Players first, then what other facts say of them, and games last: each is judged by what is known by then.
     if block.players is not None:
-        _take_players(book, block.players, insert)
+        joined = block.players
+        insert(tables.INSERT_PLAYER, joined.select("player", "joined_at", "standing", "declared_rating", "birth_year"))
+        # of a million members few are anything but full ones: the roster holds those alone
+        for player, standing in joined.filter(pl.col("standing") != "full").select("player", "standing").iter_rows():
+            book.roster.register(player, standing)
+        if joined["declared_rating"].null_count() + joined["birth_year"].null_count() < 2 * len(joined):
+            book.roster.is_told_of_pasts = True
     book.fold((decode(body) for body in block.others), fresh)
     # before its games are there; they are judged by the runs that are closed by then
     if of_a_build:
@@ -199,32 +195,20 @@ def take_decoded(
     if block.games is not None:
         with _unfit_entries():
             counting = _take_games(book, block.games, fresh, insert).select(columns)
-    if block.supplements is not None:  # of games of this block too
-        supplement(book, _added(block.supplements), fresh)
+    # after the games, for a block may hold a game and what a further telling adds to it
+    if block.supplements is not None:
+        rows = block.supplements.select("entry", *ADDED).iter_rows(named=True)
+        tellings = ((row["entry"], {name: row[name] for name in ADDED if row[name] is not None}) for row in rows)
+        supplement(book, tellings, fresh)
         _note_moves(block.supplements.with_columns(position="entry"), insert)
     if not of_a_build:
         book.settle(fresh)
     return counting
 
 
-def _added(frame: DataFrame) -> Iterator[Added]:
-    for row in frame.select("entry", *ADDED).iter_rows(named=True):
-        entry = row.pop("entry")
-        yield entry, {name: value for name, value in row.items() if value is not None}
-
-
 def columns_schema(columns: Sequence[str]) -> dict[str, Any]:
     """The types of columns of the table ``games`` that say when, where and how a game was played."""
     return {name: pl.String if name in _TEXTS else pl.Int64 for name in columns}
-
-
-def _take_players(book: GameBook, frame: DataFrame, insert: Insert) -> None:
-    rows = frame.select("player", "joined_at", "standing", "declared_rating", "birth_year")
-    insert(tables.INSERT_PLAYER, rows)
-    for player, standing in frame.filter(pl.col("standing") != "full").select("player", "standing").iter_rows():
-        book.roster.register(player, standing)
-    if frame["declared_rating"].null_count() + frame["birth_year"].null_count() < 2 * len(frame):
-        book.roster.is_told_of_pasts = True
 
 
 def _take_pasts(book: GameBook, block: Decoded, fresh: Fresh | None, insert: Insert) -> None:
@@ -249,6 +233,7 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) 
     pools = {name: pool.pool for name, pool in book.pools.items()}
     frame = frame.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
     frame = judged(book.pools.values(), book.roster, frame)
+    # SQLite has no truth values: a STRICT table takes whole numbers alone
     rows = frame.with_columns(pl.col("rated").cast(pl.Int8)).select(tables.GAME_COLUMNS)
     insert(tables.INSERT_GAME, rows)
     _note_moves(frame, insert)

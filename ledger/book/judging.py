@@ -156,6 +156,7 @@ def refuse_all(
     outcome: Any, termination: Any, half_moves: Any, rated: Any, white: Any, black: Any, reasons: Any, numbers: Any
 ) -> None:
     """Ask a scheme's ``refuse`` for each game; fills *reasons* with codes."""
+    # in the part of Python that Numba compiles: columns in, codes out, no object is made on the way
     for game in range(len(outcome)):
         # ``bound`` puts the scheme's own kernel in under this name.
         reasons[game] = refuse(  # noqa: F821
@@ -253,6 +254,7 @@ class Judging:
                     fresh.note(number, stood[1], row[11:13])
                 elif player is not None and stood[0] is None:
                     fresh.note(number, stood[1], (player,))
+            # a change of scheme may reach all games of a long journal: their verdicts need not fit into the memory
             if len(changed) > BLOCK:
                 self._put_aside(changed)
                 are_aside = True
@@ -284,6 +286,7 @@ class Judging:
             rows: the columns ``JUDGED`` of each.
         """
         for row, verdict in zip(rows, self._verdicts(rows), strict=True):
+            # whatever the scheme says; the place of a game that does not count is where it ended
             if row[14] is not None:
                 yield VOIDED, *Place(row[6], ALONE)
             elif row[11] == row[12]:

@@ -523,7 +523,7 @@ class Parts:
             CorruptError: it was corrected to what it may not be.
         """
         acting = self.decided.acting([event.key], known=known).get(event.key, [])
-        stands = decisions.standing(acting)
+        stands = decisions.remainder(acting)
         if stands.annulled is not None and not isinstance(event, RoundWithoutGame):
             return None
         try:

@@ -328,14 +328,10 @@ def broken_by(
 def stored_policies(connection: sqlite3.Connection) -> Policies:
     """All policies that were set."""
     query = "SELECT policy, number, since_ms, since, settings, position FROM policies"
-    return Policies(
-        PolicyRow(policy, number, since_ms, since, _settings(settings), position)
-        for policy, number, since_ms, since, settings, position in connection.execute(query).fetchall()
-    )
-
-
-def _settings(text: str) -> dict[str, int | bool | str]:
-    settings = orjson.loads(text)
-    if not isinstance(settings, dict):
-        raise ValueError(f"settings of a policy are no object: {text!r}")  # noqa: TRY004  # a row, not an argument
-    return settings
+    rows: list[PolicyRow] = []
+    for policy, number, since_ms, since, text, position in connection.execute(query).fetchall():
+        settings = orjson.loads(text)
+        if not isinstance(settings, dict):
+            raise ValueError(f"settings of a policy are no object: {text!r}")  # noqa: TRY004  # a row, not an argument
+        rows.append(PolicyRow(policy, number, since_ms, since, settings, position))
+    return Policies(rows)

@@ -134,6 +134,8 @@ class ProposalGate:
         for number, change in enumerate(changes, 1):
             faults = list(self._faults(change)) or list(self._misfits(number, change, coming))
             refusals += [Refusal(number, rule, message) for rule, message in faults]
+        # What changes come to together is asked only where each by itself may be: of a fact that is not there nothing
+        # can be said.
         if not refusals:
             refusals = [*self._contradictions(changes)]
         if not refusals:
@@ -209,8 +211,13 @@ class ProposalGate:
         words = broken(proposal)
         if words is not None:
             return [Refusal(0, "four-eyes", words)]
-        changes = [numbered.change for numbered in self.decided.changes([number])]
-        return [_since(proposal, refusal) for refusal in self.refusals(changes, number)]
+        refusals = []
+        for refusal in self.refusals([numbered.change for numbered in self.decided.changes([number])], number):
+            # It passed this gate when it was proposed: whoever decides is told that something was recorded since.
+            rule = "stale" if refusal.rule in {"changes-nothing", "exists-already"} else refusal.rule
+            message = f"{refusal.message} (this was in order when it was proposed, at entry {proposal.position})"
+            refusals.append(refusal._replace(rule=rule, message=message))
+        return refusals
 
     def _faults(self, change: Change) -> Objections:
         """What is wrong with one change by itself, against what stands."""
@@ -448,13 +455,6 @@ def _policy_faults(event: PolicySet) -> Objections:
         check_settings(event.policy, event.settings, event.effective_from)
     except LedgerError as error:
         yield "bad-value", f"{event.key!r} may not be set so: {'; '.join(str(error).splitlines())}"
-
-
-def _since(proposal: Proposal, refusal: Refusal) -> Refusal:
-    """What is refused though it was in order when it was proposed: something was recorded since."""
-    rule = "stale" if refusal.rule in {"changes-nothing", "exists-already"} else refusal.rule
-    message = f"{refusal.message} (this was in order when it was proposed, at entry {proposal.position})"
-    return refusal._replace(rule=rule, message=message)
 
 
 def _plain(value: Any) -> Any:

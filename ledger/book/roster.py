@@ -50,7 +50,8 @@ _ALL_SEEDS = (
     f"WHERE player IN {_PLAY} ORDER BY pool, player, effective_ms, effective_at, position"
 )
 _HAS_SEED = "EXISTS (SELECT 1 FROM seeds WHERE seeds.pool = ?1 AND seeds.player = current.player)"
-# Where a pool has no seed at all SQLite asks that once, not for each of its players.
+# Where a pool has no seed at all SQLite asks that once, not for each of its players. CROSS JOIN holds it to the order
+# as written (sqlite.org/optoverview.html): the few who declared a rating have an index, those who play are a million.
 _WITH_PAST = (
     "SELECT player FROM players CROSS JOIN current USING (player) WHERE pool = ?1 AND declared_rating IS NOT NULL "
     "UNION SELECT player FROM current WHERE pool = ?1 AND EXISTS (SELECT 1 FROM seeds WHERE pool = ?1) "
@@ -75,6 +76,7 @@ _BEST_FIRST = f"""
 {_UNPLAYED.format(index=" INDEXED BY seeds_by_rating", which=" AND NOT effective_ms BETWEEN ?3 AND ?4")} {_IN_FORCE}
 ORDER BY rating DESC, s.player
 """
+# The index by rating knows no instants: the rows of the pool are read by the table's own key.
 _BETWEEN = f"{_UNPLAYED.format(index=' NOT INDEXED', which=' AND effective_ms BETWEEN ?3 AND ?4')} {_IN_FORCE}"
 _SIDES = (
     f"SELECT pool, white AS player, white_rating AS rating, {tables.IN_RATING_ORDER} "

@@ -107,6 +107,7 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
         of_pool = opened.setdefault(pool, {})
         of_pool[tournament] = (*of_pool.get(tournament, ()), (starts_ms, ends_ms))
     names = dict(connection.execute("SELECT pool, name FROM pools ORDER BY pool").fetchall())
+    # an adoption writes both in one transaction: where they differ somebody else has written the views
     if names.keys() != eras.keys():
         raise ValueError(f"tables pools and eras tell of other pools: {sorted(names)} and {sorted(eras)}")
     return [

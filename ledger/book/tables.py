@@ -49,6 +49,8 @@ ASIDE = (
     "position INTEGER PRIMARY KEY)"
 )
 
+# A key of several columns is the table itself (WITHOUT ROWID, sqlite.org/withoutrowid.html): otherwise it would stand a
+# second time in an index beside the rows. The position is in it where two entries may say the same of one instant.
 SCHEMA = (
     "CREATE TABLE pools(pool INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, position INTEGER NOT NULL) STRICT",
     """CREATE TABLE eras(
@@ -113,7 +115,11 @@ SCHEMA = (
 )
 NAMES = tuple(statement.split("(")[0].split()[2] for statement in SCHEMA)
 _BY_TOURNAMENT = "CREATE INDEX games_by_tournament ON games(pool, tournament, ended_ms) WHERE tournament IS NOT NULL"
+# An index on some rows alone serves a question whose conditions say the same of them (sqlite.org/partialindex.html),
+# one on expressions a question that spells them alike (sqlite.org/expridx.html).
 INDEXES = (
+    # The place alone: what else is rating order SQLite sorts within one place (EXPLAIN QUERY PLAN: TEMP B-TREE FOR LAST
+    # 4 TERMS), where a game that is rated by itself has few others.
     "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
     "CREATE INDEX games_not_counted ON games(pool, ended_ms) WHERE reason IS NOT NULL",
     "CREATE INDEX seeds_by_rating ON seeds(pool, rating DESC, player)",

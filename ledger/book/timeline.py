@@ -25,7 +25,8 @@ from ledger.runtime.lazy import np
 from ledger.schemes import scheme
 from ledger.schemes.scheme import FROM_SHOWN, STANDING_GUEST, STANDING_WELCOMER, Newcomer, Rhythm, Scheme, When, always
 
-BEGINNING = -(2**62)  # before any game, milliseconds
+# Before any game, milliseconds; half of what 64 bits hold, so that days may still be taken away.
+BEGINNING = -(2**62)
 
 
 @attrs.frozen(eq=False)
@@ -197,6 +198,7 @@ class Pool:
 
     def era_at(self, ms: int) -> int:
         """Place of the era that an instant belongs to; that of a game's place in rating order has rated the game."""
+        # to the right: the first millisecond of an era is its own
         place = bisect_right(self._begins, ms) - 1
         return max(place, 0)
 

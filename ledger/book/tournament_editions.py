@@ -120,14 +120,14 @@ def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]
         if decided.spans_of(0, 0, pool.name, stored.tournament):
             subjects = [subject for (subject,) in connection.execute(_CORRECTED, (stored.position,))]
             changes = [change for of_one in decided.acting(subjects).values() for change in of_one]
-            if annulled_by(decided, pool.name, stored, decisions.standing(changes)) is not None:
+            if annulled_by(decided, pool.name, stored, decisions.remainder(changes)) is not None:
                 continue
         person = decisions.root(decided.merges, stored.player)
         rounds.setdefault(stored.tournament, []).append(stored._replace(player=person))
     return rounds
 
 
-def annulled_by(decided: Decided, pool: str, stored: StoredRound, stands: decisions.Standing) -> int | None:
+def annulled_by(decided: Decided, pool: str, stored: StoredRound, stands: decisions.Remainder) -> int | None:
     """The proposal that took it away, by itself or with its tournament's games of that day.
 
     None where the last change that speaks of it lets it stand, as of a game.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import types
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cache, lru_cache, partial
 from operator import attrgetter
@@ -157,14 +157,6 @@ def _structure(kind: str) -> Callable[[Mapping[str, Any], Any], Event]:
     return cattrs_gen.make_dict_structure_fn(cls, _converter(), _cattrs_forbid_extra_keys=True)
 
 
-def _reader(names: Sequence[str]) -> Callable[[Event], tuple[Any, ...]]:
-    """What reads these fields; ``attrgetter`` gives a single one bare and none at all not."""
-    if not names:
-        return lambda _: ()
-    read: Callable[[Event], Any] = attrgetter(*names)
-    return read if len(names) > 1 else lambda event: (read(event),)
-
-
 class _Written(NamedTuple):
     """How the facts of a kind are read: their names in canonical order, and whether some of them have keys inside."""
 
@@ -175,7 +167,10 @@ class _Written(NamedTuple):
     @classmethod
     def of(cls, kind: type[Event]) -> _Written:
         names = tuple(sorted(field.name for field in attrs.fields(kind) if field.name != kind.KEY_FIELD))
-        return cls(names, _reader(names), orjson.OPT_SORT_KEYS if kind in _NESTED else None)
+        # ``attrgetter`` gives a single field bare, and takes no fewer than one
+        read: Callable[[Event], Any] = attrgetter(*names) if names else lambda _: ()
+        option = orjson.OPT_SORT_KEYS if kind in _NESTED else None  # the names themselves are in order already
+        return cls(names, (lambda event: (read(event),)) if len(names) == 1 else read, option)
 
 
 _WRITTEN = {kind: _Written.of(kind) for kind in EVENTS}
@@ -208,7 +203,7 @@ def facts_mapping(event: Event) -> dict[str, Any]:
     return plain
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256)  # asked of every entry that is read; a journal has few actors
 def _is_actor(actor: str) -> bool:
     return type(actor) is str and is_plain_text(actor, MAX_ACTOR)
 
@@ -230,6 +225,7 @@ def seal_actor(actor: str) -> str:
     return orjson.dumps(actor).decode()
 
 
+# The keys of an entry in the order of RFC 8785: actor, facts, key, kind, position, recorded_at.
 @lru_cache(maxsize=64)
 def _head(actor: str) -> bytes:
     return b'{"actor":%b,"facts":' % seal_actor(actor).encode()
@@ -268,6 +264,7 @@ def structure_event(kind: object, facts_given: object, path: str = "$.facts") ->
     Raises:
         MalformedError: unknown kind, or any field missing, unknown, or not exactly of its type.
     """
+    # one step after the other: what a kind became may have become another one since
     while isinstance(kind, str) and kind in UPCASTS and isinstance(facts_given, dict):
         old, (kind, carry) = kind, UPCASTS[kind]
         try:
@@ -361,6 +358,7 @@ def decode(body: bytes) -> Entry:
         if name in plain and not holds(plain[name]):
             problems.append(f"expected {expected}, got {plain[name]!r} @ $.{name}")
     if isinstance(plain.get("key"), str) and "facts" in plain and "kind" in plain:
+        # looked at even where something else is wrong, so that all faults are told at once
         try:
             event = _event_of(plain["kind"], plain["key"], plain["facts"])
         except MalformedError as error:
@@ -384,7 +382,7 @@ def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
         elif not unicodedata.is_normalized("NFC", value):
             problems.append(f"text must be in Unicode form NFC, got {value!r} @ {path}")
     elif isinstance(value, int):
-        # beyond it readers that know floats alone round
+        # Beyond it readers that know floats alone round. True and false are whole numbers to Python and pass, too.
         if abs(value) > MAX_WHOLE:
             problems.append(f"whole numbers must stay below 2^53, got {value} @ {path}")
     elif isinstance(value, Mapping):

@@ -140,8 +140,8 @@ def bodies(frame: DataFrame, first: int, recorded_at: str, actor: str) -> list[b
     return frame.select(body.cast(pl.Binary).alias("body"))["body"].to_list()
 
 
+# Importers hand half-moves on in columns of 32 bits (``source_games.frame_schema``).
 assert MAX_HALF_MOVES < 2**31
-
 
 _NUMBERS = {"birth_year", "games", "player"}
 _KEYS: Mapping[type[Event], str] = {

@@ -30,6 +30,7 @@ INSTANT_PATTERN = (
     r"(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.(00[1-9]|0[1-9][0-9]|[1-9][0-9]{2}))?Z)?)?)?"
 )
 _CONTROLS = r"\u0000-\u001f\u007f-\u009f"
+# What ``str.strip`` takes from the ends, but for the controls above: what Python refuses a schema's reader refuses.
 _BLANKS = r"\u0020\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 PLAIN_TEXT_PATTERN = f"[^{_CONTROLS}{_BLANKS}]([^{_CONTROLS}]*[^{_CONTROLS}{_BLANKS}])?"
 

@@ -508,7 +508,9 @@ class PersonErased(_Fact):
 # A token is 256 random bits, so that its salted digest lets nobody find it by trying. The names of its person and of
 # who issues it stand here as actors do, and are never erased: whoever does not want that is given a token under another
 # name.
-KEYS, AFTER_KEYS = "token:", "token;"  # all keys of these events are from the first on and before the other
+# All keys of these events are from the first on and before the other: ";" follows ":" in ASCII, so that the index of
+# the keys answers.
+KEYS, AFTER_KEYS = "token:", "token;"
 
 
 class Role(StrEnum):

@@ -39,6 +39,7 @@ PRECISION_BY_LENGTH = {
 INSTANT_FORMS = "YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or YYYY-MM-DDThh:mm:ss.mmmZ"
 # A fraction of zeros is refused, so that an instant has one spelling.
 _INSTANT = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(?:\.(?!000)(\d\d\d))?Z)?)?)?", re.ASCII)
+# Whole milliseconds are counted from here: ``timestamp()`` would be a float.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 

@@ -29,6 +29,7 @@ _TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}"
 
 def entry_schema(kind: str) -> dict[str, Any]:
     """The schema of a whole entry of a kind, one that is no longer written included."""
+    # of an old kind the fields of today's class but those that came later, which none of its entries may have
     cls, later = OLD_KINDS[kind] if kind in OLD_KINDS else (BY_KIND[kind], frozenset())
     properties = {
         "actor": _described(

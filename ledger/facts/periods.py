@@ -58,6 +58,7 @@ def number(ended_ms: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
         runs: the last milliseconds of the closed rating runs, ascending.
     """
     if calendar.by_runs:
+        # to the left: a game that ended in the last millisecond of a run is rated by that run
         return bisect_left(runs, ended_ms)
     if calendar.days:
         return (ended_ms // DAY_MS + _WEEK_SHIFT) // int(calendar.days)
@@ -75,6 +76,7 @@ def last_over(day: float, calendar: Calendar) -> float | None:
 
 def _month_period(month: Any, calendar: Calendar) -> Any:
     """Number of the period of a month, counted from the year 0; for one month or an array of them."""
+    # Months are counted from 0, which is January of the year 0; months of a year, as people do, from 1.
     return (month - int(calendar.first_month) + 1) // int(calendar.months)
 
 
@@ -102,6 +104,7 @@ def beginning(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int 
 def listing(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
     """The last millisecond before the ratings of a period come into force; ``OPEN`` for what no run has closed yet."""
     last = closing(period, calendar, runs)
+    # No instant after 9999 can be written: what would come into force then never does.
     return last if last == OPEN else min(last + int(calendar.in_force) * DAY_MS, OPEN)
 
 
@@ -116,6 +119,7 @@ def numbers(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
         return np.searchsorted(np.asarray(runs, np.int64), ended_ms, side="left")
     if calendar.days:
         return (ended_ms // DAY_MS + _WEEK_SHIFT) // int(calendar.days)
+    # NumPy counts months from January 1970
     months = ended_ms.astype("datetime64[ms]").astype("datetime64[M]").astype(np.int64) + 1970 * 12
     return _month_period(months, calendar)
 
@@ -131,13 +135,16 @@ def listings(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any
 
 
 def _of_each(last: Callable[..., int], ended_ms: Any, calendar: Calendar, runs: Sequence[int]) -> Any:
+    # Games share their periods, and a month's end takes Python's calendar: it is asked for once a period.
     periods, places = np.unique(numbers(ended_ms, calendar, runs), return_inverse=True)
     return np.asarray([last(int(period), calendar, runs) for period in periods], np.int64)[places]
 
 
 def months_of(day: float) -> int:
     """Calendar months from the year 0 to the month of *day* (days since 1970): 12 a year. For kernels too."""
-    # Days from 1 March of the year 0, so that a leap day is the last of its year; 146097 days are 400 years.
+    # Days from 1 March of the year 0, so that a leap day is the last of its year; 146097 days are 400 years. It is
+    # ``civil_from_days`` of H. Hinnant's "chrono-Compatible Low-Level Date Algorithms": whole numbers alone, for the
+    # compiled kernels know no ``datetime``.
     days = floor(day) + 719_468
     cycle = days // 146_097
     days -= cycle * 146_097

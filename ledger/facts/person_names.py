@@ -127,6 +127,7 @@ def may_be(name: FoldedName, other: FoldedName) -> bool:
 def _take(parts: list[str], other_parts: list[str]) -> list[str]:
     """What two lists have in common, which is taken out of both."""
     common = []
+    # over a copy, for the list itself loses what is taken
     for part in tuple(parts):
         if part in other_parts:
             other_parts.remove(part)

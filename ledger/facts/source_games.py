@@ -101,6 +101,7 @@ class FaultsFound:
 
 def frame_schema() -> dict[str, type]:
     """Columns and types of a frame of source games, in the order of ``SourceGame``."""
+    # 32 bits hold the largest of each (``event_fields``); lines are of files that may be longer
     whole, text = pl.Int32, pl.String
     kinds = {
         "line": pl.Int64,

@@ -198,7 +198,7 @@ def _played(members: Mapping[str, Any], name: str) -> SourceGame | None:
         return None
     # What is wrong with the PGN is gathered apart, and told as a fault of the game that holds it.
     aside = Reading(name)
-    games_in_it = list(pgn.games(text.encode(errors="replace").splitlines(keepends=True), aside))
+    games_in_it = list(pgn.games(text.encode().splitlines(keepends=True), aside))
     if aside.fault_count or len(games_in_it) > 1:
         why = aside.faults[0].message if aside.fault_count else f"it holds {len(games_in_it)} games"
         raise BadGameError(f"pgn cannot be read: {why}")

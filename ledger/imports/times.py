@@ -172,6 +172,7 @@ _WORDS = {
 _QUOTES = str.maketrans({"’": "'", "′": "'", "‘": "'", "`": "'", "´": "'", "″": '"', "”": '"', "“": '"', "×": "x"})
 _PARTS = re.compile(r"\s*(?:(?:[+,;&]|\b(?:and|plus|then|und|et|puis|y)\b)\s*)+")
 _HOURS = r"(?:h|hrs?|hours?|std|stunden?)(?![a-z])\.?"
+# two apostrophes on end are typed for a double quote, and mean seconds
 _MINUTES = r"(?:'(?!')|(?:m|mins?|minutes?|minuten|minuti|minutos)\b\.?)"
 _SECONDS = r"(?:\"|''|(?:s|secs?|seconds?|sek|sekunden|secondes?|segundos)\b\.?)"
 _MOVES = r"(?:mm|mv|moves?|züge|zuge|coups|mosse|jugadas|movimientos)\b\.?"

@@ -159,7 +159,14 @@ def _unpacked(stored: Iterator[bytes], kind: str, make: Callable[[], Unpacker], 
                     piece = next(pieces, None)
                 # Each library has an error of its own for damaged data; that of bz2 is an OSError.
                 except (zlib.error, OSError, ValueError, zstandard.ZstdError) as error:
-                    reading.cut(line, _damage(kind, str(error)))
+                    words = f"damaged {kind} data ({error}), the rest is lost: fetch the file again"
+                    # zstd's words for a window that is too large
+                    if "too much memory" in str(error):
+                        words = (
+                            f"a zstd frame that needs more than {MAX_WINDOW >> 20} MiB to unpack, the limit of the "
+                            "window: unpack the file by 'zstd -d --long=31' and import that"
+                        )
+                    reading.cut(line, words)
                     return
                 if piece is None:
                     break
@@ -175,13 +182,3 @@ def _unpacked(stored: Iterator[bytes], kind: str, make: Callable[[], Unpacker], 
             member = None if member.eof else member
     if member is not None:
         reading.cut(line, f"the {kind} data ends too early, the rest is lost: fetch the file again")
-
-
-def _damage(kind: str, error: str) -> str:
-    # zstd's words for a window that is too large
-    if "too much memory" in error:
-        return (
-            f"a zstd frame that needs more than {MAX_WINDOW >> 20} MiB to unpack, the limit of the window: "
-            "unpack the file by 'zstd -d --long=31' and import that"
-        )
-    return f"damaged {kind} data ({error}), the rest is lost: fetch the file again"

@@ -143,7 +143,15 @@ class AlikeGames:
                 renamed[asked.row] = game.key
             elif game is not None:
                 repeats.append((asked.row, Alike(telling.line, telling.key, game.key, game.entry, game.how)))
-        return _sorted_out(frame, renamed, {row for row, _ in repeats}), [alike for _, alike in sorted(repeats)]
+        if renamed:
+            keys = frame["key"].to_list()
+            for row, key in renamed.items():
+                keys[row] = key
+            frame = frame.with_columns(key=pl.Series(keys, dtype=pl.String))
+        if repeats:
+            away = {row for row, _ in repeats}
+            frame = frame.filter(pl.Series([row not in away for row in range(len(frame))]))
+        return frame, [alike for _, alike in sorted(repeats)]
 
     def _few(self, frame: DataFrame, find: Find) -> KnownGames | None:
         """The games that those of a frame may be; None where it is cheaper, or the only way, to read all."""
@@ -274,19 +282,11 @@ def _contradictions(telling: Mapping[str, Any], facts: Mapping[str, Any]) -> Ite
         yield not (same_moves or (began is not None and began == known_began and len(began) >= _SECOND))
 
 
-def _sorted_out(frame: DataFrame, renamed: Mapping[int, str], away: set[int]) -> DataFrame:
-    if renamed:
-        keys = frame["key"].to_list()
-        for row, key in renamed.items():
-            keys[row] = key
-        frame = frame.with_columns(key=pl.Series(keys, dtype=pl.String))
-    return frame.filter(pl.Series([row not in away for row in range(len(frame))])) if away else frame
-
-
 def _before(journal: Journal) -> str:
     """What games a journal holds: ``nothing``, those of ``servers`` alone, or ``others`` too."""
     if not _holds(journal, "game:", "game;"):
         return "nothing"
+    # what lies between the keys of one server and those of the next, in order of their names: games of other sources
     edges = ["game:", *(edge for server in SERVERS for edge in (f"game:{server}:", f"game:{server};")), "game;"]
     between = zip(edges[::2], edges[1::2], strict=True)
     return "others" if any(_holds(journal, first, last) for first, last in between) else "servers"
@@ -354,7 +354,10 @@ class ErasedSides:
             self._players = frozenset(self._people.nameless())
         if not len(frame) or not self._players:
             return frame, []
-        numbers = self._numbers(frame)
+        # by identity its number; None for who is unknown
+        ids = pl.concat([frame["white_id"], frame["black_id"]]).unique().to_list()
+        persons = self._people.by_identity(ids)
+        numbers = {identity: persons[identity].player if identity in persons else None for identity in ids}
         # Who has a lower number was registered before any of the nameless, and is none of them.
         first = min(self._players)
         doubtful = [identity for identity, number in numbers.items() if number is None or number > first]
@@ -378,12 +381,6 @@ class ErasedSides:
                 self._told.add(game[1])
         kept = pl.Series([row not in repeats for row in range(len(frame))], dtype=pl.Boolean)
         return (frame.filter(kept) if repeats else frame), list(repeats.values())
-
-    def _numbers(self, frame: DataFrame) -> dict[str, int | None]:
-        """The numbers of a frame's identities; None for who is unknown."""
-        ids = pl.concat([frame["white_id"], frame["black_id"]]).unique().to_list()
-        persons = self._people.by_identity(ids)
-        return {identity: persons[identity].player if identity in persons else None for identity in ids}
 
     def _games(self, day: str) -> list[Mapping[str, Any]]:
         """The games of the nameless on a day that the file has not told yet."""

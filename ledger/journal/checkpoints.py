@@ -96,6 +96,7 @@ def last_checkpoint(path: Path) -> Checkpoint | None:
             "bring it back from a copy or, where the machine failed while it was written, take the last lines away, "
             "down to the checkpoint before",
         )
+    # 32 bytes leave two bits of the last character unused: another character there would be the same root.
     root = base64.b64decode(match["root"])
     if base64.b64encode(root).decode() != match["root"]:
         raise StorageError(str(path), f"its last root, {match['root']}, is not as base64 is written: it was changed")
@@ -241,6 +242,7 @@ def make_key(path: Path, name: str) -> NoteKey:
     key = NoteKey(name, secrets.token_bytes(SEED_BYTES))
     line = f"PRIVATE+KEY+{name}+{key.key_id.hex()}+{_base64(ED25519 + key.seed)}\n"
     try:
+        # for its owner alone from its first byte on: a mode that is set later comes too late
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(file, "wb") as opened:
             opened.write(line.encode())
@@ -263,7 +265,9 @@ def read_key(path: Path) -> NoteKey:
     """
     try:
         with path.open("rb") as file:
+            # of the file that is read, not of what stands at the path a moment later
             mode = os.fstat(file.fileno()).st_mode
+            # no key is longer, and a file that was named by mistake may be of any size
             content = file.read(1024)
     except FileNotFoundError:
         raise StorageError(str(path), f"there is no key to sign with: {NEW_KEY}, or say where it is by --key") from None
@@ -276,7 +280,10 @@ def read_key(path: Path) -> NoteKey:
             "it, move it aside and make a new one",
         )
     match = _PRIVATE.fullmatch(content.decode("ascii", "replace"))
-    secret = _decoded(match[3]) if match else b""
+    try:
+        secret = base64.b64decode(match[3], validate=True) if match else b""
+    except binascii.Error:
+        secret = b""
     if match is None or len(secret) != 1 + SEED_BYTES or secret[:1] != ED25519:
         raise StorageError(str(path), f"is no key of this kind, PRIVATE+KEY+NAME+ID+SECRET on one line: {NEW_KEY}")
     key = NoteKey(match[1], secret[1:])
@@ -288,13 +295,6 @@ def read_key(path: Path) -> NoteKey:
 def _base64(content: bytes) -> str:
     """RFC 4648, section 4, with padding."""
     return base64.b64encode(content).decode()
-
-
-def _decoded(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except binascii.Error:
-        return b""
 
 
 WAIT_SECONDS = 60.0  # for another process that makes a checkpoint
@@ -455,6 +455,7 @@ class Checkpoints(CheckpointFiles):
                     raise StorageError(str(where), _other_origin(last, key.name))
                 if last is not None and (fault := self._fault(last, where)):
                     raise StorageError(str(self._path), f"nothing was signed: {fault}")
+            # the head first: a fence vouches for what could be read before it
             head = self._journal.head()
             self._journal.fence()
             made = Checkpoint(key.name, head, key.sign(note_text(key.name, head)))

@@ -57,6 +57,7 @@ def game_found(journal: Journal, reference: str) -> tuple[str, Stored]:
 
 
 def _game_of_entry(journal: Journal, entry_number: str) -> tuple[str, Stored]:
+    # Nineteen digits: no position has more, and Python refuses to read a number of thousands.
     position = int(entry_number[1:20])
     there = 1 <= position <= journal.size()
     bodies = [body for block in journal.read(position - 1, position) for body in block] if there else []
@@ -207,6 +208,7 @@ class MadeKeys:
     def _may_be_of_old(self, source: str) -> bool:
         """Whether keys of a source stand in the journal that begin as plain ones do: one look-up a source."""
         if source not in self._of_old:
+            # Plain keys go on with a hexadecimal digit; keyed ones with "k", which lies behind.
             first = next(iter(self._journal.keys(f"game:{source}:0", f"game:{source}:g")), None)
             self._of_old[source] = first is not None
         return self._of_old[source]

@@ -166,6 +166,7 @@ def spans(ascending: Any, places: Any) -> tuple[Any, Any]:
 
 def moves_digest() -> Expr:
     """The number of a movetext by its SHA-256, column ``text``."""
+    # Polars promises no stable hashes from one version to the next: none of these numbers outlives the process.
     return pl.col("text").str.slice(0, _DIGEST).hash().alias("moves")
 
 
@@ -189,6 +190,7 @@ def meeting() -> Expr:
 
     Null where one of them is not known, or the round is no round.
     """
+    # the lower number first, so that a game that is told with swapped colours comes to the same
     pair = pl.min_horizontal("white", "black") * 2**32 + pl.max_horizontal("white", "black")
     number = pair.hash() ^ pl.col("tournament").hash() ^ pl.col("round").hash()
     has_round = pl.col("tournament").is_not_null() & pl.col("round").str.contains(r"\d")

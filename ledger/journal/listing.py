@@ -21,7 +21,7 @@ from ledger.runtime.nearest import choice_of
 
 _POOL, _AFTER_POOLS, _START = "scheme:", "scheme;", "@start"  # keys of the adoptions that a pool begins with
 STEP = 20_000  # entries looked through at a time, from the end backwards; and looked up by their keys at most
-_AFTER_COLON = ";"
+_AFTER_COLON = ";"  # in the order of keys it follows ':', and so ends the keys of one beginning
 _OF_PLAYERS = (PlayerRegistered, PlayerChanged)
 
 

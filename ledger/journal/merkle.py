@@ -60,6 +60,8 @@ class Frontier:
             hashes_by_level: for each tile level from 0 (leaves), the hashes after the last full tile, in order.
             size: number of leaves.
         """
+        # From the highest level down, for what is lower is carried into what stands above. Each begins at 0: the
+        # numbers of the nodes that become whole so are not asked for, they are stored already.
         self._edge = []
         for level in range(len(hashes_by_level) - 1, -1, -1):
             self.size = 0

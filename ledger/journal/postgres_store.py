@@ -52,6 +52,9 @@ FEW = 100  # keys whose entries are remembered through a transaction
 GRACE = 5.0  # seconds more than the server waits for the lock, so that it can say so
 READS, WRITES = "the ledger's role for those who read", "the ledger's role for those who record"
 
+# READ COMMITTED: the statement after the lock sees what the writer before has committed. The one snapshot of a stricter
+# level is taken with the first statement, which waits for the lock, and would not (PostgreSQL, "Transaction
+# Isolation").
 _BEGIN = Question("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
 _BEGIN_SNAPSHOT = Question("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 _COMMIT, _ROLLBACK = Question("COMMIT"), Question("ROLLBACK")

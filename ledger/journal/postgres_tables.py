@@ -37,9 +37,13 @@ class Roles:
         return cls(f"{schema}_owner", f"{schema}_writer", f"{schema}_reader")
 
 
-# {s}: the schema. ``about`` says what this is: a later version reads it before it touches anything else.
-# Of a statement's rows the first must follow what stood there, and they must follow each other. The check is made once
-# a statement: a trigger for each row costs as much as the row itself.
+# Keys are in the order of their bytes (COLLATE "C"), as in a file: any other order is a library's, which may sort
+# otherwise once the server is brought up to date, and an index is then damaged. A function has a search_path of its
+# own, pg_temp at its end, so that nobody's temporary objects are taken for the server's (CREATE FUNCTION, "Writing
+# SECURITY DEFINER Functions Safely"). ``leave`` runs as the owner: who records may add no other line to ``about``. {s}:
+# the schema. ``about`` says what this is: a later version reads it before it touches anything else. Of a statement's
+# rows the first must follow what stood there, and they must follow each other. The check is made once a statement: a
+# trigger for each row costs as much as the row itself.
 _TABLES = """
 CREATE TABLE {s}.about(name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE {s}.journal(

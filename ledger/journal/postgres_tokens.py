@@ -211,6 +211,7 @@ class PostgresTokens:
                 [session.token, MOST - 1],
             ),
             Question(
+                # where the connection was lost all of it is done once more, and the session may stand there
                 f"INSERT INTO {self._s}.sessions(hash, {_OF_SESSION}) VALUES ($1, $2, $3, $4, $5, $6, $7) "
                 "ON CONFLICT (hash) DO NOTHING",
                 [keyed_hash(self._needed_key(), word), *session],

@@ -126,6 +126,8 @@ class Recorder:
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
         batch = list(events)
+        # one look at the types, for nearly always all are events; of a class that was made from one, only
+        # ``isinstance``
         if not _CLASSES.issuperset(map(type, batch)):
             strangers = [thing for thing in batch if not isinstance(thing, EVENTS)]
             if strangers:
@@ -134,6 +136,7 @@ class Recorder:
         codec.seal_actor(actor)
         with self._writing([event.key for event in batch]) as writer:
             accepted = _accepted(batch, writer)
+            # under the lock: whoever waited long for it would come with a clock behind the last entry
             now, last = self.clock_ms(), writer.last_recorded_at()
             if accepted is None:
                 now = rules.check_clock(now, last)
@@ -259,6 +262,7 @@ class _Batch:
             actors: who tells each of them.
         """
         actors = list(actors)
+        # what is refused may stand there already, which is no refusal: it is judged again with what the keys hold
         with suppress(RejectedError, KeyTakenError):
             if all(type(event) is GameRecorded for event in events):
                 with collector_paused():

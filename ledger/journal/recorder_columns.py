@@ -29,7 +29,7 @@ from ledger.journal import Journal, KeyTakenError, Writer, kept_texts, rules
 from ledger.journal.alike import Alike, AlikeGames, ErasedSides
 from ledger.journal.game_keys import MOST_OF_ONE_KEY as MOST
 from ledger.journal.game_keys import MadeKeys
-from ledger.journal.told_again import Difference, Standing, as_recorded, told_again
+from ledger.journal.told_again import CorrectedGames, Difference, as_recorded, told_again
 from ledger.players.registering_columns import register
 from ledger.players.sealed_names import SealedNames
 from ledger.runtime.lazy import pl
@@ -194,7 +194,7 @@ class GameImport:
         clock_ms: Callable[[], int],
         alike: AlikeGames | None = None,
         notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [],
-        standing: Standing = as_recorded,
+        corrected_games: CorrectedGames = as_recorded,
         keep_differences: bool = False,
         erased: ErasedSides | None = None,
         as_told: Callable[[RoundWithoutGame], RoundWithoutGame] = lambda telling: telling,
@@ -210,7 +210,7 @@ class GameImport:
             clock_ms: milliseconds since 1970, read once a transaction.
             alike: what games under new keys are to those that are known; without it all are new.
             notes_of: what should be looked at of games that were recorded, in the columns of ``GameRecorded``.
-            standing: how a game stands after its corrections.
+            corrected_games: how a game stands after its corrections.
             keep_differences: a game that is told otherwise than it stands is no fault but kept in the report.
             erased: what games are to known ones of erased players.
             as_told: a round without a game in the words in which the journal holds it, where it does.
@@ -222,7 +222,7 @@ class GameImport:
         self._keys = keys
         self._alike = alike
         self._notes_of = notes_of
-        self._standing = standing
+        self._corrected_games = corrected_games
         self._choice = choice
         self._scheme = scheme
         self._actor = actor
@@ -468,7 +468,7 @@ class GameImport:
                 self._append_all(writer, games, stamp)
                 return
         is_nameless = self._erased.is_nameless if self._erased is not None else (lambda _: False)
-        again = told_again(writer.find, games, writer.size + 1, now, self._standing, is_nameless)
+        again = told_again(writer.find, games, writer.size + 1, now, self._corrected_games, is_nameless)
         # Where one block had repeats the next one is likely to: the attempt that would fail is spared.
         self._met_repeats = bool(again.known.any()) or number > 1
         for fault in again.faults:

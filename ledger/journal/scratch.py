@@ -54,8 +54,11 @@ class ScratchJournal:
     @cached_property
     def _further(self) -> sqlite.sqlite3.Connection:
         """Where the further entries stand; not opened where there are none."""
+        # Without a name: SQLite spills it to a file of its own, which goes with the connection
+        # (sqlite.org/inmemorydb.html).
         connection = sqlite.sqlite3.connect("", isolation_level=None)
         connection.execute(_TABLE)
+        # No rollback is ever asked for: what an error undoes is deleted by ``_trying``.
         connection.execute("PRAGMA journal_mode=OFF")
         return connection
 

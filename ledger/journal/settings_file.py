@@ -134,7 +134,9 @@ class SettingsFile:
             StorageError: the file cannot be written, or a value is no UTF-8.
         """
         quoted = {
-            word: json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f") for word, value in values.items()
+            # TOML's escapes are those of JSON, but for one control character more that must be one (toml.io, "String")
+            word: json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f")
+            for word, value in values.items()
         }
         try:
             self._write([f"{word} = {value}\n" for word, value in quoted.items()], values)
@@ -157,6 +159,7 @@ class SettingsFile:
         for word in instead:
             of_word = re.compile(rf"""\s*({word}|"{word}"|'{word}')\s*=""")
             stand = [line for line in stand if not of_word.match(line)]
+        # Before all others: a line behind the head of a table would belong to that table.
         try:
             replace_file(self.path, "".join([*lines, *stand]).encode())
         except OSError as error:

@@ -86,6 +86,7 @@ class SqliteJournal(StoredTree):
         with sqlite.storage_errors(path):
             # With a write-ahead log only FULL syncs each commit: what was receipted must outlast a power cut.
             self._connection.execute("PRAGMA synchronous=FULL")
+            # 64 MiB (a negative number counts KiB): an import comes to the pages of the keys' index in no order.
             self._connection.execute("PRAGMA cache_size=-65536")
         self._guard = Guard(path, _SCHEMA + _GUARD)
         self._edge = Edge()
@@ -129,6 +130,7 @@ class SqliteJournal(StoredTree):
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
+        # deferred: it waits for no writer, and all that is read within is of the moment of the first look
         self._connection.execute("BEGIN")
         try:
             yield

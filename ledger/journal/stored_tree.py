@@ -189,6 +189,7 @@ class StoredTree(ABC):
         if size == known_size:
             return
         edge.recorded_at = None
+        # A few more, as another writer leaves them, are read as leaves; of many the nodes tell in fewer rows.
         if 0 < size - known_size <= TILE:
             leaves = self._leaves(known_size, size)
             if len(leaves) == size - known_size:

@@ -44,6 +44,7 @@ class Tile(NamedTuple):
     @property
     def name(self) -> str:
         """Where it stands, below the log's prefix."""
+        # "zero-padded 3-digit path elements. All but the last path element MUST begin with an x" (C2SP tlog-tiles)
         digits = f"{self.number:03d}"
         digits = digits.zfill(-(-len(digits) // 3) * 3)
         groups = [digits[place : place + 3] for place in range(0, len(digits), 3)]

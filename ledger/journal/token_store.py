@@ -158,4 +158,5 @@ class TokenStore(Protocol):
 
 def keyed_hash(key: bytes, word: str) -> bytes:
     """HMAC-SHA256 under the key of a store: without it, the hash of a token that somebody knows cannot be made."""
+    # Bytes of the environment that are no UTF-8 come as lone surrogates: a word of them is unknown, and no error.
     return hmac.digest(key, word.encode("utf-8", "surrogatepass"), "sha256")

@@ -209,6 +209,8 @@ class Tokens:
         rows = [
             row for row in self._of_earlier_releases(register) if row.revoked_at is None and not actor_faults(row.name)
         ]
+        # One's own first, for from it on by_token can be told; approvers last, for from the first of them on every
+        # entry needs the token of one.
         is_own = {row.number: row.name == who.name and Role.APPROVER in row.roles.split() for row in rows}
         rows.sort(key=lambda row: (not is_own[row.number], Role.APPROVER in row.roles.split(), row.number))
         hashes = self.store.hashes() if rows else {}

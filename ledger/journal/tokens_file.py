@@ -204,10 +204,12 @@ class TokensFile:
         """Keep a session; those that are over go, and the oldest of the same token where there are too many."""
         now_ms = session.begun_ms
         with self._writing(make=True) as connection:
+            # what began in the future was begun by a clock that was wrong
             connection.execute(
                 "DELETE FROM sessions WHERE ends_ms < ? OR used_ms < ? OR begun_ms > ?",
                 (now_ms, now_ms - IDLE_MS, now_ms),
             )
+            # SQLite has no OFFSET without a LIMIT; one below zero is none.
             connection.execute(
                 "DELETE FROM sessions WHERE hash IN "
                 "(SELECT hash FROM sessions WHERE token = ? ORDER BY begun_ms DESC, used_ms DESC LIMIT -1 OFFSET ?)",

@@ -41,11 +41,11 @@ class Corrected(NamedTuple):
     person: Callable[[int], int]
 
 
-Standing = Callable[[str], Corrected | None]  # by key of a game; None where it stands as recorded
+CorrectedGames = Callable[[str], Corrected | None]  # by key of a game; None where it stands as recorded
 
 
 def as_recorded(_: str) -> None:
-    """The ``Standing`` of a ledger in which nothing was corrected."""
+    """The ``CorrectedGames`` of a ledger in which nothing was corrected."""
 
 
 class Difference(NamedTuple):
@@ -87,7 +87,7 @@ def told_again(
     games: DataFrame,
     first: int,
     now_ms: int,
-    standing: Standing = as_recorded,
+    corrected_games: CorrectedGames = as_recorded,
     is_nameless: Callable[[int], bool] = lambda _: False,
 ) -> ToldAgain:
     """Find the rows that tell a known game again.
@@ -97,7 +97,7 @@ def told_again(
         games: columns named as the fields of ``GameRecorded``, and ``line``; the rows make events.
         first: position at which the first of the rows that are new will be recorded; the others follow it.
         now_ms: the time to record under, milliseconds since 1970.
-        standing: how a game stands after its corrections.
+        corrected_games: how a game stands after its corrections.
         is_nameless: whether a player was erased: that a game is told with another number there, says no number.
     """
     stored = find([f"game:{name}" for name in games["game"].to_list()])
@@ -105,6 +105,7 @@ def told_again(
     fresh: dict[str, int] = {}
     flags: list[bool] = []
     different: list[tuple[int, str, str, int]] = []
+    # As text: two tellings that are the same to the byte need not be read, and most are.
     offered = games.select("game", codec_columns.facts(games), "line")
     for row, (name, telling_text, line) in enumerate(offered.iter_rows()):
         is_known = name in texts
@@ -122,7 +123,7 @@ def told_again(
     told_twice = _told_twice(offered["game"], {row for row, *_ in different})
     for row, name, telling_text, line in different:
         try:
-            supplement = told_of(recorded_games[name], name, _plain(telling_text), now_ms, standing)
+            supplement = told_of(recorded_games[name], name, _plain(telling_text), now_ms, corrected_games)
         except ConflictError as error:
             recorded, telling = recorded_games[name].facts, _plain(telling_text)
             is_erased = any(is_nameless(recorded[side]) and recorded[side] != telling[side] for side in _SIDES)
@@ -133,7 +134,7 @@ def told_again(
             elif is_erased:
                 again.faults.append((line, words))
             else:
-                fields = _contradicted(recorded_games[name], name, telling, standing)
+                fields = _contradicted(recorded_games[name], name, telling, corrected_games)
                 again.differences.append(Difference(line, name, fields, words))
             continue
         except RejectedError as error:
@@ -162,7 +163,11 @@ def _is_another(recorded: Mapping[str, Any], telling: Mapping[str, Any]) -> bool
 
 
 def told_of(
-    known_game: KnownGame, game: str, telling: dict[str, Any], now_ms: int, standing: Standing = as_recorded
+    known_game: KnownGame,
+    game: str,
+    telling: dict[str, Any],
+    now_ms: int,
+    corrected_games: CorrectedGames = as_recorded,
 ) -> GameSupplemented | None:
     """The supplement that tells what a telling adds to what is known of a game; None where it adds nothing.
 
@@ -174,7 +179,7 @@ def told_of(
     try:
         added = rules.check_repeat(GameRecorded, f"game:{game}", known_game.facts, telling)
     except ConflictError:
-        stands = standing(game)
+        stands = corrected_games(game)
         if stands is None:
             raise
         persons = {side: stands.person(telling[side]) for side in ("white", "black")}
@@ -182,7 +187,7 @@ def told_of(
         if conflict is not None:
             raise
         added = {field: value for field, value in added.items() if known_game.facts.get(field) is None}
-    if not _ENDING.isdisjoint(added) and (stands := standing(game)) is not None:
+    if not _ENDING.isdisjoint(added) and (stands := corrected_games(game)) is not None:
         added = _fitting(added, known_game.facts, stands.facts)
     if not added:
         return None
@@ -190,9 +195,11 @@ def told_of(
     return known_game.supplement(game, added)
 
 
-def _contradicted(known_game: KnownGame, game: str, telling: dict[str, Any], standing: Standing) -> dict[str, Any]:
+def _contradicted(
+    known_game: KnownGame, game: str, telling: dict[str, Any], corrected_games: CorrectedGames
+) -> dict[str, Any]:
     """What a telling says of the fields in which it contradicts a game as it stands."""
-    stands = standing(game)
+    stands = corrected_games(game)
     if stands is None:
         return contradictions(known_game.facts, telling)
     persons = {side: stands.person(telling[side]) for side in ("white", "black")}

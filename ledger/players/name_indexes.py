@@ -132,6 +132,7 @@ class NameFolds(NameIndex):
         forms = list(names)
         reached = self.reached()
         rows = self._names(reached)
+        # A name that waits may be shown as its player's already; the index has the former one until it is given.
         if reached:
             numbers = {*self._indexed(forms), *self._pending()}
             rows += self._names_of([player for player in numbers if player <= reached])
@@ -179,13 +180,6 @@ class NameSearch(NameIndex):
             message = f"search {part[:60]!r}: give {SHORTEST} letters on end or more; a whole name is found by 'show'"
             raise MalformedError([message])
         self.bring_up()
-        begins = part.strip().casefold()
-        return sorted(
-            self._matches(words),
-            key=lambda match: (not match.name.casefold().startswith(begins), match.name, match.player),
-        )
-
-    def _matches(self, words: Sequence[str]) -> list[Match]:
         reached = self.reached()
         matches, rest = list[Match](), self._after(reached)
         if reached:
@@ -193,4 +187,9 @@ class NameSearch(NameIndex):
             # three letters on end know nothing of a word of two letters
             if min(map(len, words)) < SHORTEST:
                 matches, rest = [], [*matches, *rest]
-        return matches + [match for match in rest if all(word in in_words(match.name) for word in words)]
+        # whom the index does not have yet, or has by some of the words alone
+        matches += [match for match in rest if all(word in in_words(match.name) for word in words)]
+        begins = part.strip().casefold()
+        return sorted(
+            matches, key=lambda match: (not match.name.casefold().startswith(begins), match.name, match.player)
+        )

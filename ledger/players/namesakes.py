@@ -65,7 +65,11 @@ def _of_like_letters(people: People, newcomers: Sequence[tuple[str, str]]) -> It
     """By place of a newcomer, identities and names of the few who may have the name: their words are to be compared."""
     if len(newcomers) <= _FEW:
         for place, (_, name) in enumerate(newcomers):
-            yield place, {**_looked_up(people, name), **dict(newcomers[:place])}
+            try:
+                looked_up = {match.identity: match.name for match in sorted(people.search.find(name))}
+            except MalformedError:  # no word of it has three letters
+                looked_up = {person.identity or "": person.name or "" for person in people.named(name)}
+            yield place, {**looked_up, **dict(newcomers[:place])}
         return
     asked = pl.DataFrame(newcomers, schema=("identity", "name"), orient="row").with_row_index("place")
     asked = asked.with_columns(_letters())
@@ -79,14 +83,6 @@ def _of_like_letters(people: People, newcomers: Sequence[tuple[str, str]]) -> It
     for place, letters in asked.select("place", "letters").iter_rows():
         if letters in persons:
             yield place, persons[letters]
-
-
-def _looked_up(people: People, name: str) -> dict[str, str]:
-    try:
-        matches = sorted(people.search.find(name))
-    except MalformedError:  # no word of it has three letters
-        return {person.identity or "": person.name or "" for person in people.named(name)}
-    return {match.identity: match.name for match in matches}
 
 
 def _letters() -> Expr:

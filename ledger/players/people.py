@@ -245,12 +245,12 @@ class People(ABC):
                     persons = self.by_identity(list(named))
                     fresh = [identity for identity in named if identity not in persons]
                 first = self._highest() + 1
+                # several spellings of one identity are one newcomer, under the name that comes first
                 names: dict[str, str] = {}
                 for identity in fresh:
                     names.setdefault(spelt(identity), named[identity])
-                salts = secrets.token_bytes(
-                    SALT_BYTES * len(names)
-                )  # one draw: each by itself costs a call of the system
+                # one draw: each by itself costs a call of the system
+                salts = secrets.token_bytes(SALT_BYTES * len(names))
                 newcomers = [
                     Person(first + i, identity, name, salts[SALT_BYTES * i : SALT_BYTES * (i + 1)], joined_at)
                     for i, (identity, name) in enumerate(names.items())

@@ -88,6 +88,7 @@ def bring_up(connection: sqlite3.Connection) -> None:
                 connection.execute(table)
         if number < SECRET_SINCE:
             keep_secret(connection, people.new_secret())
+        # It stands in the header of the file: with the transaction it is undone.
         connection.execute(f"PRAGMA user_version={LAYOUT}")
 
 

@@ -291,7 +291,8 @@ class PostgresPeople(People):
         return self._persons(f"{condition} AND salt IS NOT NULL {order} LIMIT %(most)s", player=player, most=most)
 
     def _spelt_so(self, identities: set[str]) -> dict[str, Person]:
-        # each by itself: the server has no statistics by which to choose a way for all of them
+        # Each by itself: the server has no statistics by which to choose a way for all of them. OFFSET 0 keeps it from
+        # making one join of it.
         query = (
             f"SELECT {_COLUMNS} FROM json_array_elements_text(%(asked)s::json) AS asked(word) CROSS JOIN LATERAL "
             f'(SELECT * FROM {{people}} WHERE identity = asked.word COLLATE "C" OFFSET 0) AS people'

@@ -57,6 +57,8 @@ _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL 
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
 # The second parameter is named in any case, for the driver refuses an argument that no parameter takes.
 _MEANT = f"SELECT {_COLUMNS} FROM people WHERE ?2 IS NOT NULL AND"
+# NOT INDEXED: by the table itself, whose rows lie in order of the numbers. The index on identities has all of
+# ``_IDENTITIES`` in it, and would be read in its own order.
 _NAMES = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL"
 _CALLED = "SELECT player, identity, name FROM people NOT INDEXED WHERE identity IS NOT NULL AND name IS NOT NULL"
 _IDENTITIES = "SELECT player, identity FROM people NOT INDEXED WHERE identity IS NOT NULL"
@@ -94,6 +96,7 @@ class SqlitePeople(People):
         self._take_parts()
         self._guard = Guard(path, SCHEMA)
         with sqlite.storage_errors(path):
+            # as the journal: a name that it seals must outlast a power cut, too
             self._connection.execute("PRAGMA synchronous=FULL")
             # newcomers of an import go anywhere in the index
             self._connection.execute("PRAGMA cache_size=-65536")
@@ -118,6 +121,7 @@ class SqlitePeople(People):
             raise StorageError(str(path), "exists already")
         connection = _connect(path)
         with sqlite.storage_errors(path):
+            # SQLite turns the log on outside a transaction only.
             connection.execute("PRAGMA journal_mode=WAL")
             with sqlite.immediate(connection, path):
                 for statement in statements(SCHEMA):

@@ -153,6 +153,7 @@ class ListImport:
                 self.report.proposed = len(self._proposed)
             with self._ledger.journal.writing() as writer:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
+                # Looked at before without the lock: whoever set them meanwhile would be passed by.
                 if self._propose is None and not self._four_eyes and rules.are_four_eyes_on(writer.find):
                     message = "four eyes were set while this list was read; import it again"
                     raise RejectedError(rules.NEEDS_A_PROPOSAL, "", message)
@@ -185,7 +186,6 @@ class ListImport:
             identity: person.player for identity, person in persons.items() if f"player:{person.player}" in stored
         }
         # The first list of a federation has a million people and finds nobody: comparing their names is spared.
-        # into a ledger of nobody a list brings no namesake
         if next(self._ledger.people.salted(), None) is not None:
             news.fresh = frame.select("line", "identity", "name").filter(~pl.col("identity").is_in(list(persons)))
         if not numbers:
@@ -390,7 +390,12 @@ class Registry:
 
         def gate(writer: Writer, _: int) -> list[Event]:
             # in one transaction with their entries, where names and journal stand in one database
-            self._number(players, instant_text(now_ms), writer.find, numbered)
+            for joined in dict.fromkeys(player.joined for player in players):
+                named = {player.identity: player.name for player in players if player.joined == joined}
+                of_one_day = self.ledger.names.number(named, joined or instant_text(now_ms), writer.find)
+                numbered.persons.update(of_one_day.persons)
+                numbered.registered.update(of_one_day.registered)
+                numbered.renamed.update(of_one_day.renamed)
             batches.extend(self._registration(player, numbered, writer.find) for player in players)
             return [event for events in batches for event in events]
 
@@ -403,15 +408,6 @@ class Registry:
             renamed = person.player in numbered.renamed
             learnt.append(Learnt(person.player, recorded, name=person.name if renamed else None))
         return learnt
-
-    def _number(self, players: Sequence[NewPlayer], now: str, find: Find, numbered: Numbered) -> None:
-        """Add the persons behind identities to those who are numbered; newcomers get the next numbers."""
-        for joined in dict.fromkeys(player.joined for player in players):
-            named = {player.identity: player.name for player in players if player.joined == joined}
-            of_one_day = self.ledger.names.number(named, joined or now, find)
-            numbered.persons.update(of_one_day.persons)
-            numbered.registered.update(of_one_day.registered)
-            numbered.renamed.update(of_one_day.renamed)
 
     def _faults(self, players: Sequence[NewPlayer], registered: Collection[str]) -> list[str]:
         """What is wrong with the words and numbers of players; of several, with the place of each."""

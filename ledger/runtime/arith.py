@@ -69,6 +69,7 @@ def exp(x: float) -> float:
 def log2(x: float) -> float:
     """Logarithm of *x* > 0 to base 2, within 6 units in the last place; exact for powers of 2."""
     mantissa, exponent = frexp(x)
+    # to within a factor of the square root of 2 from 1, on both sides: so |t| is smallest, and the series shortest
     if mantissa < 0.7071067811865476:
         mantissa *= 2.0
         exponent -= 1

@@ -51,6 +51,7 @@ def _callees(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
 
 def _sources(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, str]:
     key = f"{function.__module__}.{function.__qualname__}"
+    # Numba takes global numbers for constants and writes them into the code: with another value it is another kernel.
     if key not in seen:
         constants = {
             name: repr(function.__globals__[name])
@@ -142,6 +143,7 @@ def _cache_in_words() -> Any:
 @cache
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """*function* and all that it calls, compiled and cached on disk; same arguments, NumPy arrays for lists."""
+    # with this module, which puts functions of its own into every kernel
     sources = _sources(function, {__name__: inspect.getsource(sys.modules[__name__])})
     digest = sha256(repr(sorted(sources.items())).encode()).hexdigest()[:16]
     ready = _ready(function, f"{function.__qualname__}_{digest}", {})

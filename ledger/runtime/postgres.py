@@ -180,6 +180,7 @@ def connect(address: str) -> Connection[Any]:
             "has a password in it, which would be seen by whoever reads the settings: put it into .pgpass, a service "
             "file or PGPASSWORD, and take it out of the address",
         )
+    # only what the address does not say: whoever runs the server may know better
     defaults: dict[str, Any] = {"fallback_application_name": APPLICATION, "client_encoding": "utf8"}
     defaults["connect_timeout"] = str(CONNECT_SECONDS)
     between = str(max(1, SILENCE // 3))
@@ -214,15 +215,12 @@ def _not_reached(address: str, error: Exception) -> StorageError:
     for words, remedy in _NOT_LET_IN:
         if words in text:
             return StorageError(shown(address), remedy)
-    return StorageError(
-        shown(address), f"the server cannot be reached: check host and port, and that it runs ({_cause(text)})"
-    )
-
-
-def _cause(text: str) -> str:
-    """The last part of libpq's sentence: what is before it names host and port again."""
+    # the last part of libpq's sentence alone: what is before it names host and port again
     cause = text.removeprefix("connection failed: ").partition(" Is the server running")[0]
-    return cause.partition(" failed: ")[2] or cause
+    cause = cause.partition(" failed: ")[2] or cause
+    return StorageError(
+        shown(address), f"the server cannot be reached: check host and port, and that it runs ({cause})"
+    )
 
 
 # One question at the opening of each connection. ``synchronous_commit = off`` would acknowledge what a power cut takes
@@ -275,6 +273,7 @@ def _is_shared(address: str, connection: Connection[Any], process: int) -> bool:
     that has processes to spare may do neither: then the errors by which it shows later are explained.
     """
     ask = "SELECT pg_backend_pid()"
+    # psycopg leaves the password out of ``dsn``
     with (
         storage_errors(address),
         psycopg.connect(connection.info.dsn, password=connection.info.password or None) as second,

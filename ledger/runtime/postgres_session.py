@@ -276,6 +276,7 @@ class Session:
     def _send(self, pgconn: PGconn, question: Question, fresh: list[str]) -> int:
         """Hand a statement to libpq, prepared at its first use; returns how many of these uses there were by now."""
         name = self._names.get(question.sql)
+        # A name is used once: of one that failed nobody knows whether the server has it.
         if name is None:
             self._prepared += 1
             name = self._names[question.sql] = b"ledger%d" % self._prepared

@@ -106,7 +106,8 @@ def rows_of(
 @contextmanager
 def _process(path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """The process, which is ended with the block, however that ends."""
-    # by its path, not as a module: a package would be imported with it
+    # By its path, not as a module: a package would be imported with it. -P: no module of its folder, or of the working
+    # folder, stands before one of Python's.
     words = [sys.executable, "-P", query_process.__file__]
     driver = str(Path(sqlite.sqlite3.__file__).parent.parent)  # which it is to import as this process did
     paths = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), driver)))
@@ -161,6 +162,7 @@ class _Conversation:
 
         # A pipe cannot be waited for with a limit on every system: at the end of the time the process is ended, and the
         # pipe with it.
+        # No thread waits longer than TIMEOUT_MAX: Python refuses to.
         clock = threading.Timer(min(max(self._left, 0.0), threading.TIMEOUT_MAX), end) if is_timed else None
         begun = time.monotonic()
         try:

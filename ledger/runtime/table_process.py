@@ -78,6 +78,7 @@ def serve_reading(uri: str, queries: BinaryIO, answers: BinaryIO) -> None:
     try:
         for pragma in (f"busy_timeout={WAITING_MS}", "query_only=ON", "trusted_schema=OFF", "cache_size=-65536"):
             _selected(connection, f"PRAGMA {pragma}")
+        # one transaction for all queries: every block is of the moment of the first
         connection.set_autocommit(enabled=False)
         while len(header := queries.read(LENGTH.size)) == LENGTH.size:
             (size,) = LENGTH.unpack(header)
@@ -117,6 +118,8 @@ def _read(uri: str) -> int:
     return 0
 
 
+# NORMAL: after a power cut the last transactions may be gone, never the file's consistency (sqlite.org/pragma.html).
+# What is written so follows from the journal, and is written again.
 _WRITERS_PRAGMAS = ("synchronous=NORMAL", "cache_size=-65536", f"busy_timeout={WAITING_MS}", "trusted_schema=OFF")
 
 

@@ -144,6 +144,7 @@ class OwnProcess:
         """End the process."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        # it only reads, so that nothing is lost, and it may be in the middle of a block that nobody wants any more
         self._process.kill()
         with suppress(OSError):
             self._process.stdin.close()

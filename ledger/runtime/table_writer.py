@@ -115,6 +115,7 @@ class OwnProcess:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._messages, self._answers = self._process.stdin, self._process.stdout
+        # a thread that is no daemon would keep a program from ending in which nobody closed the writer
         self._feeder = Thread(target=self._feed, daemon=True)
         self._feeder.start()
         if (answer := self._answers.readline()) != READY:
@@ -163,6 +164,7 @@ class OwnProcess:
     def _feed(self) -> None:
         while (message := self._waiting.get()) is not None:
             try:
+                # after a failure the rest is taken and let go: whoever waits for the queue would wait for ever
                 if self._failure is None:
                     self._send(*message)
             except OSError:  # it went away; it may have said why

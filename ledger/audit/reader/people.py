@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -276,6 +276,7 @@ def commitment_of(identity: str, name: str, salt: bytes) -> str | None:
     return hmac.digest(salt, identity.encode() + b"\x00" + name.encode(), "sha256").hex()
 
 
+# In the order of keys ';' follows ':', so that these two enclose every erasure.
 _ERASURES = "SELECT position, key, body FROM journal WHERE key >= 'erased:' AND key < 'erased;' ORDER BY position"
 _REGISTRATION = "SELECT position FROM journal WHERE key = ?"
 _KNOWN = "SELECT 1 FROM people WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
@@ -330,7 +331,11 @@ def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> Erasures
         erased = _erased(file, false)
         with opened(people, "people") as names:
             pending = _erasing(names, false)
-            named = _known(names, sorted({*erased, *pending}))
+            named = []
+            for player in sorted({*erased, *pending}):
+                with suppress(*READ_ERRORS):  # told with the names
+                    if names.connection.execute(_KNOWN, (player,)).fetchone():
+                        named.append(player)
             false += _in_the_index(names)
         registered = {player for player in pending if _registered(file, player)}
     for player, actor in pending.items():
@@ -394,16 +399,6 @@ def _erasing(file: Snapshot, false: list[Falsehood]) -> dict[int, object]:
     except READ_ERRORS as error:
         false.append(Falsehood("erasing", 0, f"cannot be read ({one_line(error)}); restore the file from a copy"))
         return {}
-
-
-def _known(file: Snapshot, players: Iterable[int]) -> list[int]:
-    """Those of these players who are known by more than a number; what cannot be read is told with the names."""
-    named = []
-    for player in players:
-        with suppress(*READ_ERRORS):
-            if file.connection.execute(_KNOWN, (player,)).fetchone():
-                named.append(player)
-    return named
 
 
 def _in_the_index(file: Snapshot) -> list[Falsehood]:

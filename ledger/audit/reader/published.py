@@ -24,6 +24,8 @@ else:
     except ImportError:
         import sqlite3
 
+# The statements below stand in the writers, too, and are written down here a second time on purpose: a reader that
+# asked the writer what should stand there would find whatever the writer makes.
 Objects = Mapping[tuple[str, str], str]
 # Of ANALYZE: they choose the way to an answer, never the answer.
 _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}

@@ -193,6 +193,7 @@ def verified_checkpoint(lines: Sequence[str], first: int, keys: Sequence[Verifie
         NotAProofError: it is no such checkpoint.
     """
     head = _head(lines, first)
+    # signed is the text with its last line end, without the empty line behind it (C2SP signed-note)
     text = "".join(f"{line}\n" for line in lines[:3]).encode()
     if len(lines) < 5:
         raise NotAProofError(first + len(lines), "nobody signed it: the file was cut off")
@@ -218,6 +219,7 @@ def _head(lines: Sequence[str], first: int) -> TreeHead:
 
 
 def _signers(lines: Sequence[str], first: int, text: bytes, keys: Sequence[VerifierKey]) -> Iterator[str]:
+    # by both: the id is four bytes, and that of another name may be the same
     trusted = {(key.name, key.key_id): key for key in keys}
     seen: set[tuple[str, bytes]] = set()
     # One line more than may be: at that one too many are refused, and no others are looked at.
@@ -229,6 +231,7 @@ def _signers(lines: Sequence[str], first: int, text: bytes, keys: Sequence[Verif
             signature = decoded(parts[2])
         except ValueError as error:
             raise NotAProofError(number, str(error)) from None
+        # what is written is the id of the key in four bytes and the signature behind it (C2SP signed-note)
         mark = parts[1], signature[:4]
         if mark in seen or number - first == MOST_SIGNATURES:
             raise NotAProofError(number, "the same key signed already" if mark in seen else "too many signatures")
@@ -348,7 +351,7 @@ def verify_receipt(content: bytes, keys: Sequence[VerifierKey]) -> ProvenReceipt
     except ValueError:
         raise NotAProofError(len(lines), "an empty line and a checkpoint are missing: the file was cut off") from None
     try:
-        position = whole_number(index) + 1
+        position = whole_number(index) + 1  # the format counts leaves from 0, the journal its entries from 1
     except ValueError as error:
         raise NotAProofError(3, str(error)) from None
     path = []

@@ -121,6 +121,7 @@ def _references(file: Snapshot) -> Iterator[tuple[int, str]]:
 FORMS = ("rating-list/2", "rating-list/1")  # in the second one every row has a place of its own
 COLUMNS = ["player", "rank", "shown", "rating", "games", "last_game"]
 # The range of their keys, read from the index.
+# In the order of keys ';' follows ':', so that these two enclose every list.
 _ENTRIES = "SELECT position, key, body FROM journal WHERE key >= 'list:' AND key < 'list;' ORDER BY position"
 _ABSENT = "restore that row of table texts from a copy, or work it out again by 'lists DB LIST --restore-rows'"
 

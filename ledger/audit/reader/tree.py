@@ -120,6 +120,7 @@ def verify_inclusion(leaf: bytes, position: int, head: TreeHead, proof: Sequence
             return False
         if index % 2 or index == last:
             leaf = parents([sibling, leaf])[0]
+            # a last node without a partner was carried up: these levels have no hash in the proof
             while index and index % 2 == 0:
                 index, last = index // 2, last // 2
         else:
@@ -141,6 +142,7 @@ def verify_consistency(older: TreeHead, newer: TreeHead, proof: Sequence[bytes])
     if not hashes:
         return False
     index, last = older.size - 1, newer.size - 1
+    # up to the largest complete subtree that ends with the older tree: the first hash of the proof is its root
     while index % 2:
         index, last = index // 2, last // 2
     then = now = hashes[0]
@@ -149,6 +151,7 @@ def verify_consistency(older: TreeHead, newer: TreeHead, proof: Sequence[bytes])
             return False
         if index % 2 or index == last:
             then, now = parents([sibling, then])[0], parents([sibling, now])[0]
+            # a last node without a partner was carried up: these levels have no hash in the proof
             while index and index % 2 == 0:
                 index, last = index // 2, last // 2
         else:

@@ -173,7 +173,8 @@ def read_header(
         splits = {mark: next(csv.reader([line], delimiter=mark)) for mark in DELIMITERS}
     except csv.Error as error:
         raise ValueError(f"the first line is no header of a CSV file ({error})") from None
-    # The right delimiter is the one under which most columns are known to us; a title may hold the others.
+    # The right delimiter is the one under which most columns are known to us; a title may hold the others. Of two with
+    # as many, as where the header is a single column, the comma is taken, the first of them.
     delimiter = max(splits, key=lambda mark: sum(names(field) is not None for field in splits[mark]))
     if len(splits[delimiter]) > MAX_COLUMNS:
         raise ValueError(

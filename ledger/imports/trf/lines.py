@@ -270,6 +270,7 @@ class Header:
             self.records.setdefault(kind, (number, text[3:]))
         if kind in UNIQUE:
             self.met.add(kind)
+        # lines of ### are remarks, such as the ruler of columns that programs write above the players
         if kind not in _KNOWN and kind != "###":
             self.first_passed_over = self.first_passed_over or number
             name = kind if re.fullmatch(r"[0-9A-Z]{3}", kind, re.ASCII) else "other lines"
