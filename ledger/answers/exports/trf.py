@@ -145,6 +145,7 @@ def _entrants(ledger: Ledger, games: Sequence[EventGame], byes: Sequence[StoredR
     ratings: dict[int, int | None] = {}
     for game in games:
         for player in (game.white, game.black):
+            # TRF16 has the rating at the start: the first that is shown, for games come in the order of the rounds
             ratings[player] = ratings.get(player) or game.shown_of(player)
     for bye in byes:
         ratings.setdefault(bye.player, None)
