@@ -150,10 +150,10 @@ def compare(
     active = replaying.last_ms(games) >= games.ended_ms[-1] - ACTIVE_MS
     pairs = list(zip(candidates, replayed, strict=True))
     likeness = []
-    for (one, of_one), (other, of_other) in combinations(pairs, 2):
-        both = (played >= min_games) & ~np.isnan(of_one.final) & ~np.isnan(of_other.final)
-        correlation = forecasts.spearman(of_one.final[both], of_other.final[both])
-        likeness.append(Likeness(one.scheme.name, other.scheme.name, int(both.sum()), correlation))
+    for (first, of_first), (second, of_second) in combinations(pairs, 2):
+        both = (played >= min_games) & ~np.isnan(of_first.final) & ~np.isnan(of_second.final)
+        correlation = forecasts.spearman(of_first.final[both], of_second.final[both])
+        likeness.append(Likeness(first.scheme.name, second.scheme.name, int(both.sum()), correlation))
     return Comparison(
         pool=actual.name,
         first_game=day(int(games.ended_ms[0])),
