@@ -235,6 +235,7 @@ def provisional(state: Any, p: int, numbers: Settings) -> bool:
 
 def shown(rating: float) -> int:
     """The rating as the site shows it: cut off to whole points."""
+    # A change that the site shows is the difference of two such numbers (RULES 3).
     return int(rating)
 
 

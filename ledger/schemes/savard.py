@@ -189,6 +189,7 @@ def updated(
     e: float, h: float, opponent_e: float, opponent_h: float, score: float, rank: int, numbers: Settings
 ) -> tuple[float, float]:
     """E'' and H' after one game, points; all else as before it. Where H is far from E, M can make a win worth less."""
+    # All by what stood before the game; the new H comes into E by M alone (RULES 5.4).
     s = single_game(e, opponent_e, score, numbers)
     after_h = new_h(h, s, score, share(rank, score, numbers), numbers)
     r = opponent_rating(e, opponent_e, opponent_h, score)

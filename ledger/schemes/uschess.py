@@ -298,6 +298,7 @@ def finish(
 
 def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
     """The formula of one player's section with its numbers; opponents as rated by step 4."""
+    # Without these nobody can reckon one player of a section again (RULES 2).
     table = [meeting.work[STEP_4] for meeting in meetings]
     games, r0 = own.before[GAMES], own.work[YARDSTICK]
     counted, score = effective_games(games, r0), sum(meeting.score for meeting in meetings)

@@ -183,6 +183,7 @@ def k_capped(k: float, games: float, day: float, most: float) -> float:
 
 def compressed(rating: float) -> float:
     """A rating after the adjustment of 1 March 2024, nearest point: R + 0.40·(2000 - R) below 2000."""
+    # 1600 becomes 1760, as it was announced; the page of one federation has 1740 (RULES 1.7)
     if rating >= 2000.0:
         return rating
     return float((6.0 * rating + 8005.0) // 10.0)  # fifths of a point: never halfway
@@ -221,6 +222,7 @@ def initial_2024(opponents: float, score: float, games: float, hypothetical: flo
 
 def initial_before_2024(opponents: float, score: float, games: float, half: float) -> float:
     """Initial rating before 1 March 2024, points: over 50 % *half* points per half point, below 50 % by the table."""
+    # FIDE's online calculator, and the Rp that it prints beside newcomers, still go by this rule (RULES 1.6).
     over = 2.0 * score - games
     if over >= 0.0:
         return nearest(opponents + half * over * games, games)
