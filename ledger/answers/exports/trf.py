@@ -257,7 +257,7 @@ def _cells(report: Report, ranks: Mapping[int, int]) -> dict[int, list[tuple[str
         for game in games:
             for player, colour in ((game.white, "w"), (game.black, "b")):
                 half = game.half_points_of(player)
-                # half a point without a move is D, which no federation rates either (RULES 7)
+                # half a point without a move is D, which is not rated either (RULES 7)
                 letter = " " if half is None else ("0=1" if game.is_played else "-D+")[half]
                 opponent = ranks[game.opponent_of(player)]
                 cells[player][number] = (f"{opponent:4} {colour} {letter}", half or 0)

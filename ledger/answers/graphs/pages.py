@@ -177,7 +177,7 @@ class _Reader(NamedTuple):
         for row, opponent_rating in zip(rows, opponents, strict=True):
             after = self.states.after_game(row)
             in_force = in_force_from(row["rated_ms"])
-            # Of a game that is rated when it ends, the day that is told of it: its end is the first that it may mean.
+            # of a game that is rated when it ends, the day that is told of it
             if row["rated_ms"] == row["ended_ms"] and len(row["ended_at"]) >= _DAY:
                 in_force = str(row["ended_at"][:_DAY])
             final_position = None
