@@ -67,6 +67,7 @@ class VerbWords(NamedTuple):
     example: str
 
 
+# So many digits are always below 2^53, the limit of whole numbers in entries (design, 3).
 _DIGITS = 15  # of a number; Python reads no more than some thousands
 VERBS: Mapping[str, VerbWords] = {
     "result": VerbWords(

@@ -123,6 +123,7 @@ def _marked(cols: Columns, era: Era, state: Any, players: int) -> Any:
 
 
 NEVER = -(2**62)  # before any game, milliseconds
+# A player's number and that of a game have 31 bits each: both together are one whole number of SQLite's, of 63.
 N_BITS = 31  # of a whole number that holds a player and, in its lower bits, which of the player's games
 
 _LATER = "SELECT 1 FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? AND position <> ?"

@@ -24,6 +24,7 @@ from ledger.errors import MalformedError
 from ledger.facts.words import Brings
 from ledger.ledger import Ledger
 
+# TRF16 gives a rank the columns 5 to 8, and a name 15 to 47 (RULES 7).
 MAX_RANK = 9_999
 MAX_ROUNDS = 900
 MAX_NAME = 33
