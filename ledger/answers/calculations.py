@@ -142,7 +142,7 @@ class Calculation:
     rating: float = documented("the rating before, in what the scheme counts in")
     assumed: dict[str, float] = documented("by player and opponent 2, ..., rated games that nobody gave")
     foretold: OutcomesForetold | None = beside()
-    brought: GamesCalculated | None = beside()
+    effects: GamesCalculated | None = beside()
 
 
 @attrs.frozen(kw_only=True)
@@ -239,7 +239,7 @@ def calculate(
         on: the day on which the games are rated.
 
     Returns:
-        What the games ``brought`` or, without scores, what is ``foretold``.
+        The ``effects`` of the games or, without scores, what is ``foretold``.
 
     Raises:
         MalformedError: naming every setting that the scheme cannot take, and what is told and of no use to it.
@@ -272,7 +272,7 @@ def calculate(
         rating=own.rating,
         assumed=assumed,
         foretold=None if scores else _foretold(calculator, states),
-        brought=_effects(calculator, states, scores) if scores else None,
+        effects=_effects(calculator, states, scores) if scores else None,
     )
 
 

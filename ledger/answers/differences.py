@@ -160,8 +160,11 @@ def _difference(
 ) -> ListDifference:
     row = after or before
     assert row is not None
+    change: Literal["created", "unchanged", "changed", "removed"] = UNCHANGED if same(before, after) else CHANGED
+    if before is None or after is None:
+        change = CREATED if before is None else REMOVED
     return ListDifference(
-        change=_word(before, after),
+        change=change,
         player=row.player,
         name=name,
         rank_before=None if before is None else before.rank,
@@ -173,14 +176,6 @@ def _difference(
         games_after=None if after is None else after.games,
         why=why.get(row.player, []),
     )
-
-
-def _word(before: ListRow | None, after: ListRow | None) -> Literal["created", "unchanged", "changed", "removed"]:
-    if before is None:
-        return CREATED
-    if after is None:
-        return REMOVED
-    return UNCHANGED if same(before, after) else CHANGED
 
 
 # -- why ---------------------------------------------------------------------------------------------------------

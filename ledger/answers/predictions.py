@@ -11,7 +11,6 @@ import attrs
 
 from ledger.answers.asking import day, of_one_moment, shown
 from ledger.answers.calculations import ResultEffect
-from ledger.book.timeline import Era
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented
@@ -88,7 +87,11 @@ def predict(
     standings = (states.standing_code(who.player, ms) for who in both)
     game = (OUTCOME_WHITE, ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, True)
     not_rated = REASONS[era.scheme.refuse(*game, *standings, era.numbers)] or None
-    after = engine.predict(era.scheme, era.numbers, own.state, other.state, when)
+    effects = {}
+    for word, state in engine.predict(era.scheme, era.numbers, own.state, other.state, when).items():
+        rating = state[0] if is_listed(era, state) else None
+        change = None if rating is None or own.rating is None else rating - own.rating
+        effects[word] = NOTHING if not_rated else ResultEffect(rating=rating, change=change)
     return Prediction(
         player=shown(person),
         opponent=shown(opponent),
@@ -100,11 +103,5 @@ def predict(
         expected_score=engine.expected(era.scheme, era.numbers, own.state, other.state, when),
         unrated=_UNRATED[own.rating is None, other.rating is None],
         not_rated=not_rated,
-        **{word: NOTHING if not_rated else _effect(era, own.rating, state) for word, state in after.items()},
+        **effects,
     )
-
-
-def _effect(era: Era, before: float | None, state: tuple[float, ...]) -> ResultEffect:
-    """The rating that a result would bring, and the change to it."""
-    rating = state[0] if is_listed(era, state) else None
-    return ResultEffect(rating=rating, change=None if rating is None or before is None else rating - before)

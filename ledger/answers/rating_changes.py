@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 PLACES = Decimal("0.000001")  # of the points
 FEW_GAMES = 3  # of a batch that are named in words
 CORRECTION = "correction"
+# A float from 1 to 5,000 points has 53 decimal digits at most: nothing is rounded but to the places that are shown.
 _EXACT = Context(prec=60)
 
 

@@ -52,22 +52,18 @@ def entries_after(ledger: Ledger, position: int, limit: int) -> list[RecordedEnt
     """
     journal, until = ledger.journal_of_moment, min(ledger.views.position(), position + limit)
     entries = [orjson.loads(body) for block in journal.read(position, until) for body in block]
+    # by the names alone: entries of old versions are of the same correction
+    of_corrections = {kind.KIND.partition("/")[0] for kind in (CorrectionProposed, CorrectionDecided)}
     return [
         RecordedEntry(
             position=entry["position"],
             kind=entry["kind"],
             key=entry["key"],
             players=sorted(players),
-            correction=_correction(entry),
+            correction=entry["facts"]["proposal"] if entry["kind"].partition("/")[0] in of_corrections else None,
         )
         for entry, players in zip(entries, _players(journal, entries), strict=True)
     ]
-
-
-def _correction(entry: Mapping[str, Any]) -> int | None:
-    kinds = (CorrectionProposed.KIND, CorrectionDecided.KIND)
-    is_one = entry["kind"].partition("/")[0] in {kind.partition("/")[0] for kind in kinds}  # those of old, too
-    return entry["facts"]["proposal"] if is_one else None
 
 
 def _players(journal: Journal, entries: list[dict[str, Any]]) -> list[frozenset[int]]:

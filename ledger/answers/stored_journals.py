@@ -45,6 +45,7 @@ def journal_told(ledger: Ledger) -> JournalTold:
         StorageError: the server does not answer.
     """
     journal = ledger.journal
+    # The fence follows the head: what is given away here must be what stays.
     head = journal.head()
     journal.fence()
     where: dict[str, Any] = {

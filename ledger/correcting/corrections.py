@@ -117,6 +117,7 @@ def _judged(judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason
 
 
 def _sent_by(person: str, sending: Sending) -> str:
+    # no name of a person holds the end of a line (``codec.seal_actor``): two persons' words are never one
     return f"{person}\n{sending.word}"
 
 
@@ -333,6 +334,7 @@ class Corrections:
         codec.seal_actor(who.name)
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
+            # four eyes hold from the entry of their policy on, never backwards (design, 8)
             position = writer.size + 1
             self.ledger.tokens.check(who, role, position, tried)
             self.ledger.level()

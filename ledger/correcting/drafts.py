@@ -73,7 +73,11 @@ class Drafts:
         if fact.cls is SchemeAdopted:
             values |= _settings_in_full(fact, values)
         if fact.cls is GameRecorded and "outcome" in values and values.get("termination") is None:
-            values |= _ending_unknown(fact, values["outcome"])
+            stood, outcome, ending = fact.facts["outcome"], values["outcome"], fact.facts["termination"]
+            # Of an outcome that is none the gate speaks.
+            is_another = outcome != stood and outcome in set(Outcome)
+            if is_another and (becomes_drawn_by_time(stood, outcome, ending) or result_fault(outcome, ending)):
+                values["termination"] = Termination.UNKNOWN.value
         expects = {name: fact.facts.get(name, BLANK) for name in values}
         return Change(do=Verb.REPLACE, fact=key, entry=fact.entry, expects=expects, facts=values)
 
@@ -155,16 +159,6 @@ class Drafts:
     def undo(proposal: int) -> Change:
         """An approved proposal acts no longer."""
         return Change(do=Verb.UNDO, proposal=proposal)
-
-
-def _ending_unknown(fact: Fact, outcome: str) -> dict[str, Any]:
-    """That the ending of a game is unknown, where another result and the ending that stands contradict each other."""
-    stood, ending = fact.facts["outcome"], fact.facts["termination"]
-    # Of an outcome that is none the gate speaks.
-    if outcome == stood or outcome not in set(Outcome):
-        return {}
-    is_ruled_out = becomes_drawn_by_time(stood, outcome, ending) or result_fault(outcome, ending)
-    return {"termination": Termination.UNKNOWN.value} if is_ruled_out else {}
 
 
 def _settings_in_full(fact: Fact, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,6 +32,7 @@ _CHANGES = (
     "JOIN proposals AS p USING (proposal) WHERE "
 )
 _ABOUT = f"{_CHANGES} c.subject IN (SELECT value FROM json_each(?))"
+# GLOB takes the index by subject; LIKE, which knows no case, would read all corrections.
 _MERGES = f"{_CHANGES} c.subject GLOB 'person:*'"
 
 

@@ -211,6 +211,7 @@ class Previews:
         return ScratchJournal(self.ledger.journal, tried.seen, tried.entries)
 
     def _tried(self, views: Views, wanted: int | Sequence[Change]) -> _Tried:
+        # exactly: True would be proposal 1
         if type(wanted) is int:
             return self._proposal(views, wanted)
         if isinstance(wanted, Sequence) and all(isinstance(each, Change) for each in wanted):

@@ -67,6 +67,7 @@ class VerbWords(NamedTuple):
     example: str
 
 
+# So many digits are always below 2^53, the limit of whole numbers in entries (design, 3).
 _DIGITS = 15  # of a number; Python reads no more than some thousands
 VERBS: Mapping[str, VerbWords] = {
     "result": VerbWords(
@@ -587,7 +588,13 @@ def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[Fault]]:
     faults: list[Fault] = []
     try:
         header = [column.strip() for column in next(reader, [])]
-        faults = [Fault(1, problem) for problem in _header_problems(header)]
+        if "verb" in header:
+            problems = [f"no column {name!r}; {choice_of(name, COLUMNS)}" for name in header if name not in COLUMNS]
+            twice = sorted({name for name in header if header.count(name) > 1})
+            problems += [f"column {name!r} stands twice" for name in twice]
+        else:  # likely no file of corrections at all: to name each of its columns would help nobody
+            problems = [f"the header has no column 'verb'; the columns are {list(COLUMNS)}"]
+        faults = [Fault(1, problem) for problem in problems]
         for cells in reader if not faults else ():
             if any(cell.strip() for cell in cells):
                 _read(verbs, reader.line_num, header, cells, rows, faults)
@@ -596,14 +603,6 @@ def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[Fault]]:
     if not rows and not faults:
         faults.append(Fault(1, "holds no row: nothing is to be corrected"))
     return rows, faults
-
-
-def _header_problems(header: Sequence[str]) -> list[str]:
-    if "verb" not in header:
-        return [f"the header has no column 'verb'; the columns are {list(COLUMNS)}"]
-    problems = [f"no column {column!r}; {choice_of(column, COLUMNS)}" for column in header if column not in COLUMNS]
-    twice = sorted({column for column in header if header.count(column) > 1})
-    return problems + [f"column {column!r} stands twice" for column in twice]
 
 
 def _read(

@@ -129,7 +129,7 @@ class HousePolicies:
         policies = self._policies()
         event = _in_full(policies, policy, next_number(writer.find, policy), settings, since)
         # No entry holds the event yet, so its position is 0; only instant and settings are compared.
-        stands, row = _standing(policies, policy, since), row_of(0, event)
+        stands, row = _row_in_force(policies, policy, since), row_of(0, event)
         if stands is not None and (stands.since_ms, stands.settings) == (row.since_ms, row.settings):
             # The same fact under the same key is a duplicate, which records nothing.
             return attrs.evolve(event, number=stands.number, effective_from=stands.since or None)
@@ -143,7 +143,7 @@ class HousePolicies:
         return event
 
 
-def _standing(policies: Policies, policy: str, since: str | None) -> PolicyRow | None:
+def _row_in_force(policies: Policies, policy: str, since: str | None) -> PolicyRow | None:
     """What is set already from an instant on."""
     if known_policy(policy).is_by_position:
         return policies.last(policy)
@@ -152,7 +152,7 @@ def _standing(policies: Policies, policy: str, since: str | None) -> PolicyRow |
 
 def _in_full(policies: Policies, policy: str, number: int, settings: Given, since: str | None) -> PolicySet:
     """A policy with every setting: what is not given stays as it holds."""
-    stands = _standing(policies, policy, since)
+    stands = _row_in_force(policies, policy, since)
     return PolicySet(
         policy=policy, number=number, settings={**settings_in(policy, stands), **settings}, effective_from=since
     )

@@ -119,10 +119,12 @@ class PoolBuild:
         self._wanted = columns_wanted(self._tables)
         facts = further_facts(pool, facts_wanted(self._tables))
         self._texts = [name for name in facts if name in self._wanted and SIDE_COLUMNS[name].type == "TEXT"]
+        # A text that is only stored is taken out of the frame as it is: as a fact each would become a Python object.
         in_codes = {fact for name, (_, _, fact) in SIDE_COLUMNS.items() if name in self._wanted and name != fact}
         self._facts = [name for name in facts if name not in self._texts or name in in_codes or pool.by_event]
         self._roster = roster
         self._players = _Players(pool, roster)
+        # lead=1: the sides of one player come in one block, so that a fold begins and ends within it
         self._sides = SortedRuns(folder, ("player", "n"), lead=1, rows_a_run=SIDES_A_RUN)
 
     def __enter__(self) -> PoolBuild:
@@ -195,20 +197,11 @@ class PoolBuild:
                 is_text = name in SIDE_COLUMNS and SIDE_COLUMNS[name].type == "TEXT"
                 columns[name] = pl.Series(column.tolist(), dtype=pl.String) if is_text else pl.Series(column)
         for name in self._texts:
+            # a game has two sides: the number of a side halved is that of its game
             columns[name] = frame[name].gather(rated.order >> 1)
         for name in self._pool.state_fields:
             columns[_STATE + name] = pl.Series(MANY.take(rated.scheme_state[name], rated.order))
         return pl.DataFrame(columns)
-
-    def _begin_seeded(self, sides: DataFrame, state: Any) -> None:
-        """Put the pasts of players into the state, by player, with which the history of each begins; in place."""
-        if not self._roster.has_seeds(self._pool.pool):
-            return
-        firsts = sides.group_by("player", maintain_order=True).agg(pl.col("ended_ms").first())
-        for place, (player, first_ms) in enumerate(firsts.iter_rows()):
-            listed = self._roster.seed_at(self._pool.pool, player, first_ms)
-            if listed is not None:
-                state[place] = begun(HISTORY, listed.seed)
 
     def _write(self, writer: TableWriter, sides: DataFrame) -> None:
         """Fold and write the sides of some players, all of theirs."""
@@ -218,12 +211,19 @@ class PoolBuild:
                 self._write_in_tournaments(writer, table, sides)
                 continue
             state = np.tile(MANY.floats(begun(table.fold, None)), int(run[-1]) + 1)
-            if table.fold is HISTORY:
-                self._begin_seeded(sides, state.reshape(int(run[-1]) + 1, -1))
+            # The history alone knows a past: what a seed says of games and a highest rating is where its counts begin.
+            if table.fold is HISTORY and self._roster.has_seeds(self._pool.pool):
+                by_player = state.reshape(int(run[-1]) + 1, -1)  # the same numbers, written in place
+                firsts = sides.group_by("player", maintain_order=True).agg(pl.col("ended_ms").first())
+                for place, (player, first_ms) in enumerate(firsts.iter_rows()):
+                    past = self._roster.seed_at(self._pool.pool, player, first_ms)
+                    if past is not None:
+                        by_player[place] = begun(HISTORY, past.seed)
             folded = _folded(table, run, sides, state)
             if table.fold is HISTORY:
+                # The other tables come after it, for some of them count by the games that it keeps for HERA.
                 further = side_rows.of_history(MANY, folded, self._wanted)
-                sides = sides.with_columns(pl.Series(name, column) for name, column in further.items())
+                sides = sides.with_columns(pl.Series(name, values) for name, values in further.items())
             self._insert(writer, table, sides, folded)
         ends = np.append(np.flatnonzero(np.diff(run)), len(run) - 1)
         last = sides[ends]
@@ -239,6 +239,7 @@ class PoolBuild:
         there = sides.filter(pl.col("tournament").is_not_null())
         if len(there):
             names = there["tournament"].cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+            # A pair as one number: NumPy sorts numbers in one go, and pairs by comparing them.
             pairs = there["player"].to_numpy().astype(np.int64) * (int(names.max()) + 1) + names
             run = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
             state = np.tile(MANY.floats(begun(table.fold, None)), int(run.max()) + 1)
@@ -257,6 +258,7 @@ class PoolBuild:
 
 
 def _folded(table: SideTable, run: Any, sides: DataFrame, state: Any) -> TableFold:
+    # Polars gives arrays that may not be written, which are of another type to Numba: the step would be compiled anew.
     taken = {name: sides[name].to_numpy().copy() for name in table.fold.takes}
     return side_rows.fold(MANY, table.fold, run, taken, state)
 
@@ -277,7 +279,7 @@ OWN_PROCESS_FROM = 100_000  # entries from which starting a process to write the
 ENTRIES_A_COMMIT = 200_000  # entries that are folded between two commits: each waits for the disk
 GAMES_A_RUN = 500_000  # games that are sorted in memory at one time, about 100 bytes each
 GAMES_A_BLOCK = 250_000  # games that are rated together, or somewhat more
-_STANDING = "SELECT target, folded, pool, player FROM build"
+_HOW_FAR = "SELECT target, folded, pool, player FROM build"
 
 
 class Build:
@@ -306,7 +308,8 @@ class Build:
         wait_for_writer(self._path)
         connection = self._open()
         try:
-            target, folded, written_pool, written_player = connection.execute(_STANDING).fetchone()
+            target, folded, written_pool, written_player = connection.execute(_HOW_FAR).fetchone()
+            # A stopped build ends where it was to end: pools that are written already would miss the games of today.
             target = target or until
             # the games that count, to come out by pool and in rating order, no batch in two blocks
             room = SortedRuns(self._path.parent, ("pool", *RATING_ORDER), lead=2, rows_a_run=GAMES_A_RUN)
@@ -320,10 +323,12 @@ class Build:
                 book.roster.gather(pasts=pasts, shown=shown)
                 for statement in views_file.index_statements("games("):
                     writers.aside().run(statement)  # while the games are rated
-                for number, blocks in _by_pool(games):
+                parts = (part for block in games.blocks(GAMES_A_BLOCK) for part in block.partition_by("pool"))
+                for number, blocks in groupby(parts, lambda part: int(part["pool"][0])):
                     if number < written_pool:
                         continue
                     pool = next(pool for pool in book.pools.values() if pool.pool == number)
+                    # Its games are all rated again, for no state was kept; rows of its first players stand.
                     after = written_player if number == written_pool else 0
                     build = PoolBuild(pool, book.roster, self._projectors, self._path.parent)
                     with build:
@@ -359,25 +364,19 @@ class Build:
         """True for a build by the same projectors of the same journal; any other, or a damaged one, is begun anew."""
         try:
             with views_file.reading(self._path):
-                made = connection.execute("SELECT target, folded, root FROM build").fetchall()
-                if len(made) != 1 or not self._is_of_these(connection):
+                ((target, folded, root),) = connection.execute("SELECT target, folded, root FROM build").fetchall()
+                # an earlier release may have begun it, without tables that are written now
+                views_file.check_layout(connection, self._path)
+                if not views_file.are_rated_alike(connection):
                     return False
-                target, folded, root = made[0]
-                if not folded <= target <= self._journal.size():
+                views_file.check_tables(connection, self._projectors)
+                identities = {projector.name: projector.identity for projector in self._projectors}
+                if views_file.stored_projectors(connection) != identities:
                     return False
-                return bool(self._journal.root_at(folded) == root)
+                # The journal may be another one, or an older copy of this one, which is shorter.
+                return bool(folded <= target <= self._journal.size() and self._journal.root_at(folded) == root)
         except LedgerError:
             return False
-
-    def _is_of_these(self, connection: sqlite3.Connection) -> bool:
-        """Whether the file is rated as this program rates, and has the tables of these read models and no others."""
-        # an earlier release may have begun it, without tables that are written now
-        views_file.check_layout(connection, self._path)
-        if not views_file.are_rated_alike(connection):
-            return False
-        views_file.check_tables(connection, self._projectors)
-        identities = {projector.name: projector.identity for projector in self._projectors}
-        return views_file.stored_projectors(connection) == identities
 
     def _fold(
         self,
@@ -390,6 +389,7 @@ class Build:
         progress: Progress,
     ) -> None:
         """Fold the rest of the journal into the game book; all that counts, of before too, goes into *games*."""
+        # What a stopped build folded went into the tables alone: it is read back from there at the end.
         stale, committed = folded > 0, folded
         for bodies, block in mapped_ahead(decode_bodies, self._journal.read(folded, target)):
             fresh = Fresh()
@@ -401,6 +401,7 @@ class Build:
             folded += len(bodies)
             done = {"target": target, "folded": folded, "root": self._journal.root_at(folded)}
             writer.insert("UPDATE build SET target = ?, folded = ?, root = ?", pl.DataFrame(done))
+            # The two writers take turns: a transaction of the book's own ends before the other one writes again.
             if block.reaches_back or folded - committed >= ENTRIES_A_COMMIT or folded == target:
                 writer.commit()
                 committed = folded
@@ -426,8 +427,11 @@ class Build:
         if stale:
             writers.own()
             games.clear()
-            for frame in _stored_games(connection, columns):
-                games.add(_compact(frame))
+            query = f"SELECT {', '.join(columns)} FROM games WHERE reason IS NULL ORDER BY position"
+            cursor = connection.execute(query)
+            while rows := cursor.fetchmany(MESSAGE):
+                by_name = dict(zip(columns, zip(*rows, strict=True), strict=True))
+                games.add(_compact(pl.DataFrame(by_name, schema=columns_schema(columns))))
 
     @staticmethod
     def _write(writer: TableWriter, pool: int, steps: Iterator[int]) -> None:
@@ -489,25 +493,10 @@ class _Writers:
         return self._aside
 
 
-def _by_pool(games: SortedRuns) -> Iterator[tuple[int, Iterator[DataFrame]]]:
-    """The number of each pool that has games, with them in rating order, in blocks."""
-    parts = (part for block in games.blocks(GAMES_A_BLOCK) for part in block.partition_by("pool"))
-    return groupby(parts, lambda part: int(part["pool"][0]))
-
-
 def _compact(frame: DataFrame) -> DataFrame:
     """The same columns in as few bytes as they need."""
     small = {"pool": pl.Int16, "white": pl.Int32, "black": pl.Int32, "half_points": pl.Int8, "time_loss": pl.Int8}
     return frame.with_columns(pl.col(name).cast(kind) for name, kind in small.items())
-
-
-def _stored_games(connection: sqlite3.Connection, names: Sequence[str]) -> Iterator[DataFrame]:
-    """The games that count, of all that was folded in, as ``take_decoded`` gives them."""
-    query = f"SELECT {', '.join(names)} FROM games WHERE reason IS NULL ORDER BY position"
-    cursor = connection.execute(query)
-    while rows := cursor.fetchmany(MESSAGE):
-        columns = dict(zip(names, zip(*rows, strict=True), strict=True))
-        yield pl.DataFrame(columns, schema=columns_schema(names))
 
 
 # Tables of read models that are made late or were left behind: folded from the rows that stand, nothing rated again.
@@ -571,6 +560,7 @@ _FROM_THERE = """
 SELECT white FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms >= ?2
 UNION SELECT black FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms >= ?2
 """
+# The second one goes from player to player by the key: a DISTINCT would read every row of the pool.
 _SURPLUS = """
 WITH RECURSIVE known(player) AS (
   SELECT min(player) FROM "{0}" WHERE pool = ?1
@@ -668,6 +658,7 @@ def _blocks(
     columns = [*(_KEPT_IN[name] for name in names), *(f'own."{name}"' for name in fields)]
     names += [_STATE + name for name in fields]
     other = f"JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
+    # CROSS JOIN keeps the history outermost: in the order of its key, so that nothing is sorted.
     query = (
         f"SELECT own.player, {', '.join(columns)} FROM {HISTORY.name} AS own "
         f"CROSS JOIN games ON games.position = own.game "

@@ -326,6 +326,7 @@ def foretell(state: Any, w: int, b: int, numbers: Any) -> tuple[float, float, fl
     return state[w], state[b], of_white, of_black
 
 
+# *numbers* is for the other ``keep`` (``answers.comparing.forecasts``), which asks the scheme whom it lists.
 def keep(
     game: int,
     white: int,
@@ -378,6 +379,7 @@ def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[...
         "provisional": scheme.provisional, "listed": scheme.listed,
     }  # fmt: skip
     asks = scheme.in_force is not None
+    # These first: ``gather`` and ``rate_batch`` call them by name.
     for name, helper in (
         ("take_began", take_began_if_asked if asks else take_began),
         ("rate_side", rate_with_began if asks else rate_without_began),
@@ -460,6 +462,7 @@ def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Worksp
     places = min(players, sides)
     return Workspace(
         cols.zeros(players),
+        # one more: ``gather`` notes the player of each side behind the last one, new or not
         cols.zeros(places + 1),
         cols.zeros(places),
         cols.zeros(places),

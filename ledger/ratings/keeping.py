@@ -124,11 +124,11 @@ class AtHand:
         drop = [name for name in (stored.keys() | left) if rule.keeps(name) is False]
         make, mend, kept = list[ReadModel](), list[ReadModel](), list[ReadModel]()
         for projector in self.to_keep(rule, stored.keys() | left):
-            standing = stored.get(projector.name)
-            if standing == projector.identity:
+            identity = stored.get(projector.name)
+            if identity == projector.identity:
                 if projector.name in left:
                     mend.append(projector)
-            elif standing is None or self._takes_over(projector, standing):
+            elif identity is None or self._takes_over(projector, identity):
                 make.append(projector)
             else:  # another version's: who has that one keeps it level
                 continue
@@ -141,9 +141,9 @@ class AtHand:
         """Take note that what was planned is done: these tables are this process's."""
         self._held |= {projector.name for projector in plan.kept}
 
-    def _takes_over(self, projector: ReadModel, standing: str) -> bool:
+    def _takes_over(self, projector: ReadModel, identity: str) -> bool:
         """Whether a table that another version of the projector made is made anew."""
-        version = version_of(standing)
+        version = version_of(identity)
         if version is None or version == projector.version:
             # Of one version with other settings the one that came last is kept: who has had the table gives way, or
             # two processes would make it anew by turns for ever.
@@ -181,6 +181,7 @@ def rule_position(connection: sqlite3.Connection) -> int:
 
 def rule_of(journal: Journal) -> Rule:
     """The rule as a journal tells it, for views that are to be made."""
+    # As of four eyes the entry decides, not an instant: a table is kept or not, whatever day is asked about.
     last = max(policy_entries(journal.find, READ_MODELS), key=lambda entry: entry.position, default=None)
     event = None if last is None else decode(last.body).event
     return _rule(event.settings if isinstance(event, PolicySet) else {})
@@ -334,14 +335,14 @@ def _games_restood(book: Parts, after: int, stood: Mapping[int, Mapping[str, Any
     """Games of earlier entries that a fold made stand otherwise, from their rows before."""
     names = {pool.pool: name for name, pool in book.pools.items()}
     earlier = sorted(position for position in stood if position <= after)
-    standing = dict(_games(book, _SOME, (orjson.dumps(earlier).decode(),)))
+    now_by_position = dict(_games(book, _SOME, (orjson.dumps(earlier).decode(),)))
     for position in earlier:
         row = stood[position]
         is_none = row["voided_by"] is not None or row["white"] == row["black"]
         before = None if is_none else _game(row, names[row["pool"]])
         # a game that was only judged again has the same facts: nobody is told
-        if before != standing.get(position):
-            yield _Fact(position, before, standing.get(position))
+        if before != now_by_position.get(position):
+            yield _Fact(position, before, now_by_position.get(position))
 
 
 def _corrected(book: Parts, kinds: set[type[Event]], after: int, restood: Mapping[int, Event]) -> Iterator[_Fact]:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 FIELDS = 0
 listed: Callable[..., bool]
 
-# Those whose standing at an instant, ?1, is closed.
+# Those whose standing at an instant, ?1, is closed. That it is not 'full', too, lets SQLite use the index of the few.
 CLOSED_AT = f"""
 SELECT player FROM players WHERE player IN (
   SELECT player FROM players WHERE standing <> 'full' AND standing = 'closed'
@@ -123,6 +123,7 @@ def _marked(cols: Columns, era: Era, state: Any, players: int) -> Any:
 
 
 NEVER = -(2**62)  # before any game, milliseconds
+# A player's number and that of a game have 31 bits each: both together are one whole number of SQLite's, of 63.
 N_BITS = 31  # of a whole number that holds a player and, in its lower bits, which of the player's games
 
 _LATER = "SELECT 1 FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? AND position <> ?"
@@ -131,6 +132,7 @@ _PLACE = "SELECT rated_ms FROM games WHERE position = ?"
 _PLACES = "SELECT position, rated_ms FROM games WHERE position IN (SELECT value FROM json_each(?))"
 _DROP_CURRENT = "DELETE FROM current WHERE pool = ? AND player = ?"
 CURRENT = ("n", "rating", "game", "ended_ms", "rated_ms")  # of the last side, after pool and player; then ``listed``
+# An update, not a replacement: that would be counted out of the distribution and into it though the points stay.
 WRITE_CURRENT = (
     "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
     "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms, "
@@ -178,6 +180,7 @@ class Carried(NamedTuple):
 
 def as_read(fold: Projector, values: Sequence[float | None]) -> list[float]:
     """A running state as it comes back from the table, where NaN stands as NULL: as it starts."""
+    # Not strict: of a fold that keeps nothing the question gives one NULL (``_quoted``).
     return [
         kept.start if value is None or value != value else value  # noqa: PLR0124  # NaN; a call would take twice as long
         for kept, value in zip(fold.state, values, strict=False)
@@ -203,13 +206,35 @@ class PlayerRows:
         self.side_columns = columns_wanted(tables)
         self.state_fields = pool.state_fields
         self._state = _select(HISTORY.name, ["game", *pool.state_fields])
-        self._kept = [(table, _select_kept(table)) for table in tables]
-        self._many = [self._select_many(table) for table in tables]  # of one by tournament never asked
+        # Of a table of changes the state after game n is that of the last row up to n.
+        up_to = {True: "n <= ? ORDER BY n DESC LIMIT 1", False: "n = ?"}
+        self._kept = [
+            (table, _select(table.name, [kept.name for kept in table.fold.state], up_to[table.is_sparse]))
+            for table in tables
+        ]
+        # CROSS JOIN in all of these: from those asked about, never from all rows of the pool.
+        self._many = [  # of one by tournament never asked
+            f"SELECT {', '.join(['h.player', *self._kept_names(table, 'h')])} "
+            f"FROM json_each(?2) AS asked CROSS JOIN {_asked_row(table, 'h')}"
+            for table in tables
+        ]
         self.tables_of_states = [
             number for number, table in enumerate(tables) if not table.by_tournament and not table.is_of_facts
         ]
-        self._states = self._select_states()
-        self._in_tournament = {table.name: _select_in_tournament(table) for table in tables if table.by_tournament}
+        # One way through the players asked about for all of these tables; one with rows of changes may have none yet.
+        names, joins = ["r0.player"], ["json_each(?2) AS asked"]
+        for place, number in enumerate(self.tables_of_states):
+            table, name = self.tables[number], f"r{place}"
+            names += self._kept_names(table, name)
+            joins.append(f"{'LEFT' if table.is_sparse else 'CROSS'} JOIN {_asked_row(table, name)}")
+        self._states = f"SELECT {', '.join(names)} FROM {' '.join(joins)}"
+        last_there = "pool = ? AND tournament = ? AND player = ? AND n < ? ORDER BY n DESC LIMIT 1"
+        self._in_tournament = {
+            table.name: f'SELECT {_quoted(kept.name for kept in table.fold.state)} FROM "{table.name}" '
+            f"WHERE {last_there}"
+            for table in tables
+            if table.by_tournament
+        }
         self._insert = {table.name: table.insert for table in tables}
         self._replace = {name: f"INSERT OR REPLACE{made.removeprefix('INSERT')}" for name, made in self._insert.items()}
 
@@ -327,20 +352,6 @@ class PlayerRows:
         places = dict(self._connection.execute(_PLACES, (_json(games),)))
         return [self._pool.era_at(places[game]) for game in games]
 
-    def _select_many(self, table: SideTable) -> str:
-        """The question for the rows of many players: of the history with the game and the scheme's state first."""
-        names = ["h.player", *self._kept_names(table, "h")]
-        return f"SELECT {', '.join(names)} FROM json_each(?2) AS asked CROSS JOIN {_asked_row(table, 'h')}"
-
-    def _select_states(self) -> str:
-        """The question for the rows of many players in all ``tables_of_states``: one way through those asked about."""
-        names, joins = ["r0.player"], ["json_each(?2) AS asked"]
-        for place, number in enumerate(self.tables_of_states):
-            table, name = self.tables[number], f"r{place}"
-            names += self._kept_names(table, name)
-            joins.append(f"{'LEFT' if table.is_sparse else 'CROSS'} JOIN {_asked_row(table, name)}")
-        return f"SELECT {', '.join(names)} FROM {' '.join(joins)}"
-
     def _kept_names(self, table: SideTable, of: str) -> list[str]:
         """What a row keeps for the next game, as columns of the table under a name; of the history more."""
         first = ["game", *self._pool.state_fields] if table.fold is HISTORY else []
@@ -397,6 +408,7 @@ class PlayerRows:
     def drop_after(self, bases: Sequence[tuple[int, int]]) -> None:
         """Delete the rows of each player with a number above the one given."""
         if bases:
+            # a NumPy number as it is would reach SQLite as bytes, which no number equals
             rows = [(self._number, player, int(base)) for player, base in bases]
             for table in self.tables:
                 query = f'DELETE FROM "{table.name}" WHERE pool = ? AND player = ? AND n > ?'
@@ -447,21 +459,5 @@ def _asked_row(table: SideTable, of: str) -> str:
     return f'"{table.name}" AS {of} ON {of}.pool = ?1 AND {of}.player = {player} AND {of}.n = {n}'
 
 
-def _select(table: str, columns: Sequence[str]) -> str:
-    return f'SELECT {_quoted(columns)} FROM "{table}" WHERE pool = ? AND player = ? AND n = ?'
-
-
-def _select_kept(table: SideTable) -> str:
-    """The question for the running state after a player's game: its own row, or the last one up to it."""
-    columns = [kept.name for kept in table.fold.state]
-    if not table.is_sparse:
-        return _select(table.name, columns)
-    where = "pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1"
-    return f'SELECT {_quoted(columns)} FROM "{table.name}" WHERE {where}'
-
-
-def _select_in_tournament(table: SideTable) -> str:
-    """The question for the last running state of a player in a tournament."""
-    columns = _quoted(kept.name for kept in table.fold.state)
-    where = "pool = ? AND tournament = ? AND player = ? AND n < ? ORDER BY n DESC LIMIT 1"
-    return f'SELECT {columns} FROM "{table.name}" WHERE {where}'
+def _select(table: str, columns: Sequence[str], which: str = "n = ?") -> str:
+    return f'SELECT {_quoted(columns)} FROM "{table}" WHERE pool = ? AND player = ? AND {which}'

@@ -145,7 +145,7 @@ class PlayerStates:
             before: leave out what takes its place in rating order at this very millisecond.
         """
         query, place = (queries.ROW_BEFORE, (ms, ALONE)) if before else (queries.ROW_AT, (ms,))
-        return self._standing(player, self._row(query, self._pool.pool, player, *place), ms)
+        return self._state_from(player, self._row(query, self._pool.pool, player, *place), ms)
 
     def now(self, player: int, today_ms: int) -> PlayerState:
         """A player's state at the time of the pool's last game; a period that is not over counts as if it closed then.
@@ -160,7 +160,7 @@ class PlayerStates:
         ms, era = self._now(today_ms)
         row = self._row(queries.LAST_ROW, self._pool.pool, player)
         seeded = self.seeded_now(player, today_ms)[0] if row is None else None
-        return seeded or self._standing(player, row, ms, era)
+        return seeded or self._state_from(player, row, ms, era)
 
     def seeded_now(self, player: int, today_ms: int) -> tuple[PlayerState | None, Listed | None]:
         """What ``now`` would be of a player without a rated game, and the seed that gives it; None without a seed."""
@@ -188,7 +188,7 @@ class PlayerStates:
             return BEGINNING
         return (listed.ms // DAY_MS + 1) * DAY_MS - 1
 
-    def _standing(self, player: int, row: dict[str, Any] | None, ms: int, number: int | None = None) -> PlayerState:
+    def _state_from(self, player: int, row: dict[str, Any] | None, ms: int, number: int | None = None) -> PlayerState:
         """What has become at an instant of the last row before it; in the era of the instant, or the one given."""
         number = self._pool.era_at(ms) if number is None else number
         era = self._pool.eras[number]
@@ -229,9 +229,9 @@ class PlayerStates:
             without_row = numbers if from_shown else without_row & numbers
         for row in queries.dictionaries(self._connection, queries.ROWS_AT, (self._pool.pool, ms)):
             without_row.discard(row["player"])
-            yield from _in_force(self._standing(row["player"], row, ms))
+            yield from _in_force(self._state_from(row["player"], row, ms))
         for player in sorted(without_row):
-            yield from _in_force(self._standing(player, None, ms))
+            yield from _in_force(self._state_from(player, None, ms))
         number = self._pool.era_at(ms)
         era = self._pool.eras[number]
         for player, _, who in self._roster.unplayed(self._pool.pool, ms):
@@ -251,7 +251,7 @@ class PlayerStates:
         if era.scheme.rhythm is not Rhythm.GAME:
             return self.at(player, ms, before=True)
         last = self._row(queries.ROW, self._pool.pool, player, row["n"] - 1) if row["n"] > 1 else None
-        return self._standing(player, last, ms)
+        return self._state_from(player, last, ms)
 
     def rating_before_game(self, row: dict[str, Any]) -> float | None:
         """``before_game(row).in_force``, without reading another row where the row itself says it."""
@@ -346,7 +346,7 @@ class PlayerStates:
             after: how many come before them.
         """
         for row in queries.dictionaries(self._connection, queries.BEST_ROWS_AT, (self._pool.pool, ms, players, after)):
-            yield from _in_force(self._standing(row["player"], row, ms))
+            yield from _in_force(self._state_from(row["player"], row, ms))
 
     def moved_since(self) -> Iterator[PlayerState]:
         """``now`` of the players whose last rows lie before ``stands_since_ms``, if they have a rating in force."""
@@ -354,7 +354,7 @@ class PlayerStates:
         if latest is not None and self.stands_since_ms > BEGINNING:
             arguments = (self._pool.pool, self.stands_since_ms)
             for row in queries.dictionaries(self._connection, queries.ROWS_BEFORE, arguments):
-                yield from _in_force(self._standing(row["player"], row, latest, self.latest_era))
+                yield from _in_force(self._state_from(row["player"], row, latest, self.latest_era))
 
     def unplayed(self, today_ms: int, best: int) -> list[PlayerState]:
         """``now`` of those who have a seed and no rated game, if they have a rating in force: the best, best first.

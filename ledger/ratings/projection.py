@@ -68,7 +68,10 @@ class LiveGames:
         """Rate and write a game that the game book has; False, with nothing done, where it is not the pool's next."""
         if not self._is_next(game):
             return False
-        states = [self._carried_by(player) for player in (game.white, game.black)]
+        states = [
+            self._last.get(player) or self._rows.carried(player, self._rows.last_place(player)[0])
+            for player in (game.white, game.black)
+        ]
         if any(carried.held is not None and carried.held.era != self._era for carried in states):
             return False  # a state from before the scheme
         after = self._rate(game, states)
@@ -89,11 +92,8 @@ class LiveGames:
             self._last.clear()
         if not self._last:
             return self._rows.is_last(game.position, game.rated_ms)
+        # At the very instant of the last game its round or key may put it before that one: this takes the long way.
         return game.rated_ms > self._end_ms
-
-    def _carried_by(self, player: int) -> Carried:
-        carried = self._last.get(player)
-        return self._rows.carried(player, self._rows.last_place(player)[0]) if carried is None else carried
 
     def _rate(self, game: Played, states: list[Carried]) -> list[Carried]:
         """Rate the game and write its two rows of each table and of the current ratings."""

@@ -207,6 +207,8 @@ NO_FACTS = (GameSupplemented, CorrectionProposed, CorrectionDecided)  # they say
 WAITING = 20_000  # keys that are changed in memory before they are written
 
 Value = int | float | str | None
+# Exact types, for True is a whole number to Python; no lone surrogate, which has no UTF-8 and cannot be stored; no NaN,
+# which SQLite keeps as NULL.
 _FITS: Mapping[str, Callable[[Value], bool]] = {
     "INTEGER": lambda value: type(value) is int and -(2**63) <= value < 2**63,
     "REAL": lambda value: type(value) is int or (type(value) is float and isfinite(value)),
@@ -305,6 +307,7 @@ def of_facts(read_models: Iterable[ReadModel]) -> list[FactProjector]:
 
 def is_of_facts(identity: str) -> bool:
     """Whether the projector of this identity is one of facts."""
+    # Told by what the views have stored, for its plug-in may be missing here.
     try:
         _, _, _, columns = orjson.loads(identity)
         return bool(columns[0] == FACTS)

@@ -194,7 +194,11 @@ def rated_by_era(
     players, white, black = dense
     n, before, expected, eras = cols.zeros(0), cols.room(0), cols.room(0), cols.zeros(0)
     scheme_state: dict[str, Column] = {}
-    for era, first, last in _by_era(cols, pool, games):
+    # Games come in rating order, and an era holds from a place in it on: its games are one stretch.
+    begins = [0, *(cols.place(games.rated_ms, era.since_ms) for era in pool.eras[1:]), len(games.ended_ms)]
+    for era, (first, last) in enumerate(pairwise(begins)):
+        if first == last and len(pool.eras) > 1:
+            continue
         kept = rate_era(era, first, last)
         fields = pool.eras[era].scheme.state
         history = {name: cols.field(kept.history, i, len(fields)) for i, name in enumerate(fields)}
@@ -212,15 +216,6 @@ def rated_by_era(
     order, starts = cols.slots(owner, cols.ranks(n, owner, base), len(players))
     numbers = cols.lists([players])[0]
     return Rated(games, players, numbers, starts, order, owner, n, before, expected, eras, scheme_state)
-
-
-def _by_era(cols: Columns, pool: Pool, games: Games) -> list[tuple[int, int, int]]:
-    """The stretches of games of one era: its place, the first game, one after the last."""
-    eras = pool.eras
-    if len(eras) == 1:
-        return [(0, 0, len(games.ended_ms))]
-    begins = [0, *(cols.place(games.rated_ms, era.since_ms) for era in eras[1:]), len(games.ended_ms)]
-    return [(era, begins[era], begins[era + 1]) for era in range(len(eras)) if begins[era] < begins[era + 1]]
 
 
 def joined(
@@ -327,6 +322,11 @@ def rateable(
     places = [*cols.lists([starts])[0], len(white)]
     # an open run counts as closed with its last game, which is the last of its batch in rating order
     whens = [pool.when(era, int(rated_ms[first]), int(ended_ms[last - 1])) for first, last in pairwise(places)]
+    began: Column = ()
+    rated_by = pool.eras[era]
+    # A scheme that asks and rates no tournaments whole takes the day on which the batch closed: the engine fills it in.
+    if rated_by.scheme.in_force is not None and rated_by.scheme.calendar(rated_by.numbers).by_event:
+        began = cols.floats(beginnings(*cols.lists([ended_ms, began_ms, tournament, begins])))
     return engine.Rateable(
         white,
         black,
@@ -335,7 +335,7 @@ def rateable(
         cols.ints(places),
         cols.floats([when.period for when in whens]),
         cols.floats([when.day for when in whens]),
-        _began(pool, cols, era, (ended_ms, began_ms, tournament, begins)),
+        began,
     )
 
 
@@ -354,15 +354,6 @@ def rateable_games(pool: Pool, cols: Columns, era: int, white: Column, black: Co
         games.facts.get(BEGAN, ()),
         games.facts.get(TOURNAMENT, ()),
     )
-
-
-def _began(pool: Pool, cols: Columns, era: int, columns: tuple[Column, Column, Column, Column]) -> Column:
-    """When each game's tournament began; nothing where the era does not rate tournaments whole."""
-    scheme = pool.eras[era].scheme
-    # a scheme that asks and rates no tournaments whole takes the day on which the batch closed: the engine fills it in
-    if scheme.in_force is None or not scheme.calendar(pool.eras[era].numbers).by_event:
-        return ()
-    return cols.floats(beginnings(*cols.lists(columns)))
 
 
 def beginnings(

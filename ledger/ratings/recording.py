@@ -6,7 +6,7 @@ They are asked before something is recorded, or while it is; nothing is written.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
@@ -633,19 +633,18 @@ class LikeGames:
                 # a correction in between would hide a game from both questions
                 connection.execute("BEGIN")
                 try:
-                    return views_file.position(connection), set(_entries(connection, sought))
+                    reached, entries = views_file.position(connection), set[int]()
+                    for query, rows in ((_BY_DAY, list(_days(sought))), (_BY_MEETING, sought.meetings)):
+                        if rows:
+                            answer = connection.execute(query, (json.dumps(rows),))
+                            entries.update(position for (position,) in answer)
+                    for moves in sought.moves:
+                        entries.update(position for (position,) in connection.execute(_BY_MOVES, (moves,)))
+                    return reached, entries
                 finally:
                     connection.execute("COMMIT")
         except LedgerError:
             return None
-
-
-def _entries(connection: sqlite3.Connection, sought: Sought) -> Iterator[int]:
-    for query, rows in ((_BY_DAY, list(_days(sought))), (_BY_MEETING, sought.meetings)):
-        if rows:
-            yield from (position for (position,) in connection.execute(query, (json.dumps(rows),)))
-    for moves in sought.moves:
-        yield from (position for (position,) in connection.execute(_BY_MOVES, (moves,)))
 
 
 def _days(sought: Sought) -> Iterable[tuple[int, int, int, int, str]]:

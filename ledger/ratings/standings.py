@@ -48,7 +48,10 @@ SELECT -rating, player FROM current
 WHERE pool = ? AND +listed = 1 AND player IN (SELECT value FROM json_each(?))
 """
 
-FEW_POINTS = 100  # places with the same whole points up to which each is counted by SQLite
+# Measured with half a million players, 659 of them with the commonest number of points: to count one place takes 33
+# microseconds, to read all that have its points 400 to 500; to sum up the distribution above one number of points 60 to
+# 150, to read it whole 1,200.
+FEW_POINTS = 10  # places with the same whole points up to which each is counted by SQLite
 FEW_BANDS = 8  # numbers of points up to which the distribution is summed up for each
 
 
@@ -123,6 +126,7 @@ def points_of_closed(connection: sqlite3.Connection, pool: int, closed: Set[int]
 
 
 EVERYBODY = 2**62  # a limit that is none, as SQLite takes it; as a player's number above all
+# Measured with 10,000 players: 0.07 ms for each that is looked up, 80 to 110 ms for everybody.
 FEW_PLAYERS = 1_000  # are looked up one by one; for more of them everybody is read
 
 
@@ -307,6 +311,7 @@ class Standings:
             others = _count([*self._moved, *self._unplayed(EVERYBODY)], rating)
             # Whoever has a last row has a game: to ask for one game at least leaves nobody of them out.
             if self._order is None and self._min_games <= 1 and self._active_from == BEGINNING:
+                # A number above everybody's: who has that very rating stands before the point.
                 (not_below,) = self.before([(-rating, EVERYBODY)]).values()
                 listed = count_listed(self._connection, self._pool.pool) - len(self._shut)
                 return Counted(listed + others.players, not_below + others.not_below)
@@ -393,6 +398,7 @@ def list_in_force(connection: sqlite3.Connection, pool: Pool, ms: int, limit: in
         limit: how many, the best; all by default.
     """
     best = Standings(connection, pool, ms).best(limit)
+    # Halves go to the even point, as Python rounds: digests of lists that were published stand on it.
     return [
         ListRow(row.player, rank, round(row.rating), row.rating, row.games, row.last_game)
         for rank, row in zip(shared_places([row.rating for row in best]), best, strict=True)

@@ -390,10 +390,16 @@ def preview(
     today = _Today.of(connection, now_ms)
     with undone(connection):
         folded = fold_in(views, journal, entries)
-        reached = _reached(connection, today, folded)
+        # Who may stand otherwise: who was rated again, and whose account is closed or opened without any game.
+        players_reached = {number: set(again.players) for number, again in folded.again.items()}
+        for number in today.by_pool.keys() | players_reached.keys():
+            if changed := closed_at(connection, today.ms(number)) ^ today.closed.get(number, frozenset()):
+                players_reached.setdefault(number, set()).update(changed)
+        reached = {number: sorted(players) for number, players in players_reached.items()}
         after = _figures(connection, {pool.pool: pool for pool in folded.book.pools.values()}, today, reached)
         lists = _asked(connection, asked, folded, everybody=everybody)
         lists_after = _lists(connection, folded.book.pools, lists)
+    # What stands now is asked second: only what was tried tells of whom and which lists to ask.
     pools = {pool.pool: pool for pool in stored_pools(connection)}
     before = _figures(connection, pools, today, reached)
     lists_before = _lists(connection, {pool.name: pool for pool in pools.values()}, lists)
@@ -433,15 +439,6 @@ class _Today:
     def ms(self, pool: int) -> int:
         """The instant of the ranking of a pool."""
         return self.by_pool.get(pool, self.now_ms)
-
-
-def _reached(connection: sqlite3.Connection, today: _Today, folded: Folded) -> dict[int, list[int]]:
-    """By number of a pool, who may stand otherwise: who was rated again, and whose account is closed or opened."""
-    reached = {number: set(again.players) for number, again in folded.again.items()}
-    for number in today.by_pool.keys() | reached.keys():
-        if changed := closed_at(connection, today.ms(number)) ^ today.closed.get(number, frozenset()):
-            reached.setdefault(number, set()).update(changed)
-    return {number: sorted(players) for number, players in reached.items()}
 
 
 def _figures(

@@ -139,6 +139,7 @@ class Views:
     def close(self) -> None:
         """Release the file; it is opened again when it is asked."""
         self._book, self._moment_at = None, None
+        # A trial that is under way would lose its connection, and what it has tried with it.
         if self._trials is not None and not self._is_tried_on:
             self._trials.close()
         if self._connection is not None:
@@ -305,8 +306,12 @@ class Views:
                 if reached is not None:
                     return reached
             with self._alone():
-                if not self._is_to_go_on():
-                    self._build(progress)  # nobody else has built them meanwhile
+                # Asked again under the lock: somebody else may have built them while this process waited for it.
+                stands = self._is_there() and views_file.are_rated_alike(self.connection)
+                if not stands or self._is_built_sooner(
+                    self.at_hand.plan(self.connection), views_file.position(self.connection)
+                ):
+                    self._build(progress)
 
     def refuse_foreign(self) -> None:
         """Raise CorruptError, before anything is written, when there are views that are not of this journal."""
@@ -486,12 +491,6 @@ class Views:
         wait_for_writer(self._building)
         for leftover in self.path.parent.glob(self._building.name + "*"):
             leftover.unlink()
-
-    def _is_to_go_on(self) -> bool:
-        """True when there are views to go on from, and that takes less time than to build them."""
-        if not self._is_there() or not views_file.are_rated_alike(self.connection):
-            return False
-        return not self._is_built_sooner(self.at_hand.plan(self.connection), views_file.position(self.connection))
 
     def _is_built_sooner(self, plan: Plan, done: int) -> bool:
         """True when building all of the views aside takes less time than going on with those that stand."""

@@ -107,6 +107,7 @@ def highest(points: int) -> float:
 BOUNDS = "rating_bounds"
 
 APPLICATION_ID = sqlite.VIEWS_ID
+# Another number for each table, index or trigger that is another one: earlier files are built anew, nothing is read.
 LAYOUT = 12
 _SCHEME = "scheme "
 PACKAGE = "package "  # of a plug-in that brought a scheme
@@ -378,6 +379,7 @@ def check_sound(connection: sqlite3.Connection, path: str | Path) -> None:
         CorruptError: it is damaged, or a value is not of its column's type.
     """
     with sqlite.storage_errors(path, REBUILD):
+        # one fault is enough: all of them are mended alike
         (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
         raise CorruptError(str(path), 0, f"{verdict}; {REBUILD}")

@@ -275,7 +275,11 @@ def standing_again(
     """
     for number, table in enumerate(rows.tables):
         if table.is_asked_by_state:
-            _note_stood(cols, walk, number, part.stands[number])
+            # The last rows that stood in this part are what the rows say from here on, until one of a later part does.
+            last_states = part.stands[number].last_states()
+            flat = [value for state in last_states.values() for value in state]
+            if last_states:
+                walk.states.note_stood(number, walk.states.places(last_states), cols.known(flat, [nan]))
     asked = {
         player: (place, last)
         for place, (player, _, last) in enumerate(part.spans)
@@ -295,14 +299,6 @@ def standing_again(
             (flags,) = cols.lists([cols.alike(before, reached, len(table.fold.state))])
             asked = {player: asked[player] for player, flag in zip(asked, flags, strict=True) if flag}
     return _with_the_same_rows(cols, rows, rated, folded, asked)
-
-
-def _note_stood(cols: Columns, walk: Walk, number: int, stands: Stood) -> None:
-    """Note what the last rows of a table said that stood in the part."""
-    last = stands.last_states()
-    if last:
-        flat = [value for state in last.values() for value in state]
-        walk.states.note_stood(number, walk.states.places(last), cols.known(flat, [nan]))
 
 
 def _with_the_same_rows(

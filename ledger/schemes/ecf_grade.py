@@ -76,6 +76,7 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 def elo(grade: float) -> float:
     """Elo points of a grade by the older equivalence: 100 is 1400, 200 is 2200."""
+    # Since 2019-20 it is 7.5·grade + 700; the two meet at 200 (RULES 4.1).
     return 8.0 * grade + 600.0
 
 
@@ -92,7 +93,8 @@ def counted(own: float, opponent: float, numbers: Settings) -> float:
 
 def game_points(own: float, opponent: float, score: float, numbers: Settings) -> float:
     """A game's worth, ECF points."""
-    # "the opponent's grade plus 50", for a draw the grade, for a loss the grade minus 50
+    # "the opponent's grade plus 50", for a draw the grade, for a loss the grade minus 50; 40 is the cap alone, though a
+    # club's page says it here (RULES 4.1)
     return counted(own, opponent, numbers) + numbers.bonus * (2.0 * score - 1.0)
 
 

@@ -244,6 +244,7 @@ def third_pass(own: float, work: Any, opponent: Any, score: Any, first: int, las
         w = opponent[game] * NOTES
         # "the expected total score based on the FIDE table 8.1b"
         excess = 100.0 * score[game] - expected_hundredths(counted(own, work[w + 1], numbers))
+        # Whole hundredths, and halves of them: their sum is exact, in whatever order the games come.
         # "When using an opponents Partial Rating [...] reducing any rating adjustment by 50%"
         total += excess if work[w + IS_FULL] == 1.0 else numbers.partial_weight * excess
     return total

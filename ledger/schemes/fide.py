@@ -140,6 +140,7 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """Who comes with a rating is rated with the nearest whole number, if that is not below the floor."""
+    # FIDE's lists carry whole points; that a half goes up is our reading, as for initial ratings (RULES 1.6).
     own = float(floor(rating + 0.5))
     if own < floor_of(rules_of(newcomer.day, numbers), numbers):
         own = 0.0
@@ -288,7 +289,8 @@ def refuse(
 
 def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Bring a state to a later day: the rise of March 2024, and the end of a pool. Ratings never decay."""
-    # The list of 1 March 2024: R + 0.40·(2000 - R), then the new floor of 1400.
+    # The list of 1 March 2024: R + 0.40·(2000 - R), then the new floor of 1400, which 1000 reaches by the rise (RULES
+    # 1.7). Where one day's rules hold for all games that day never comes.
     if state[p + DAY] < MARCH_2024 and day >= MARCH_2024 and numbers.rules_day == 0.0 and state[p] > 0.0:
         own = compressed(state[p]) if numbers.compress else state[p]
         if own < floor_of(day, numbers):
@@ -378,6 +380,7 @@ def rate_player(
         work[w + EXPECTED] = float(expected)
         work[w + K] = k
         # 8.3.4, in hundredths: rounded once, "0.5 away from zero", and added to the rating of the last list
+        # Of 14 published periods with several events that can tell, 13 are rounded once and one by event (RULES 1.4).
         own = state[p] + round_hundredths(int(k) * (int(100.0 * scored) - expected))
         publish(after, p, own, counted, floor_of(rules_of(day, numbers), numbers), day)
 

@@ -90,6 +90,7 @@ def decayed(rd: float, c: float, periods: float, cap: float) -> float:
 
 def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Let RD grow by the periods since it was last brought up: step 1, for every player of a period."""
+    # Opponents' too: a library in use lets only the RD grow of the player who is rated (RULES 9).
     if state[p + PERIOD] > NEVER and period > state[p + PERIOD]:
         state[p + RD] = decayed(state[p + RD], numbers.c, period - state[p + PERIOD], numbers.rd_cap)
         state[p + PERIOD] = period
@@ -160,6 +161,7 @@ def rate_period(
         games: opponent's rating, opponent's RD and own score of each game.
         numbers: the settings.
     """
+    # The paper's worked example begins after step 1: its RD of 200 goes in as it stands (RULES 3).
     if not games:
         return rating, rd
     state = [rating, rd, 0.0]

@@ -45,6 +45,7 @@ MOST_ROUNDS = 1000  # never met: a guard for a loop that compiled code could not
 
 def series(y: float) -> float:
     """e^y for |y| <= 1/32 by its Taylor series, which leaves out less than 2^-60."""
+    # The order of the operations is fixed: another grouping of the same sum has other last bits, and so other ratings.
     y2 = y * y
     low = 1.0 + (y + y2 * (0.5 + y * (1.0 / 6.0)))
     high = (1.0 / 24.0 + y * (1.0 / 120.0)) + y2 * ((1.0 / 720.0 + y * (1.0 / 5040.0)) + y2 * (1.0 / 40320.0))
@@ -138,7 +139,7 @@ def new_volatility(volatility: float, phi2: float, v: float, delta2: float, tau:
             f_a = f_b
             ratio_a = ratio_b
         else:
-            f_a *= 0.5
+            f_a *= 0.5  # step 5.4: else one end of a curved f would stay for ever
         b = c
         f_b = f_c
         ratio_b = ratio
@@ -417,6 +418,7 @@ def rate_period(
         games: opponent's rating, opponent's RD and own score of each game; none: only RD grows.
         numbers: the settings.
     """
+    # The paper's example says 1464.06, for it rounds on the way; in full precision it is 1464.0507 (RULES 3).
     if not games:
         return rating, grown(rd, volatility, 1.0), volatility
     state = [rating, rd, volatility, 0.0]

@@ -235,6 +235,7 @@ def provisional(state: Any, p: int, numbers: Settings) -> bool:
 
 def shown(rating: float) -> int:
     """The rating as the site shows it: cut off to whole points."""
+    # A change that the site shows is the difference of two such numbers (RULES 3).
     return int(rating)
 
 
@@ -281,24 +282,22 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         Term("m", factor, "regulator of gains" if gain else "1: the regulator is of gains only"),
     )
     unrounded = live[RATING] + factor * SCALE * (after[RD] / SCALE) * (after[RD] / SCALE) * weight * (score - expected)
+    # ``hold`` keeps no note: the result tells whether it limited the change or gave a newcomer's rating instead.
+    result, rounding = own.after[RATING], "none; shown cut off to whole points"
+    if abs(unrounded - result) >= 1e-6:
+        rounding = (
+            f"{after[RATING]:.1f} fails the sanity check: a newcomer's rating instead"
+            if result == numbers.initial
+            else f"held to a change of at most {numbers.largest_change:g} and a rating of at least "
+            f"{numbers.rating_floor:g}; shown cut off to whole points"
+        )
     return Explanation(
         "R + m·173.7178·φ'^2·g·(s - E)",
         terms,
         unrounded,
-        own.after[RATING],
-        _rounding(unrounded, own.after[RATING], after, numbers),
+        result,
+        rounding,
         f"{CALCULATOR}; {GLICKO}",
-    )
-
-
-def _rounding(unrounded: float, result: float, after: Sequence[float], numbers: Settings) -> str:
-    if abs(unrounded - result) < 1e-6:
-        return "none; shown cut off to whole points"
-    if result == numbers.initial:
-        return f"{after[RATING]:.1f} fails the sanity check: a newcomer's rating instead"
-    return (
-        f"held to a change of at most {numbers.largest_change:g} and a rating of at least {numbers.rating_floor:g}; "
-        "shown cut off to whole points"
     )
 
 

@@ -61,7 +61,8 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
 
 def expectancy_percent(difference: float) -> int:
     """Win expectancy in per cent, 1..99, of the side with *difference* points more than the opponent (or less)."""
-    # "677 points (or more)": a row holds from its difference on, up to the next; the negative half mirrors it
+    # "677 points (or more)": a row holds from its difference on, up to the next; the negative half mirrors it. (The
+    # page's example, .85 for 300, would fit the nearest row, too: RULES 8.)
     size = abs(difference)
     low = 0
     high = len(THRESHOLDS)
@@ -81,6 +82,7 @@ def expectancy(difference: float) -> float:
 
 def k_factor(rating: float, numbers: Settings) -> float:
     """K by the player's own rating: "less than 2200, it's 24. If it's over 2200, it's 16"."""
+    # Of exactly 2200 the page says nothing: it is not "less" (RULES 8).
     return numbers.k if rating < numbers.k_falls_at else numbers.k_high
 
 
@@ -103,6 +105,7 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Set
     percent = expectancy_percent(white - black)
     surplus = score - percent / 100.0
     state[w] = shown(white + k_factor(white, numbers) * surplus, numbers)
+    # Black's from the table again, not 1 minus White's: 1 - .07 is another float than .93.
     surplus = (1.0 - score) - (100 - percent) / 100.0
     state[b] = shown(black + k_factor(black, numbers) * surplus, numbers)
 

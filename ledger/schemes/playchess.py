@@ -185,7 +185,8 @@ def lss_r(rating: float) -> float:
 
 def g_factor(games: float) -> float:
     """The second factor of eq. (5), 1 to 1.5."""
-    # by the "number of all rated games upto the previous rating list": those of this run do not lower it
+    # by the "number of all rated games upto the previous rating list": those of this run do not lower it. No gap and no
+    # overlap; the factor jumps between 15 and 16 games alone (RULES 5.1).
     if games >= 80.0:
         return 1.0
     if games > 30.0:
@@ -243,7 +244,8 @@ def rate_player(
 ) -> None:
     """Rate one player's games of one rating run."""
     # Which formula rates them goes by the games up to the previous list, as Ro and Pn do: who had no established rating
-    # gets eq. (7) over all games so far, however many the run brings.
+    # gets eq. (7) over all games so far, however many the run brings. The page says "more than 10" games and "at least
+    # 10"; the latter stands in the scheme itself, the former in that for dummies (RULES 8).
     p = player * FIELDS
     own = state[p]
     games = state[p + GAMES]

@@ -141,6 +141,7 @@ def mixing(rank: int, numbers: Settings) -> float:
 
 def single_game(e: float, opponent_e: float, score: float, numbers: Settings) -> float:
     """S, points: the opponent's E, limited by the player's own E where a win would lower or a loss raise."""
+    # The "own rating" is E, so that where H is far above E a win can still lower H (RULES 5.4).
     # "won [...] the player's own rating minus 320 points, whichever is greater"
     if score > 0.5 and opponent_e < e - numbers.limit:
         return e - numbers.limit
@@ -160,6 +161,7 @@ def undecided(e: float, opponent_e: float, opponent_h: float, score: float) -> b
 
 def opponent_rating(e: float, opponent_e: float, opponent_h: float, score: float) -> float:
     """R, points: what the opponent counts in the main step; the own E, which changes nothing, where undecided."""
+    # Where the opponent's E or H equals the own E both sentences give the same: no change (RULES 5.4).
     # a win, or a draw with both higher: "whichever of E or H for the opponent is lower"; H lower: "own E"
     if opponent_e > e and score >= 0.5:
         if opponent_h >= opponent_e:
@@ -187,6 +189,7 @@ def updated(
     e: float, h: float, opponent_e: float, opponent_h: float, score: float, rank: int, numbers: Settings
 ) -> tuple[float, float]:
     """E'' and H' after one game, points; all else as before it. Where H is far from E, M can make a win worth less."""
+    # All by what stood before the game; the new H comes into E by M alone (RULES 5.4).
     s = single_game(e, opponent_e, score, numbers)
     after_h = new_h(h, s, score, share(rank, score, numbers), numbers)
     r = opponent_rating(e, opponent_e, opponent_h, score)

@@ -142,14 +142,14 @@ def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None
         state[p + START] = start_rating(state[p + BIRTH_YEAR], day, numbers)
 
 
-def standing(state: Any, p: int) -> float:
+def rating_or_start(state: Any, p: int) -> float:
     """The rating, or the start rating of an unrated player."""
     return state[p] if state[p] > 0.0 else state[p + START]  # type: ignore[no-any-return]
 
 
 def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:  # noqa: ARG001
     """Expected score 0..1 by the standard formula; the unrated by their start ratings."""
-    return logistic(standing(state, p) - standing(state, q))
+    return logistic(rating_or_start(state, p) - rating_or_start(state, q))
 
 
 def provisional(state: Any, p: int, numbers: Settings) -> bool:
@@ -164,7 +164,7 @@ def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
 
 def is_special(games: float, record: float, numbers: Settings) -> bool:
     """Whether the special formula rates."""
-    # "N <= 8" games played, or all earlier games won, or all lost
+    # "N <= 8" games played, or all earlier games won, or all lost: N, not the N' that a low rating makes smaller
     return games <= numbers.special_games or record in (ALL_WON, ALL_LOST)
 
 
@@ -209,7 +209,7 @@ def rate_player(
     p = player * FIELDS
     w = player * WORK
     if step == 0:
-        work[w + YARDSTICK] = standing(state, p)
+        work[w + YARDSTICK] = rating_or_start(state, p)
         work[w + WINS], work[w + DRAWS], work[w + OPPONENTS] = looked_over(opponent, score, first, last)
     elif step == 1:
         # Step 3: "special formula with effective count 1 from their start rating, only as the opponents' yardstick"
@@ -280,6 +280,7 @@ def finish(
     state: Any, p: int, after: Any, rating: float, wins: float, draws: float, m: float, numbers: Settings
 ) -> None:
     """Fill a player's fields after a section of *m* games: the counts, then the floors, "this event included"."""
+    # an event counts towards the floor from three games on (RULES 2)
     absolute = floor_raised(state[p + FLOOR], wins, draws, 1.0 if m >= 3.0 else 0.0)
     games = state[p + GAMES] + m
     peak = state[p + PEAK]
@@ -297,6 +298,7 @@ def finish(
 
 def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
     """The formula of one player's section with its numbers; opponents as rated by step 4."""
+    # Without these nobody can reckon one player of a section again (RULES 2).
     table = [meeting.work[STEP_4] for meeting in meetings]
     games, r0 = own.before[GAMES], own.work[YARDSTICK]
     counted, score = effective_games(games, r0), sum(meeting.score for meeting in meetings)

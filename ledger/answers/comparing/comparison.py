@@ -149,6 +149,11 @@ def compare(
     score, played = games.score[predicted], replaying.counts(games)
     active = replaying.last_ms(games) >= games.ended_ms[-1] - ACTIVE_MS
     pairs = list(zip(candidates, replayed, strict=True))
+    likeness = []
+    for (first, of_first), (second, of_second) in combinations(pairs, 2):
+        both = (played >= min_games) & ~np.isnan(of_first.final) & ~np.isnan(of_second.final)
+        correlation = forecasts.spearman(of_first.final[both], of_second.final[both])
+        likeness.append(Likeness(first.scheme.name, second.scheme.name, int(both.sum()), correlation))
     return Comparison(
         pool=actual.name,
         first_game=day(int(games.ended_ms[0])),
@@ -160,7 +165,7 @@ def compare(
         min_games=min_games,
         even=forecasts.log_loss(np.full(len(score), 0.5), score),
         schemes=tuple(_figures(*pair, predicted, score, active) for pair in pairs),
-        likeness=tuple(_likenesses(pairs, played >= min_games)),
+        likeness=tuple(likeness),
         switches=tuple(_switches(ledger, pairs, games.players, played, active & (played >= min_games), movers)),
     )
 
@@ -194,13 +199,6 @@ def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any,
         forecasts.calibration(expected, score),
         result.years,
     )
-
-
-def _likenesses(pairs: Sequence[tuple[Candidate, Replayed]], enough: Any) -> Iterator[Likeness]:
-    for (first, first_result), (second, second_result) in combinations(pairs, 2):
-        both = enough & ~np.isnan(first_result.final) & ~np.isnan(second_result.final)
-        correlation = forecasts.spearman(first_result.final[both], second_result.final[both])
-        yield Likeness(first.scheme.name, second.scheme.name, int(both.sum()), correlation)
 
 
 def _switches(

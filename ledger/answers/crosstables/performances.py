@@ -123,6 +123,7 @@ def whole(rating: float) -> int:
 
 def offset_percent(rating: float | None, enrolment: float | None) -> float | None:
     """ER offset: how far a rating lies above the enrolment rating, per cent of it; None where either is missing."""
+    # a share of a rating below 0 would have the wrong sign
     if rating is None or not enrolment or enrolment < 0:
         return None
     return 100.0 * (rating / enrolment - 1.0)

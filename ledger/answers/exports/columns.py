@@ -115,22 +115,19 @@ def in_kinds(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping
     """Rows as they were read, in the kinds and the order of the columns."""
     for column in columns:
         if column.lookup:
-            values = _looked_up(frame[column.of or column.name], lookups[column.lookup])
+            keys, lookup = frame[column.of or column.name], lookups[column.lookup]
+            if isinstance(lookup, pl.Series):  # by number: the value stands at that place
+                # A number behind the last one has no place: it gives null, where ``gather`` would fail.
+                values = lookup.gather(pl.select(pl.when(keys < len(lookup)).then(keys)).to_series())
+            else:
+                asked = keys.alias("key").to_frame()
+                # The values stand beside the rows that they were looked up for: their order must be that of the keys.
+                values = asked.join(lookup, on="key", how="left", maintain_order="left")["value"]
             frame = frame.with_columns(values.alias(column.name))
     return frame.select(
         pl.col(column.name) != 0 if column.kind is ColumnKind.BOOLEAN else pl.col(column.name).cast(column.type)
         for column in columns
     )
-
-
-def _looked_up(keys: Series, lookup: Lookup) -> Series:
-    if isinstance(lookup, pl.Series):  # by number: the value stands at that place
-        # A number behind the last one has no place: it gives null, where ``gather`` would fail.
-        places = pl.select(pl.when(keys < len(lookup)).then(keys)).to_series()
-        return lookup.gather(places)
-    frame = keys.alias("key").to_frame()
-    # The values stand beside the rows that they were looked up for, so their order must be that of the keys.
-    return frame.join(lookup, on="key", how="left", maintain_order="left")["value"]
 
 
 def by_number(values: Mapping[int, str]) -> Series:

@@ -444,9 +444,6 @@ def _crosstable_rows(page: Crosstable, edition: str) -> list[dict[str, Any]]:
     ]
 
 
-NAMES, IDENTITIES, POOLS, CORRECTED = "names", "identities", "pools", "corrected"
-
-
 CROSSTABLES = Dataset(
     name="crosstables",
     doc="The cross-tables of tournaments, a row for each player of each edition, the best first.",

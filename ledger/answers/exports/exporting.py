@@ -173,6 +173,7 @@ def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOption
 
 
 def _hand_over(waiting: Queue[DataFrame | None], frame: DataFrame | None, sinking: Thread) -> None:
+    # By short waits: whoever writes may fail meanwhile, and takes nothing more then.
     while sinking.is_alive():
         try:
             waiting.put(frame, timeout=0.1)

@@ -118,7 +118,7 @@ def _origin(ledger: Ledger, position: int, proposal: int | None, *, names: bool)
     )
 
 
-class _Standing(NamedTuple):
+class _PresentTable(NamedTuple):
     """A table that stands in the schema.
 
     Attributes:
@@ -160,7 +160,7 @@ class _Copy:
         tables: what is to stand there.
         reader: of the views.
         progress: told how many rows are sent.
-        standing: the tables of this program that stand there, by name.
+        present: the tables of this program that stand there, by name.
         indexes: names of the indexes that stand there.
     """
 
@@ -170,7 +170,7 @@ class _Copy:
     tables: Sequence[ServerTable]
     reader: TableReader
     progress: Progress
-    standing: dict[str, _Standing] = attrs.field(factory=dict, init=False)
+    present: dict[str, _PresentTable] = attrs.field(factory=dict, init=False)
     indexes: set[str] = attrs.field(factory=set, init=False)
 
     def refused(self, message: str) -> StorageError:
@@ -247,22 +247,22 @@ class _Copy:
             )
         self.indexes = {name for name, _, _, table in rows if table in copies}
         for name in sorted(copies):
-            self.standing[name] = self._standing(name)
+            self.present[name] = self._present(name)
             # Every column of a copy has a comment: one without any was added by somebody for a purpose of their own.
-            if name in needed and (added := sorted(self.standing[name].columns - self.standing[name].comments.keys())):
+            if name in needed and (added := sorted(self.present[name].columns - self.present[name].comments.keys())):
                 raise self.refused(
                     f"table {name!r} has columns {added}, which this program did not make: put them into a table of "
                     f"their own; {_UNCHANGED}"
                 )
         self._refuse_another_ledger(origin, ledger)
 
-    def _standing(self, name: str) -> _Standing:
+    def _present(self, name: str) -> _PresentTable:
         """What is now known of a table that stands."""
         target = self.in_schema(name)
         (row,) = self.connection.execute("SELECT obj_description(%s::regclass, 'pg_class')", (target,)).fetchall()
         columns = self.connection.execute(_COLUMNS, (target,)).fetchall()
         places = {column: place for column, _, _, place in columns if place}
-        return _Standing(
+        return _PresentTable(
             comment=row[0] or "",
             columns={column: kind for column, kind, _, _ in columns},
             key=sorted(places, key=places.__getitem__),
@@ -271,8 +271,8 @@ class _Copy:
 
     def _refuse_another_ledger(self, origin: Origin, ledger: Ledger) -> None:
         if (
-            ORIGIN not in self.standing
-            or {"ledger", "position", "root", "proposal"} - self.standing[ORIGIN].columns.keys()
+            ORIGIN not in self.present
+            or {"ledger", "position", "root", "proposal"} - self.present[ORIGIN].columns.keys()
         ):
             return
         row = self.connection.execute(
@@ -301,18 +301,23 @@ class _Copy:
         made: dict[str, CopiedTable] = {}
         changing = []
         for table in self.tables:
-            standing = self.standing.get(table.name)
+            present = self.present.get(table.name)
             with self.explained(f"table {table.name!r}"):
-                if standing is None:
+                if present is None:
                     made[table.name] = self._new(table)
-                elif standing.key == list(table.key) and standing.columns == _types(table):
+                elif present.key == list(table.key) and present.columns == _types(table):
                     made[table.name] = self._replaced(table, self._staged(table))
                 else:
                     changing.append((table, self._staged(table)))
         for table, rows in changing:
             with self.explained(f"table {table.name!r}"):
                 made[table.name] = self._changed(table, rows)
-        self._take_away()
+        # of read models, or the names, that are no more among what is copied
+        for name in sorted(self.present.keys() - made.keys()):
+            with self.explained(f"table {name!r}"):
+                self._locked(name)
+                self.connection.execute(f"DROP TABLE {self.in_schema(name)}")
+        # Last, for a table that was made anew has lost its comments.
         for table in self.tables:
             with self.explained(f"table {table.name!r}"):
                 self._describe(table)
@@ -383,11 +388,11 @@ class _Copy:
         same_key = " AND ".join(f"new.{quoted(name)} = old.{quoted(name)}" for name in table.key)
         # By the bytes: -0.0 equals 0.0 and is another rating to the last bit.
         are_equal = f"{_record('new', names)} OPERATOR(pg_catalog.*=) {_record('old', names)}"
-        differing = self._rows_of(
+        differing = self.connection.execute(
             f"CREATE TEMPORARY TABLE {pairs} ON COMMIT DROP AS SELECT old.ctid AS old_row, new.ctid AS new_row "
             f"FROM {target} AS old FULL JOIN {staging} AS new ON {same_key} "
             f"WHERE old.ctid IS NULL OR new.ctid IS NULL OR NOT ({are_equal})"
-        )
+        ).rowcount
         if differing:
             self.connection.execute(f"ANALYZE {pairs}")
             self.connection.execute(
@@ -408,15 +413,11 @@ class _Copy:
             self.connection.execute(f"ANALYZE {target}")
         return CopiedTable(table.name, rows, differing)
 
-    def _rows_of(self, statement: str) -> int:
-        """Run a statement; returns how many rows it wrote."""
-        return self.connection.execute(statement).rowcount
-
     def _changed(self, table: ServerTable, rows: int) -> CopiedTable:
         """Bring a table to other columns, or make it anew where its rows are told apart by others."""
-        target, standing, types = self.in_schema(table.name), self.standing[table.name], _types(table)
+        target, present, types = self.in_schema(table.name), self.present[table.name], _types(table)
         self._locked(table.name)
-        if standing.key != list(table.key) or any(standing.columns[name] != types.get(name) for name in standing.key):
+        if present.key != list(table.key) or any(present.columns[name] != types.get(name) for name in present.key):
             self.connection.execute(f"DROP TABLE {target}")
             self.indexes -= {index.name for index in table.indexes}
             self._create(table)
@@ -424,24 +425,17 @@ class _Copy:
             self.connection.execute(f"INSERT INTO {target}({names}) SELECT {names} FROM {_staging(table)}")
             self._finish(table)
             return CopiedTable(table.name, rows, rows)
-        for name in standing.columns:
-            if standing.columns[name] != types.get(name):
+        for name in present.columns:
+            if present.columns[name] != types.get(name):
                 self.connection.execute(f"ALTER TABLE {target} DROP COLUMN {quoted(name)}")
         for column in table.columns:
-            if standing.columns.get(column.name) != types[column.name]:
+            if present.columns.get(column.name) != types[column.name]:
                 # without NOT NULL, for the rows that stand have no value of it yet
                 self.connection.execute(f"ALTER TABLE {target} ADD COLUMN {quoted(column.name)} {column.type}")
         # indexes of a column go with it
         left = self.connection.execute(_OBJECTS, (self.schema,)).fetchall()
         self.indexes = {name for name, _, _, owner in left if owner}
         return self._replaced(table, rows)
-
-    def _take_away(self) -> None:
-        """Drop the tables of read models, or the names, that are no more among what is copied."""
-        for name in sorted(self.standing.keys() - {table.name for table in self.tables}):
-            with self.explained(f"table {name!r}"):
-                self._locked(name)
-                self.connection.execute(f"DROP TABLE {self.in_schema(name)}")
 
     def _locked(self, name: str) -> None:
         """Lock a table against readers, in short tries: whoever comes to read waits behind each of them.
@@ -467,12 +461,12 @@ class _Copy:
     def _describe(self, table: ServerTable) -> None:
         """Say what the table and its columns mean, where that is not said: of what stands now, some of it made anew."""
         target = self.in_schema(table.name)
-        standing = self._standing(table.name)
-        if standing.comment != table.comment:
+        present = self._present(table.name)
+        if present.comment != table.comment:
             self.connection.execute(f"COMMENT ON TABLE {target} IS {_text(table.comment)}")
         by_name = {other.name: other for other in self.tables}
         for column, comment in table.comments(by_name).items():
-            if standing.comments.get(column) != comment:
+            if present.comments.get(column) != comment:
                 self.connection.execute(f"COMMENT ON COLUMN {target}.{quoted(column)} IS {_text(comment)}")
 
 

@@ -24,6 +24,7 @@ from ledger.errors import MalformedError
 from ledger.facts.words import Brings
 from ledger.ledger import Ledger
 
+# TRF16 gives a rank the columns 5 to 8, and a name 15 to 47 (RULES 7).
 MAX_RANK = 9_999
 MAX_ROUNDS = 900
 MAX_NAME = 33
@@ -145,6 +146,7 @@ def _entrants(ledger: Ledger, games: Sequence[EventGame], byes: Sequence[StoredR
     ratings: dict[int, int | None] = {}
     for game in games:
         for player in (game.white, game.black):
+            # TRF16 has the rating at the start: the first that is shown, for games come in the order of the rounds
             ratings[player] = ratings.get(player) or game.shown_of(player)
     for bye in byes:
         ratings.setdefault(bye.player, None)
@@ -217,6 +219,8 @@ def lines_of(report: Report) -> Iterator[bytes]:
         yield f"{line}\r\n".encode()
     for player in ordered:
         entrant = report.entrants[player]
+        # TRF16 (RULES 7), columns from 1: rank 5-8, title 11-13, name 15-47, rating 49-52, federation 54-56, number at
+        # FIDE 58-68, birth 70-79, points 81-84, place 86-89; a round has ten columns, the first from 90 on.
         head = (
             f"001 {ranks[player]:4} {'':4} {entrant.name:{MAX_NAME}} {entrant.rating or 0:4} {'':3} {entrant.fide:>11} "
             f"{'':10} {points[player] / 2:4.1f} {places[player]:4}"
@@ -230,7 +234,7 @@ def _header(report: Report) -> Iterator[str]:
     yield f"052 {report.last.replace('-', '/')}"
     yield f"062 {len(report.entrants)}"
     yield f"072 {sum(entrant.rating is not None for entrant in report.entrants.values())}"
-    yield "082 0"
+    yield "082 0"  # teams
     if report.kind is not None:
         yield f"092 {_TYPES[report.kind]}"
     days = []
@@ -254,6 +258,7 @@ def _cells(report: Report, ranks: Mapping[int, int]) -> dict[int, list[tuple[str
         for game in games:
             for player, colour in ((game.white, "w"), (game.black, "b")):
                 half = game.half_points_of(player)
+                # half a point without a move is D, which is not rated either (RULES 7)
                 letter = " " if half is None else ("0=1" if game.is_played else "-D+")[half]
                 opponent = ranks[game.opponent_of(player)]
                 cells[player][number] = (f"{opponent:4} {colour} {letter}", half or 0)

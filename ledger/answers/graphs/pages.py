@@ -6,6 +6,7 @@ What a page holds is in ``bars``; how it looks is the business of the formats. N
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -125,13 +126,6 @@ def page_of_game(n: int, games: int) -> int:
     return (games - n) // PAGE + 1
 
 
-def _in_force(row: Row) -> str | None:
-    """Since which day a game's rating counts; of a game that is rated when it ends, the day that is told of it."""
-    if row["rated_ms"] == row["ended_ms"] and len(row["ended_at"]) >= _DAY:
-        return str(row["ended_at"][:_DAY])
-    return in_force_from(row["rated_ms"])
-
-
 class _Reader(NamedTuple):
     """Reads players' parts of one page."""
 
@@ -182,6 +176,15 @@ class _Reader(NamedTuple):
         opponents_now = self._ratings_now(rows)
         for row, opponent_rating in zip(rows, opponents, strict=True):
             after = self.states.after_game(row)
+            in_force = in_force_from(row["rated_ms"])
+            # of a game that is rated when it ends, the day that is told of it
+            if row["rated_ms"] == row["ended_ms"] and len(row["ended_at"]) >= _DAY:
+                in_force = str(row["ended_at"][:_DAY])
+            final_position = None
+            if self.boards:
+                # no moves are kept, or none that can be played
+                with suppress(UnknownNameError, MalformedError):
+                    final_position = final_board(self.ledger, f"game:{row['key']}").position.fen
             yield Bar(
                 n=row["n"],
                 game=row["key"],
@@ -196,7 +199,7 @@ class _Reader(NamedTuple):
                 tournament=row["tournament"],
                 scheme=after.era.scheme.name,
                 rating=after.rating,
-                in_force=_in_force(row),
+                in_force=in_force,
                 provisional=after.provisional,
                 opponent=called[row["opponent"]],
                 opponent_player=row["opponent"],
@@ -205,7 +208,7 @@ class _Reader(NamedTuple):
                 opponent_rating_now=opponents_now[row["opponent"]],
                 corrected=corrected.get(row["key"], []),
                 **(vars(marks.published(lists[row["n"]])) if row["n"] in lists else _NOTHING_PUBLISHED),
-                final_position=self._final_position(row["key"]) if self.boards else None,
+                final_position=final_position,
             )
 
     def _opponents(self, rows: list[Row], arguments: tuple[int, ...]) -> Iterable[float | None]:
@@ -239,13 +242,6 @@ class _Reader(NamedTuple):
             else:
                 ratings[player] = self.states.now(player, today).in_force
         return ratings
-
-    def _final_position(self, game: str) -> str | None:
-        """The position in which a game ended, as FEN; None where no moves are kept that can be played."""
-        try:
-            return final_board(self.ledger, f"game:{game}").position.fen
-        except (UnknownNameError, MalformedError):
-            return None
 
     def beside(self, person: Person, bars: PlayerBars, most: int, *, is_newest: bool) -> PlayerBars:
         """Another player's games between the first and the last moment of a page; up to now on the newest one."""

@@ -111,6 +111,7 @@ def _bars(page: Page, scale: Scale) -> dict[str, Any]:
         "encoding": {
             "x": _x(page),
             "y": _y("rating", scale),
+            # a bar of Vega's begins at 0, far below this scale
             "y2": {"datum": scale.low},
             "color": {
                 "field": "result",

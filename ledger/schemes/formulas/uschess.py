@@ -286,6 +286,7 @@ def bonus_eligible(opponent: Any, first: int, last: int) -> bool:
 
 def bonus(gain: float, m: float, b: float) -> float:
     """Points on top of the *gain* K(S-E) of an eligible player: max(0, K(S-E) - B·sqrt(max(m, 4)))."""
+    # the greater of m and 4; a library in use takes the lesser (RULES 9)
     threshold = b * sqrt(m if m > 4.0 else 4.0)
     return gain - threshold if gain > threshold else 0.0
 
@@ -341,6 +342,7 @@ def age_on(birth_year: float, day: float) -> float:
 
 def from_fide(fide: float) -> float:
     """FIDE to US Chess since March 2024, points: -1073 + 1.5667·F up to 2000, 20 + 1.02·F above."""
+    # Both give 2060 at 2000, and the low one undoes FIDE's rise exactly; a library in use has them exchanged (RULES 2).
     return -1073.0 + 1.5667 * fide if fide <= 2000.0 else 20.0 + 1.02 * fide
 
 
