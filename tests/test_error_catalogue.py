@@ -75,6 +75,11 @@ def foreign_database(scene: ClubOfTwo) -> None:
     Ledger.open(scene.folder / "other.db")
 
 
+def folder_for_a_ledger(scene: ClubOfTwo) -> None:
+    (scene.folder / "clubs").mkdir()
+    Ledger.open(scene.folder / "clubs")
+
+
 def later_layout(scene: ClubOfTwo) -> None:
     scene.ledger.close()
     run_sql(scene.path, "PRAGMA user_version=9")
@@ -291,6 +296,7 @@ CATALOGUE: dict[str, Provoke] = {
     "malformed-registrations": lambda scene: scene.ledger.register_many([("id:3", "Cleo"), ("fide:x", "Dan\n")]),
     "malformed-limit": lambda scene: as_rows(rankings.ranking(scene.ledger, limit=-1)),
     "storage-missing": lambda scene: Ledger.open(scene.folder / "clup.db"),
+    "storage-folder": folder_for_a_ledger,
     "storage-exists": lambda scene: Ledger.create(scene.path),
     "storage-foreign": foreign_database,
     "storage-later-layout": later_layout,

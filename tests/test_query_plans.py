@@ -324,6 +324,15 @@ def test_who_came_with_a_list_and_has_not_played_is_read_from_an_index_best_firs
         ]
 
 
+def test_what_is_shown_beside_a_newcomers_first_game_is_looked_up_among_that_players_games(path: Path) -> None:
+    with Ledger.open(path, clock=lambda: NOW) as ledger:
+        told = plan(ledger.views.connection, roster._SHOWN)
+        assert [each for each in told if "games" in each] == [
+            "SEARCH games USING INDEX games_of_white (white=?)",
+            "SEARCH games USING INDEX games_of_black (black=?)",
+        ]
+
+
 def test_whether_a_live_game_is_the_last_is_found_at_the_end_of_rating_order(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         assert plan(ledger.views.connection, player_rows._LATER) == [

@@ -48,7 +48,7 @@ def shown(limit: int | None, fmt: str | None, in_a_table: int) -> int:
     """How many rows to show, for *limit* as the user gave it; ask for one more, so that ``write`` knows of the rest."""
     if limit is None:
         return in_a_table if fmt == "table" else EVERY_ROW
-    return limit or EVERY_ROW
+    return min(limit or EVERY_ROW, EVERY_ROW)  # more than a number of SQLite holds is every row, too
 
 
 def write(rows: Sequence[output.Row], fmt: str | None, limit: int, *, newest_last: bool = False) -> None:

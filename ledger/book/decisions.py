@@ -357,7 +357,8 @@ class Decided:
     def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> list[Proposal]:
         """Proposals in order of their numbers: all, only the open ones, only those of some numbers."""
         where = "WHERE (decision IS NULL OR NOT ?1) AND (?2 IS NULL OR proposal IN (SELECT value FROM json_each(?2)))"
-        json_numbers = None if numbers is None else _json(numbers)
+        # as of ``proposal``: no journal has one above, and JSON cannot tell it
+        json_numbers = None if numbers is None else _json(number for number in numbers if number <= MAX_WHOLE)
         rows = self._connection.execute(
             f"SELECT * FROM proposals {where} ORDER BY proposal", (int(open_only), json_numbers)
         )

@@ -84,7 +84,8 @@ _SIDES = (
     f"UNION ALL SELECT pool, black, black_rating, {tables.IN_RATING_ORDER} "
     "FROM games WHERE reason IS NULL AND {black}"
 )
-_OF_PLAYER = _SIDES.format(white="pool = ?1 AND white = ?2", black="pool = ?1 AND black = ?2")
+# By the indexes of the sides: that of the pool, which SQLite would take, leads through all games of it.
+_OF_PLAYER = _SIDES.format(white="+pool = ?1 AND white = ?2", black="+pool = ?1 AND black = ?2")
 _SHOWN = f"SELECT ended_ms, rating FROM ({_OF_PLAYER}) ORDER BY {tables.IN_RATING_ORDER} LIMIT 1"
 _WITH_SHOWN = "pool IN (SELECT pool FROM eras WHERE json_extract(settings, '$.from_shown'))"
 _ALL_SHOWN = (

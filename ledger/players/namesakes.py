@@ -71,9 +71,9 @@ def _of_like_letters(people: People, newcomers: Sequence[tuple[str, str]]) -> It
                 looked_up = {person.identity or "": person.name or "" for person in people.named(name)}
             yield place, {**looked_up, **dict(newcomers[:place])}
         return
-    asked = pl.DataFrame(newcomers, schema=("identity", "name"), orient="row").with_row_index("place")
-    asked = asked.with_columns(_letters())
-    rows = pl.DataFrame(people.called(), schema=("player", "identity", "name"), orient="row").sort("player")
+    words = {"identity": pl.String, "name": pl.String}  # told, for a dry run asks where nobody is registered yet
+    asked = pl.DataFrame(newcomers, words, orient="row").with_row_index("place").with_columns(_letters())
+    rows = pl.DataFrame(people.called(), {"player": pl.Int64, **words}, orient="row").sort("player")
     every = pl.concat([rows.with_columns(_letters()).drop("player"), asked.drop("place")])
     every = every.unique("identity", keep="first", maintain_order=True)
     every = every.filter(pl.col("letters").is_duplicated())

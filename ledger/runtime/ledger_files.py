@@ -16,8 +16,14 @@ RESTORE_PLAN = "plan.json"  # in the folder ``restoring`` while files change pla
 
 
 def journal_file(path: str | Path) -> Path:
-    """The journal's own file: where *path* is a symbolic link, what the link leads to, for its neighbours are there."""
+    """The journal's own file: where *path* is a symbolic link, what the link leads to, for its neighbours are there.
+
+    Raises:
+        StorageError: *path* is a folder, as an empty one is the folder where one stands, or a link that leads nowhere.
+    """
     journal = Path(path)
+    if journal.is_dir():
+        raise StorageError(str(path) or "''", "is a folder; give the name of the journal's file")
     try:
         return journal.resolve() if journal.is_symlink() else journal
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, before Python 3.13

@@ -125,3 +125,14 @@ def test_of_many_namesakes_the_first_are_named(tmp_path: Path, run: Run) -> None
     done = run("players", "import", path, written(tmp_path, "list.csv", rows.encode()))
     assert done.err.count(": note: ") == 10
     assert "and 2 more new players with the name of somebody known" in done.err
+
+
+def test_a_dry_run_of_many_newcomers_meets_a_ledger_without_players(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "club.db"
+    Ledger.create(path).close()
+    rows = "white,black,result,ended_at\n" + "".join(f"P{number},Q{number},1-0,2024-05-01\n" for number in range(12))
+    done = run(
+        "import", path, written(tmp_path, "games.csv", (rows + "p0,Jan Ek,1-0,2024-05-02\n").encode()), "--dry-run"
+    )
+    assert done.code == 0, done.err
+    assert "13 games recorded, 0 known already, 25 new players" in done.err

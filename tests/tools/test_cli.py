@@ -146,3 +146,11 @@ def test_the_module_runs_as_a_command(sample_club: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["name"] == "ann"
     assert done.stderr == "the first 1; there are more: --limit 0 shows all\n"
+
+
+@pytest.mark.parametrize("name", ["", ".", "/", "{folder}"])
+@pytest.mark.parametrize("command", ["ratings", "audit", "head", "log", "query"])
+def test_a_folder_in_the_place_of_the_ledger_is_called_one(command: str, name: str, tmp_path: Path, run: Run) -> None:
+    path, quoted = name.format(folder=tmp_path), "''"
+    done = run(command, path, *(["SELECT 1"] if command == "query" else []))
+    assert (done.code, done.err) == (1, f"error: {path or quoted}: is a folder; give the name of the journal's file\n")

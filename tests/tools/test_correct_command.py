@@ -94,8 +94,9 @@ def test_proposals_are_listed_shown_rejected_and_withdrawn(journal_of_four: Path
     assert "void game:g3" in run("correct", journal_of_four, "list", "-t").out
     assert run("correct", journal_of_four, "list", "--csv").out.count("\n") == 4
     assert "the scoresheet" in run("correct", journal_of_four, "show", "3", "-t").out
-    done = run("correct", journal_of_four, "show", "9")
-    assert (done.code, done.err) == (1, "error: no proposal '9' in this ledger; see 'correct list'\n")
+    for number in ("9", str(10**20)):
+        done = run("correct", journal_of_four, "show", number)
+        assert (done.code, done.err) == (1, f"error: no proposal '{number}' in this ledger; see 'correct list'\n")
 
 
 def test_proposals_about_one_game_are_shown_to_each_other(journal_of_four: Path, run: Run) -> None:

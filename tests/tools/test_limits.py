@@ -58,6 +58,13 @@ def test_programs_get_every_row(what: str, fmt: str | None, monthly_club: Path, 
 
 
 @pytest.mark.parametrize("what", QUESTIONS)
+def test_a_limit_beyond_what_sqlite_holds_is_every_row(what: str, monthly_club: Path, run: Run) -> None:
+    question, count, _, _ = QUESTIONS[what]
+    rows = rows_of(run, monthly_club, question, "--nl", "--limit", str(10**20))
+    assert rows == (count + (what == "games") * 2, "")
+
+
+@pytest.mark.parametrize("what", QUESTIONS)
 def test_a_table_is_cut_and_says_so_below(what: str, monthly_club: Path, run: Run) -> None:
     question, count, in_a_table, which = QUESTIONS[what]
     said = f"the {which} {in_a_table}; there are more: --limit 0 shows all\n"

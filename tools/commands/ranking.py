@@ -30,7 +30,7 @@ PLAYERS_IN_A_TABLE = 20  # where the reader does not say how many
     "--min-games",
     default=1,
     show_default=True,
-    type=click.IntRange(0),
+    type=click.IntRange(0, 1_000_000_000),
     help="Leave out players with fewer; 0 shows those, too, who came with the rating of a list and have not played.",
 )
 @click.option(

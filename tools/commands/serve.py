@@ -74,9 +74,10 @@ def serve(context: click.Context, /, db_path: str, *, unit: bool, **options: Any
     """Answer over HTTP: pools, players, graphs, rankings, tournaments, lists, corrections, games.
 
     The addresses stand under /api/v1, and /api/v1/openapi.json tells all of them. Answers are JSON; rows also CSV and
-    newline-delimited JSON. Strangers see no officers, reasons or years of birth. Nothing is recorded over HTTP; what
-    commands record beside it is seen at once. For the world put a proxy with TLS before it. The same settings may
-    stand under [serve] of club.toml, beside DB; what is given here wins.
+    newline-delimited JSON. Strangers see no officers, reasons or years of birth. Over HTTP only those record who have
+    a token of the ledger ('token add'); what commands record beside it is answered within a second. For the world
+    put a proxy with TLS before it. The same settings may stand under [serve] of club.toml, beside DB; what is given
+    here wins.
 
     \b
     Example:

@@ -29,7 +29,8 @@ MAX_RANK = 9_999
 MAX_ROUNDS = 900
 MAX_NAME = 33
 _DAY = 10  # characters of an instant that names a day
-_NOTHING = ("0000 - Z", 0)  # a round of which nothing is told
+_BLANK = " " * 8
+_NOTHING = (_BLANK, 0)  # a round of which nothing is told: a Z would tell of a bye, in rounds still to come, too
 _BYES = {Brings.HALF: "H", Brings.FULL: "F", Brings.ALLOTTED: "U", Brings.ZERO: "Z", Brings.ABSENT: " "}
 _TYPES = {
     "swiss": "Individual: Swiss-System",
@@ -252,7 +253,7 @@ def _cells(report: Report, ranks: Mapping[int, int]) -> dict[int, list[tuple[str
     cells = {player: [_NOTHING] * len(report.rounds) for player in ranks}
     for bye in report.byes:
         letter = _BYES[Brings(bye.brings)]
-        text = f"0000 - {letter}" if letter.strip() else " " * len(_NOTHING[0])
+        text = f"0000 - {letter}" if letter.strip() else _BLANK
         cells[bye.player][(bye.round or 0) - 1] = (text, bye.half_points)
     for number, games in enumerate(report.rounds):
         for game in games:

@@ -370,6 +370,23 @@ def test_a_report_is_written_with_its_byes_and_reads_back_the_same(empty_club: P
     assert run("audit", empty_club).code == 0
 
 
+def test_a_report_tells_nothing_of_a_round_that_is_still_to_come(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    file = report(
+        [
+            player(1, "Ann", "2 w 1", "", points="1.0"),
+            player(2, "Bob", "1 b 0", "0000 - H", points="0.5"),
+            player(3, "Cy", "4 w =", "", points="0.5"),
+            player(4, "Di", "3 b =", "0000 - Z", points="0.5"),
+        ],
+        "092 Swiss",
+    )
+    assert run("import", empty_club, written(tmp_path, "open.trf", file.encode()), "--day", "2024-05-01").code == 0
+    out = tmp_path / "out.trf"
+    assert run("export", empty_club, "tournament", "--tournament", "Club open", "--names", "-o", out).code == 0
+    again = run("import", empty_club, out)
+    assert "0 games recorded, 2 known already, 2 rounds without a game known already\n" in again.err
+
+
 def test_a_bye_by_hand_is_the_one_that_a_file_tells(empty_club: Path, tmp_path: Path, run: Run) -> None:
     file = report([player(1, "Ann", "2 w 1", "0000 - H"), player(2, "Bob", "1 b 0", "0000 - Z")])
     run("import", empty_club, written(tmp_path, "open.trf", file.encode()))
