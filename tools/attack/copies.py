@@ -1,4 +1,4 @@
-"""Older copies: every file of a ledger, and every set of them, put back as it was at an earlier point.
+"""Older copies: every part of a ledger, and every set of them, put back as it was at an earlier point.
 
 As after restoring a part of a backup, with the logs that belong to it, without any, or beside those of the other age;
 and what a stopped build of the views left behind, of another age or of another ledger.
@@ -12,16 +12,14 @@ from pathlib import Path
 
 from .files import ROLES, Act, file_of
 from .histories import BUILDING, History, Point
-from .stores import store_of
+from .stores import roles_of, store_of
 from .verdicts import AUDIT, FALSE, IMPORT_FRESH, IMPORT_KNOWN, READS, REBUILD, REFUSED, Attack
-
-SETS = tuple(chain(*(combinations(ROLES, size) for size in (1, 2, 3))))
 
 
 def older(history: History) -> Iterator[Attack]:
-    """Every set of files from every earlier point, put in the place of the present ones."""
+    """Every set of parts from every earlier point, put in the place of the present ones."""
     for now, then in _pairs(history):
-        for roles in SETS:
+        for roles in sets_of(now.db):
             what = f"{' and '.join(roles)} of '{then.name}' put back into '{now.name}'"
             kind = " ".join(roles)
             yield Attack(what, now, restored(then.db, roles), reads_may_err=False, kind=kind)
@@ -84,6 +82,12 @@ def _pairs(history: History) -> Iterator[tuple[Point, Point]]:
     for now in reversed(history.points):
         for then in history.points[: now.number]:
             yield now, then
+
+
+def sets_of(db: Path) -> tuple[tuple[str, ...], ...]:
+    """Every set of parts of a ledger that may be of another age, or of another ledger."""
+    parts = roles_of(db)
+    return tuple(chain(*(combinations(parts, size) for size in range(1, len(parts) + 1))))
 
 
 def restored(source: Path, roles: Sequence[str], *, logs: bool = True) -> Act:

@@ -14,7 +14,7 @@ from ledger.journal.settings_file import server_of
 from .files import Act
 from .foreign_objects import MAY_BE_UNREADABLE, READING, WRITING, looked_at
 from .histories import History
-from .servers import SCHEMAS, as_superuser, edited
+from .servers import PREFIXES, SCHEMAS, as_superuser, edited
 from .stores import roles_on_server, store_of
 from .verdicts import EVERYTHING, Attack, Command
 
@@ -39,7 +39,7 @@ def _running(script: Script) -> Act:
 
 
 def triggers(history: History) -> Iterator[Attack]:
-    """A trigger before and after every write of every table of both schemas."""
+    """A trigger before and after every write of every table of every schema."""
     db = looked_at(history)
     for role in roles_on_server(db):
         for table, columns in store_of(db, role).columns().items():
@@ -78,7 +78,7 @@ def additions(history: History) -> Iterator[Attack]:
         for name, script in _in_schema(schema).items():
             yield _attack(history, f"{name} in the schema of the {role}", f"{name} {role}", script)
         for table, columns in store_of(db, role).columns().items():
-            for name, script in _on_table(schema, table, columns).items():
+            for name, script in _on_table(role, table, columns).items():
                 yield _attack(history, f"{name} {table} of the {role}", f"{name} {role}", script)
             for column, kind in columns.items():
                 for name, script in _on_column(schema, table, column, kind).items():
@@ -107,8 +107,10 @@ def _in_schema(schema: str) -> dict[str, Script]:
     }
 
 
-def _on_table(schema: str, table: str, columns: Columns) -> dict[str, Script]:
+def _on_table(role: str, table: str, columns: Columns) -> dict[str, Script]:
     """By name, what can be put on a table, or made of its rows."""
+    schema, prefix = SCHEMAS[role], PREFIXES[role]
+    readers = f"{prefix}_writer" if role == "tokens" else f"{prefix}_reader"  # only recorders read those
     name, first = f'{schema}."{table}"', next(iter(columns))
     every = ", ".join(f'"{column}"' for column in columns)
     return {
@@ -128,8 +130,8 @@ def _on_table(schema: str, table: str, columns: Columns) -> dict[str, Script]:
         "another owner of": (f"ALTER TABLE {name} OWNER TO CURRENT_USER",),
         "everybody may read": (f"GRANT SELECT ON {name} TO PUBLIC",),
         "everybody may change": (f"GRANT UPDATE ON {name} TO PUBLIC",),
-        "recorders may change": (f"GRANT UPDATE, DELETE ON {name} TO {schema}_writer",),
-        "nobody may read": (f"REVOKE SELECT ON {name} FROM {schema}_reader",),
+        "recorders may change": (f"GRANT UPDATE, DELETE ON {name} TO {prefix}_writer",),
+        "nobody may read": (f"REVOKE SELECT ON {name} FROM {readers}",),
         "guards switched off on": (f"ALTER TABLE {name} DISABLE TRIGGER ALL",),
         "a view elsewhere of": (f"CREATE VIEW {OTHER} AS SELECT * FROM {name}",),
         "a kept copy elsewhere of": (f"CREATE MATERIALIZED VIEW {OTHER} AS SELECT * FROM {name}",),
@@ -160,7 +162,7 @@ def _on_column(schema: str, table: str, column: str, kind: str) -> dict[str, Scr
 
 
 def removals(history: History) -> Iterator[Attack]:
-    """Every object of both schemas gone, and another one in its place under its name; every table emptied."""
+    """Every object of every schema gone, and another one in its place under its name; every table emptied."""
     db = looked_at(history)
     for role in roles_on_server(db):
         schema = SCHEMAS[role]
@@ -176,7 +178,7 @@ def removals(history: History) -> Iterator[Attack]:
                 "a view": (
                     f'ALTER TABLE {schema}."{table}" SET SCHEMA public',
                     f'CREATE VIEW {schema}."{table}" AS SELECT * FROM public."{table}"',
-                    f'GRANT SELECT, INSERT ON {schema}."{table}" TO {schema}_writer',
+                    f'GRANT SELECT, INSERT ON {schema}."{table}" TO {PREFIXES[role]}_writer',
                 ),
             }
             scripts |= {

@@ -21,6 +21,7 @@ from ledger.runtime.lazy import zstandard
 from .files import READ_ERRORS, ROLES, Contents, contents, file_of, raw
 from .servers import objects_of
 from .stores import readable
+from .token_rows import token_faults
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -264,7 +265,7 @@ class Truth:
         if strange == ["views"] and not wrong and self._are_derived(copy, held["views"]):
             strange = []
         wrong += [f"{role}: objects or header are not those of a ledger" for role in strange]
-        return wrong or list(self._row_faults(copy, held))
+        return wrong or [*self._row_faults(copy, held), *token_faults(db, entries(copy) or [])]
 
     def _are_derived(self, copy: Path, views: Contents) -> bool:
         """True for objects that views have at another point than those we were shown: columns grow with the schemes."""
