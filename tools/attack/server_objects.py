@@ -16,12 +16,14 @@ from .foreign_objects import MAY_BE_UNREADABLE, READING, WRITING, looked_at
 from .histories import History
 from .servers import PREFIXES, SCHEMAS, as_superuser, edited
 from .stores import roles_on_server, store_of
-from .verdicts import EVERYTHING, Attack, Command
+from .verdicts import EVERYTHING, USE_TOKENS, Attack, Command
 
 Script = tuple[str, ...]
 Plays = tuple[tuple[Command, ...], ...]
 Columns = Mapping[str, str]  # of a table, with their types
 OTHER = "public.guest"  # where whoever may make objects makes them
+ABORT = "RAISE EXCEPTION 'not today';"
+WRITING_IN = {role: (*WRITING, USE_TOKENS) if role == "tokens" else WRITING for role in SCHEMAS}  # by what is written
 ANY_TYPE = {"bigint": "7", "integer": "7", "text": "'x'", "bytea": r"'\x00'", "bigint[]": "'{7}'"}
 
 
@@ -39,34 +41,56 @@ def _running(script: Script) -> Act:
 
 
 def triggers(history: History) -> Iterator[Attack]:
-    """A trigger before and after every write of every table of every schema."""
+    """A trigger at every moment of every write of every table of every schema."""
     db = looked_at(history)
     for role in roles_on_server(db):
         for table, columns in store_of(db, role).columns().items():
-            for when, event in product(("BEFORE", "AFTER"), ("INSERT", "UPDATE", "DELETE")):
-                for effect, body in _effects(f'{SCHEMAS[role]}."{table}"', columns, f"{when} {event}").items():
-                    name = f"a trigger {when.lower()} {event.lower()} on {table} of the {role} that {effect}"
+            name = f'{SCHEMAS[role]}."{table}"'
+            for moment, made, bodies in _moments(name, columns):
+                for effect, body in bodies.items():
                     script = (
-                        f"CREATE TABLE {OTHER} AS SELECT * FROM {SCHEMAS[role]}.{table}",
+                        f"CREATE TABLE {OTHER} AS SELECT * FROM {name}",
                         f"CREATE FUNCTION {OTHER}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS "
-                        f"$$ BEGIN {body} RETURN {'old' if event == 'DELETE' else 'new'}; END $$",
-                        f'CREATE TRIGGER guest {when} {event} ON {SCHEMAS[role]}."{table}" FOR EACH ROW '
-                        f"EXECUTE FUNCTION {OTHER}()",
+                        f"$$ BEGIN {body} END $$",
+                        f"CREATE {made} EXECUTE FUNCTION {OTHER}()",
                     )
-                    yield _attack(history, name, f"{when} {event} {role} {effect}", script, WRITING)
+                    what = f"a trigger {moment} on {table} of the {role} that {effect}"
+                    yield _attack(history, what, f"{moment} {role} {effect}", script, WRITING_IN[role])
+
+
+def _moments(table: str, columns: Columns) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Each moment at which a trigger acts, how it is made, and by its effect what its function does."""
+    for when, event in product(("BEFORE", "AFTER"), ("INSERT", "UPDATE", "DELETE")):
+        bodies = _effects(table, columns, f"{when} {event}")
+        yield f"{when} {event}".lower(), f"TRIGGER guest {when} {event} ON {table} FOR EACH ROW", bodies
+    for event in ("INSERT", "UPDATE", "DELETE", "TRUNCATE"):
+        made = f"TRIGGER guest BEFORE {event} ON {table} FOR EACH STATEMENT"
+        yield f"before each {event.lower()} statement", made, {"aborts it": ABORT}
+    fresh = f"TRIGGER guest AFTER INSERT ON {table} REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT"
+    key = next(iter(columns))
+    yield "after each insert statement", fresh, {
+        "keeps a copy": f"INSERT INTO {OTHER} SELECT * FROM fresh; RETURN NULL;",
+        "takes it back": f'DELETE FROM {table} WHERE "{key}" IN (SELECT "{key}" FROM fresh); RETURN NULL;',
+    }  # fmt: skip
+    at_commit = f"CONSTRAINT TRIGGER guest AFTER INSERT ON {table} DEFERRABLE INITIALLY DEFERRED FOR EACH ROW"
+    yield "at the commit of an insert", at_commit, {
+        "aborts it": ABORT,
+        "takes it back": f'DELETE FROM {table} WHERE "{key}" = new."{key}"; RETURN NULL;',
+    }  # fmt: skip
 
 
 def _effects(table: str, columns: Columns, moment: str) -> dict[str, str]:
-    """By its effect, what the function of a trigger does."""
+    """By its effect, what the function of a trigger of single rows does."""
     row = "old" if moment.endswith("DELETE") else "new"
-    bodies = {"aborts it": "RAISE EXCEPTION 'not today';", "keeps a copy": f"INSERT INTO {OTHER} SELECT {row}.*;"}
+    end = f"RETURN {row};"
+    bodies = {"aborts it": ABORT, "keeps a copy": f"INSERT INTO {OTHER} SELECT {row}.*; {end}"}
     key, last = next(iter(columns)), list(columns)[-1]
     if moment.startswith("BEFORE"):
         bodies["ignores it"] = "RETURN NULL;"
         if row == "new":
-            bodies["changes it"] = f'new."{last}" := {ANY_TYPE[columns[last]]};'
+            bodies["changes it"] = f'new."{last}" := {ANY_TYPE[columns[last]]}; {end}'
     elif moment.endswith("INSERT"):
-        bodies["takes it back"] = f'DELETE FROM {table} WHERE "{key}" = new."{key}";'
+        bodies["takes it back"] = f'DELETE FROM {table} WHERE "{key}" = new."{key}"; {end}'
     return bodies
 
 
