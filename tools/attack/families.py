@@ -178,9 +178,9 @@ FAMILIES: tuple[Family, ...] = (
     Family("mixed-logs", "files of one age beside logs of another", (copies.mixed_logs,)),
     Family(
         "stopped-builds",
-        "builds of the views left behind, of any ledger",
+        "what stopped builds and moves leave behind, of any ledger",
         (),
-        (copies.stopped_builds,),
+        (copies.stopped_builds, copies.stopped_moves),
         fits_servers=True,
     ),
     Family("swapped-files", "files of another ledger", (), (swapped.foreign,), fits_servers=True),

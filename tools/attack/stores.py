@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from ledger.journal.settings_file import ServerPlace, server_of
+from ledger.journal.settings_file import ServerPlace, SettingsFile, server_of
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.lazy import psycopg
@@ -171,6 +171,11 @@ def roles_on_server(db: Path) -> tuple[str, ...]:
 def roles_of(db: Path) -> tuple[str, ...]:
     """All parts of a ledger: journal, people, and so on."""
     return (*roles_on_server(db), *roles_in_files(db))
+
+
+def is_in_two_places(db: Path) -> bool:
+    """Whether a journal stands in a file although the settings say that it is on a server."""
+    return db.exists() and SettingsFile(db).server() is not None
 
 
 def readable(db: Path, folder: Path) -> Path:

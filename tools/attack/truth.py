@@ -20,7 +20,7 @@ from ledger.runtime.lazy import zstandard
 
 from .files import READ_ERRORS, ROLES, Contents, contents, file_of, raw
 from .servers import objects_of
-from .stores import readable
+from .stores import is_in_two_places, readable
 from .token_rows import token_faults
 
 if TYPE_CHECKING:
@@ -248,6 +248,8 @@ class Truth:
 
     def faults(self, db: Path) -> list[str]:
         """What does not follow, in words; nothing where an audit should say TRUE. *db* is left as it is."""
+        if is_in_two_places(db):
+            return ["a file and a server both hold a journal"]
         if objects_of(db) not in self._objects:
             return ["server: objects are not those of a ledger"]
         copy = readable(db, self._scratch / "judged")
