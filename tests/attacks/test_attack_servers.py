@@ -38,6 +38,14 @@ def test_foreign_triggers_of_a_server_are_named(holds_on_server: Holds) -> None:
     holds_on_server("triggers", 4)
 
 
+def test_what_stopped_builds_and_moves_leave_on_a_node_is_no_ledger(holds_on_server: Holds) -> None:
+    holds_on_server("stopped-builds", 4)
+
+
+def test_false_places_of_the_views_and_of_the_journal_are_named(holds_on_server: Holds) -> None:
+    holds_on_server("checkpoints", 4)
+
+
 def test_foreign_objects_and_rights_of_a_server_are_named(holds_on_server: Holds) -> None:
     holds_on_server("foreign-objects", 8)
 

@@ -125,8 +125,8 @@ def of_an_entry(ledger: Ledger) -> str:
     return ledger.tokens.add("adam", [Role.CORRECTOR])
 
 
-@pytest.fixture(name="officers")
-def _officers(each_server: Server, tmp_path: Path) -> ServerPlace:
+@pytest.fixture(name="place_of_officers")
+def _place_of_officers(each_server: Server, tmp_path: Path) -> ServerPlace:
     place = new_place(each_server)
     with club_with_officers(place, tmp_path) as ledger:
         use(ledger)
@@ -139,14 +139,16 @@ def faults_of(place: ServerPlace) -> tuple[str, ...]:
     return verdict.faults
 
 
-def test_nothing_is_told_of_tokens_that_were_used(officers: ServerPlace) -> None:
-    assert verify_tokens(officers.address, officers.schema) == ((), ())
+def test_nothing_is_told_of_tokens_that_were_used(place_of_officers: ServerPlace) -> None:
+    assert verify_tokens(place_of_officers.address, place_of_officers.schema) == ((), ())
 
 
-def test_rows_of_tokens_that_were_changed_are_told_each_once(each_server: Server, officers: ServerPlace) -> None:
+def test_rows_of_tokens_that_were_changed_are_told_each_once(
+    each_server: Server, place_of_officers: ServerPlace
+) -> None:
     for statement, _ in ROWS.values():
-        run_sql_on(each_server, officers, statement)
-    faults = faults_of(officers)
+        run_sql_on(each_server, place_of_officers, statement)
+    faults = faults_of(place_of_officers)
     for case, (_, words) in ROWS.items():
         told = [fault for fault in faults if fault.startswith(f"schema club_tokens: {words}")]
         assert len(told) == 1, (case, faults)

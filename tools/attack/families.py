@@ -205,7 +205,12 @@ FAMILIES: tuple[Family, ...] = (
         fits_servers=True,
     ),
     Family("headers", "headers of the files", (foreign_objects.headers,)),
-    Family("checkpoints", "position and settings of the views", (foreign_objects.checkpoints,), fits_servers=True),
+    Family(
+        "checkpoints",
+        "position and settings of the views, and where a journal says that it is",
+        (foreign_objects.checkpoints, server_objects.words),
+        fits_servers=True,
+    ),
     Family("encodings", "text that is no text in every column", (foreign_objects.encodings,)),
     Family(
         "torn-logs",

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 
+from attrs import evolve
+
 from ledger.journal.settings_file import server_of
 
 from .files import Act
@@ -16,7 +18,7 @@ from .foreign_objects import MAY_BE_UNREADABLE, READING, WRITING, looked_at
 from .histories import History
 from .servers import PREFIXES, SCHEMAS, as_superuser, edited
 from .stores import roles_on_server, store_of
-from .verdicts import EVERYTHING, USE_TOKENS, Attack, Command
+from .verdicts import ERASE, EVERYTHING, IMPORT_FRESH, USE_TOKENS, Attack, Command
 
 Script = tuple[str, ...]
 Plays = tuple[tuple[Command, ...], ...]
@@ -183,6 +185,23 @@ def _on_column(schema: str, table: str, column: str, kind: str) -> dict[str, Scr
     if kind == "bigint":
         changes["another type of"] = (f"{alter} TYPE numeric",)
     return changes
+
+
+ELSEWHERE = "postgresql://db9/chess, schema club"  # where a ledger says that it went
+
+
+def words(history: History) -> Iterator[Attack]:
+    """What a journal on a server says of where it is: that it went elsewhere, or that it is another one than it was."""
+    about = f"{SCHEMAS['journal']}.about"
+    scripts = {
+        "went elsewhere": (f"INSERT INTO {about} VALUES ('gone', '{ELSEWHERE}')",),
+        "is another one": (f"UPDATE {about} SET value = md5(value) WHERE name = 'journal'",),
+        "is none": (f"UPDATE {about} SET value = 'nobody' WHERE name = 'journal'",),
+        "is of a later layout": (f"UPDATE {about} SET value = '99' WHERE name = 'layout'",),
+    }
+    for what, script in scripts.items() if roles_on_server(looked_at(history)) else ():
+        attack = _attack(history, f"the journal says that it {what}", what, script, (*READING, IMPORT_FRESH, ERASE))
+        yield evolve(attack, refusal=f"the ledger went to {ELSEWHERE}") if what == "went elsewhere" else attack
 
 
 def removals(history: History) -> Iterator[Attack]:

@@ -153,6 +153,8 @@ _OBJECTS = " UNION ALL ".join(
     f"WHERE attrelid IN {_RELATIONS} AND attrelid NOT IN {_OF_NAMES}"
 )
 _ABOUT = " UNION ALL ".join(f"SELECT '{name}', to_jsonb(a)::text FROM {name}.about a" for name in SCHEMAS.values())
+# Any recorder may say where the ledger went, and then nobody records there; which journal it is, nothing else tells.
+_ANY_WORD = re.compile(r"""\{"name": "(gone", .*|journal", "value": "[0-9a-f]{32}")\}""")
 
 
 def objects_of(db: Path) -> str | None:
@@ -165,7 +167,8 @@ def objects_of(db: Path) -> str | None:
     with as_superuser(place) as connection:
         objects = connection.execute(_OBJECTS.encode(), words).fetchall()
         try:
-            objects += connection.execute(_ABOUT.encode()).fetchall()
+            about = connection.execute(_ABOUT.encode()).fetchall()
+            objects += [row for row in about if not _ANY_WORD.fullmatch(str(row[1]))]
         except psycopg.Error as error:
             objects.append((str(error),))
     return json.dumps(sorted(objects))

@@ -7,18 +7,15 @@ and nothing tells. What no program writes is false all the same, and so is what 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ledger.journal.settings_file import server_of
 
 from . import servers
-
-if TYPE_CHECKING:
-    from .truth import Entry
 
 HALF_A_DAY_MS, MINUTE_MS = 43_200_000, 60_000
 ROLES = ("recorder", "corrector", "approver", "auditor")
@@ -34,8 +31,14 @@ Kept = dict[str, Any]  # a row by its columns
 Issued = dict[object, dict[str, Any]]  # the facts of an entry that issued a token, by its position
 
 
-def token_faults(db: Path, journal: Sequence[Entry]) -> Iterator[str]:
-    """What of the tokens of a ledger on a server does not follow; nothing of one in files."""
+def token_faults(db: Path, first: object, issued: Issued) -> Iterator[str]:
+    """What of the tokens of a ledger on a server does not follow; nothing of one in files.
+
+    Args:
+        db: of the ledger.
+        first: the body of the journal's first entry; None without one.
+        issued: the facts of each entry that issued a token, by its position.
+    """
     place = server_of(db)
     if place is None:
         return
@@ -44,8 +47,7 @@ def token_faults(db: Path, journal: Sequence[Entry]) -> Iterator[str]:
         for table, columns in servers.columns_of(connection, "tokens").items():
             rows = servers.rows_of(connection, "tokens", table, [*columns])
             kept[table] = [dict(zip(columns, row, strict=True)) for row in rows]
-    issued = {entry.position: entry.facts for entry in journal if entry.kind == "token-issued/1"}
-    if not _is_of(kept, journal):
+    if not _is_of(kept, first):
         yield "tokens: the key is gone, or is that of another ledger"
         return
     for table in COUNTED:
@@ -60,11 +62,10 @@ def token_faults(db: Path, journal: Sequence[Entry]) -> Iterator[str]:
         yield "tokens: no program writes a row of sessions"
 
 
-def _is_of(kept: dict[str, list[Kept]], journal: Sequence[Entry]) -> bool:
+def _is_of(kept: dict[str, list[Kept]], first: object) -> bool:
     """Whether there is a key, which is of the ledger whose journal begins so, or nothing that needs one."""
     if not kept["file"]:
         return not any(kept[table] for table in ("tokens", "refusals", "sessions", "sendings"))
-    first = journal[0].body if journal else None
     return isinstance(first, bytes) and kept["file"][0]["ledger"] == sha256(b"\x00" + first).digest()
 
 

@@ -267,7 +267,7 @@ class Truth:
         if strange == ["views"] and not wrong and self._are_derived(copy, held["views"]):
             strange = []
         wrong += [f"{role}: objects or header are not those of a ledger" for role in strange]
-        return wrong or [*self._row_faults(copy, held), *token_faults(db, entries(copy) or [])]
+        return wrong or [*self._row_faults(db, copy, held)]
 
     def _are_derived(self, copy: Path, views: Contents) -> bool:
         """True for objects that views have at another point than those we were shown: columns grow with the schemes."""
@@ -286,7 +286,7 @@ class Truth:
             return None
         return position if type(position) is int and position >= 0 else None
 
-    def _row_faults(self, copy: Path, held: dict[str, Contents]) -> Iterator[str]:
+    def _row_faults(self, db: Path, copy: Path, held: dict[str, Contents]) -> Iterator[str]:
         found, persons = entries(copy), people(copy)
         if found is None or persons is None:
             yield "a file cannot be read"
@@ -294,6 +294,8 @@ class Truth:
         wrong = [*journal_faults(copy, found), *people_faults(found, persons)]
         wrong += [*secret_faults(copy), *reason_faults(copy, found)]
         yield from wrong
+        issued = {entry.position: entry.facts for entry in found if entry.kind == "token-issued/1"}
+        yield from token_faults(db, found[0].body if found else None, issued)
         if not wrong and "views" in held:
             yield from self._view_faults(copy, found, held["views"])
 
