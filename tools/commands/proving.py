@@ -50,9 +50,9 @@ def audit(
     sealed anew. --save-head proves against the head that FILE holds already before it writes the new one. A file of
     checkpoints is such a FILE, too, whose last one counts; --key verifies its signature. The last checkpoint that the
     ledger keeps is compared in any case. Exit code 3: something is false. Of a ledger on a server a copy is proven, and
-    what stands in its schemas that does not belong there (triggers, rules, policies, rights, owners) is named as
-    FOREIGN, with the same exit code. Of published lists the kept rows are compared with their digests; --lists works
-    each list out once more from what it followed from.
+    what stands in its schemas that does not belong there (triggers, rules, policies, rights, owners, rows of tokens
+    that no program writes) is named as FOREIGN, with the same exit code. Of published lists the kept rows are compared
+    with their digests; --lists works each list out once more from what it followed from.
 
     \b
     Example:
