@@ -9,7 +9,8 @@ from pathlib import Path
 
 from ledger.backups.server_copies import copy_to_files
 from ledger.journal.checkpoints import CheckpointFiles
-from ledger.journal.settings_file import SettingsFile, server_of
+from ledger.journal.settings_file import SettingsFile
+from ledger.players.stores import place_of
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside, journal_file
 from ledger.runtime.long_work import Progress, silent
@@ -28,11 +29,11 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
         with_views: whether the views are wanted, too.
 
     Raises:
-        StorageError: the server refuses, or a file cannot be made.
+        StorageError: the server refuses, a file cannot be made, or a journal stands in a file and on a server.
         CorruptError: there is a row that no file of a ledger can hold.
     """
     path = journal_file(path)
-    place = server_of(path)
+    place = place_of(path)
     if place is None:
         yield path
         return

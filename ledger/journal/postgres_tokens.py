@@ -18,7 +18,7 @@ from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
 from ledger.journal.postgres_token_tables import LAYOUT, PROGRAM, lock_of, schema_of, statements
 from ledger.journal.sessions import IDLE_MS, MOST, NOTED_EVERY_MS, SessionRow
-from ledger.journal.token_store import KEY_BYTES, RefusalRow, SendingRow, TokenRow, keyed_hash
+from ledger.journal.token_store import KEY_BYTES, NOT_KEPT, RefusalRow, SendingRow, TokenRow, keyed_hash
 from ledger.journal.tokens_file import TokensFile
 from ledger.runtime import postgres
 from ledger.runtime.postgres import quoted, shown
@@ -305,7 +305,7 @@ class PostgresTokens:
             self._journal.change(Question(insert, row))
         key = self._known_key()
         if key is None:
-            raise StorageError(self.place, "did not keep what was written: run 'audit', and have its operator look")
+            raise StorageError(self.place, NOT_KEPT)
         return key
 
     def _stands(self) -> bool:

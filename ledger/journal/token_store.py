@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 from ledger.journal.sessions import SessionRow
 
 KEY_BYTES = 32
+NOT_KEPT = "did not keep what was written: run 'audit', and have its operator look"
 MOST_SENDINGS = 10_000  # that are remembered: whoever sends again does so within minutes or days
 
 
@@ -89,6 +90,10 @@ class TokenStore(Protocol):
     """
 
     path: Path
+
+    @property
+    def place(self) -> str:
+        """The store as messages name it, without a password."""
 
     @property
     def where(self) -> str:

@@ -26,7 +26,7 @@ from ledger.journal import Writer, sessions
 from ledger.journal.issued_tokens import Issued, IssuedTokens, TokenRegister
 from ledger.journal.recorder import Recorder
 from ledger.journal.sessions import Session, SessionRow
-from ledger.journal.token_store import RefusalRow, TokenRow, TokenStore
+from ledger.journal.token_store import NOT_KEPT, RefusalRow, TokenRow, TokenStore
 
 UNNAMED = "admin"  # who acts where no name is given and none is proven
 PREFIX = "rlt_"  # so that a token that was pasted somewhere is known for one
@@ -450,6 +450,7 @@ class Tokens:
 
         Raises:
             RejectedError: it is no token of this ledger, holds no longer, or is somebody else's; the log keeps that.
+            StorageError: what is kept of tokens cannot be written, or did not keep the session.
         """
         tried = f"sign in at the desk from {where}"
         if not self.are_set_up():
@@ -465,11 +466,14 @@ class Tokens:
         ends_ms = longest_ms if shown.until_ms is None else min(longest_ms, shown.until_ms)
         number = shown.row.number
         digest = self.issued.now().tokens[shown.entry].event.digest if shown.entry else self._digest_of_old(number)
-        word = sessions.new_word()
-        self.store.begin_session(word, SessionRow(number, shown.entry, digest, now_ms, now_ms, ends_ms))
-        self._note(SIGNED_IN, tried, shown.row.name, shown.row, "")
+        word, row = sessions.new_word(), SessionRow(number, shown.entry, digest, now_ms, now_ms, ends_ms)
+        self.store.begin_session(word, row)
+        if self.store.session(word) != row:  # a foreign trigger or rule on the tables
+            raise StorageError(self.store.place, NOT_KEPT)
         session = self.session(word)
-        assert session is not None  # it begins now
+        if session is None:  # the token was revoked in this moment
+            raise RejectedError("session-over", "", "this session is over; sign in again")
+        self._note(SIGNED_IN, tried, shown.row.name, shown.row, "")
         return word, session
 
     def session(self, word: str) -> Session | None:

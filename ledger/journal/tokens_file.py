@@ -98,6 +98,11 @@ class TokensFile:
         self._ledger = ledger
 
     @property
+    def place(self) -> str:
+        """The file, as messages name it."""
+        return str(self.path)
+
+    @property
     def where(self) -> str:
         """The file, as a message goes on."""
         return f"beside {self.path.name!r}"

@@ -31,20 +31,30 @@ def open_stores(path: Path, *, read_only: bool = False) -> tuple[StoredJournal, 
         StorageError: a file or a server refuses, or both a file and a server hold a journal.
         CorruptError: a file is damaged.
     """
-    settings = SettingsFile(path)
-    place = _place(path, settings)
+    place = place_of(path)
     if place is None:
         return SqliteJournal(path, read_only=read_only), SqlitePeople(beside(path, "people"), read_only=read_only)
-    if path.exists():
+    journal, people = server_stores.on_server(place)
+    if read_only:
+        journal.refusal = people.refusal = READ_ONLY
+    return journal, people
+
+
+def place_of(path: Path) -> ServerPlace | None:
+    """Where the ledger at a path is on a server; None for files. Where both hold a journal, nobody guesses which it is.
+
+    Raises:
+        StorageError: both do, or the settings cannot be read.
+    """
+    settings = SettingsFile(path)
+    place = _place(path, settings)
+    if place is not None and path.exists():
         raise StorageError(
             str(path),
             f"stands there, and {settings.path.name} says that the journal is on a server: move the file aside, or "
             "take the line 'journal' away, whichever of the two is not the ledger",
         )
-    journal, people = server_stores.on_server(place)
-    if read_only:
-        journal.refusal = people.refusal = READ_ONLY
-    return journal, people
+    return place
 
 
 def open_names(path: Path) -> People:

@@ -13,7 +13,7 @@ from tests.kit.attacks import Holds
 from tools.attack.__main__ import attack
 from tools.attack.families import FAMILIES, Field
 from tools.attack.servers import edited
-from tools.attack.verdicts import AUDIT, EVERYTHING, Attack
+from tools.attack.verdicts import AUDIT, EVERYTHING, USE_TOKENS, Attack
 
 
 def test_an_untouched_ledger_on_a_server_holds(attacked_on_server: Field) -> None:
@@ -36,6 +36,14 @@ def test_schemas_of_another_ledger_are_refused_or_named(holds_on_server: Holds) 
 
 def test_foreign_triggers_of_a_server_are_named(holds_on_server: Holds) -> None:
     holds_on_server("triggers", 4)
+
+
+def test_what_stopped_builds_and_moves_leave_on_a_node_is_no_ledger(holds_on_server: Holds) -> None:
+    holds_on_server("stopped-builds", 4)
+
+
+def test_false_places_of_the_views_and_of_the_journal_are_named(holds_on_server: Holds) -> None:
+    holds_on_server("checkpoints", 4)
 
 
 def test_foreign_objects_and_rights_of_a_server_are_named(holds_on_server: Holds) -> None:
@@ -65,6 +73,18 @@ def edit(statement: str) -> Callable[[Path], None]:
         ("INSERT INTO club.nodes VALUES (1, 0, decode(repeat('00', 32), 'hex'))", "not those of the tree"),
         ("ALTER TABLE club.texts DISABLE TRIGGER ALL", "objects are not those"),
         ("GRANT SELECT ON club_names.people TO PUBLIC", "objects are not those"),
+        (
+            "UPDATE club_tokens.tokens SET roles = 'approver' WHERE number = 1",
+            "not the one that the journal took along",
+        ),
+        ("UPDATE club_tokens.tokens SET revoked_at = NULL WHERE number = 2", "not the one that the journal took along"),
+        ("DELETE FROM club_tokens.refusals WHERE number = 2", "do not count from 1"),
+        ("UPDATE club_tokens.sessions SET ends_ms = ends_ms + 1", "no program writes a row of sessions"),
+        ("UPDATE club_tokens.sessions SET entry = 1, token = 1", "no program writes a row of sessions"),
+        ("UPDATE club_tokens.file SET ledger = sha256(ledger)", "of another ledger"),
+        ("DELETE FROM club_tokens.about", "objects are not those"),
+        ("ALTER TABLE club_tokens.sessions SET UNLOGGED", "objects are not those"),
+        ("GRANT DELETE ON club_tokens.refusals TO club_names_writer", "objects are not those"),
     ],
 )
 def test_the_truth_of_a_server_and_the_audit_see_the_same(
@@ -78,6 +98,28 @@ def test_the_truth_of_a_server_and_the_audit_see_the_same(
 
     assert list(judge.findings(Attack("one", attacked_on_server.history.last, act, (AUDIT,)))) == []
     assert fault in " ".join(said)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM club_tokens.refusals WHERE number = (SELECT max(number) FROM club_tokens.refusals)",
+        "UPDATE club_tokens.refusals SET reason = 'nobody' WHERE number = 1",
+        "DELETE FROM club_tokens.sessions",
+        "DELETE FROM club_tokens.sendings",
+    ],
+)
+def test_what_of_tokens_leaves_no_trace_is_called_true_and_works(attacked_on_server: Field, statement: str) -> None:
+    """Nothing that is proven rests on it: the README of the audit says so."""
+    point = attacked_on_server.history.last
+    control = Attack("none", point, edit(statement), (AUDIT, USE_TOKENS), reads_may_err=False)
+    assert list(attacked_on_server.judge.findings(control)) == []
+
+
+def test_tokens_whose_sessions_a_foreign_rule_swallows_end_in_one_line(attacked_on_server: Field) -> None:
+    deaf = edit("CREATE RULE deaf AS ON INSERT TO club_tokens.sessions DO INSTEAD NOTHING")
+    attack = Attack("a deaf table", attacked_on_server.history.last, deaf, (USE_TOKENS,))
+    assert list(attacked_on_server.judge.findings(attack)) == []
 
 
 def test_entries_swapped_are_named(attacked_on_server: Field) -> None:

@@ -78,12 +78,17 @@ def tokens_changed(*statements: str) -> Provoke:
     return provoke
 
 
-def sign_in_without_tables(scene: ClubOfTwo) -> None:
-    place = new_place(shared_server())
-    with made(scene, place) as ledger:
-        eve = ledger.tokens.add("eve", [Role.CORRECTOR])
-        run_sql_on(shared_server(), place, "DROP SCHEMA club_tokens CASCADE")
-        ledger.tokens.sign_in(eve, "10.0.0.7")
+def sign_in_after(statement: str) -> Provoke:
+    """Sign in at the desk of a ledger in which the server's operator ran this statement."""
+
+    def provoke(scene: ClubOfTwo) -> None:
+        place = new_place(shared_server())
+        with made(scene, place) as ledger:
+            eve = ledger.tokens.add("eve", [Role.CORRECTOR])
+            run_sql_on(shared_server(), place, statement)
+            ledger.tokens.sign_in(eve, "10.0.0.7")
+
+    return provoke
 
 
 def tokens_in_the_way(scene: ClubOfTwo) -> None:
@@ -118,7 +123,10 @@ SERVER_REFUSALS: dict[str, Provoke] = {
     "storage-server-file-beside": file_beside,
     "storage-server-no-quorum": no_quorum,
     "storage-server-read-only": recorded_for_reading_only,
-    "storage-server-tokens-not-there": sign_in_without_tables,
+    "storage-server-tokens-not-there": sign_in_after("DROP SCHEMA club_tokens CASCADE"),
+    "storage-server-tokens-not-kept": sign_in_after(
+        "CREATE RULE deaf AS ON INSERT TO club_tokens.sessions DO INSTEAD NOTHING"
+    ),
     "storage-server-tokens-of-another-ledger": tokens_changed("UPDATE club_tokens.file SET ledger = sha256(ledger)"),
     "storage-server-tokens-later-layout": tokens_changed("UPDATE club_tokens.about SET layout = 9"),
     "storage-server-tokens-foreign": tokens_changed("UPDATE club_tokens.about SET program = 'another'"),

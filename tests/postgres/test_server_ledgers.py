@@ -14,6 +14,7 @@ import pytest
 
 from ledger.answers.rankings import ranking
 from ledger.answers.stored_journals import journal_told
+from ledger.backups.whole_files import in_files
 from ledger.errors import StorageError
 from ledger.facts.events import Decision
 from ledger.journal.postgres_store import PostgresJournal
@@ -180,6 +181,8 @@ def test_files_beside_a_journal_line_and_lines_without_one_are_refused(oldest_se
     (tmp_path / NAME).touch()
     with pytest.raises(StorageError, match=r"stands there, and club.toml says that the journal is on a server"):
         Ledger.open(tmp_path / NAME)
+    with pytest.raises(StorageError, match=r"stands there, and club\.toml says"), in_files(tmp_path / NAME):
+        pass  # an audit, a backup or a query would take the file for the ledger
     (tmp_path / NAME).unlink()
     for words, message in (
         ('schema = "club"\n', "has schema and no journal"),

@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ledger.journal.settings_file import server_of
+
 from ..cli import COMMANDS
+from . import servers
 from .files import copied, file_of
 from .workers import Done, Worker
 
@@ -14,6 +17,7 @@ _COMMAND = re.compile(r"(?:run|with|by|then|use|is none,) '(?:rating-ledger )?([
 _ERASE = re.compile(r"'rating-ledger erase DB (\d+)'")
 _PROVE = "prove it with 'audit"
 _WITHOUT_FILE = "with this file moved aside"
+_OF_PEOPLE = ("people", "people_folds", "people_search", "renaming", "erasing", "reasons")  # tables of a server
 
 
 def unknown_commands(words: str) -> list[str]:
@@ -67,8 +71,15 @@ def _steps(name: str, line: str) -> tuple[str, ...]:
 
 def _done(steps: Sequence[str], copy: Path, worker: Worker) -> Done:
     if steps[0] == "aside":
-        people = file_of(copy, "people")
-        for path in people.parent.glob(f"{people.name}*"):
-            path.rename(path.with_name(f"aside-{path.name}"))
+        _move_names_aside(copy)
         steps = steps[1:]
     return worker.run(steps[0], copy, *steps[1:])
+
+
+def _move_names_aside(copy: Path) -> None:
+    place, people = server_of(copy), file_of(copy, "people")
+    if place is not None:  # its operator takes the rows out of the schema
+        servers.edited(place, *(f"DELETE FROM {servers.SCHEMAS['people']}.{table}" for table in _OF_PEOPLE))
+        return
+    for path in people.parent.glob(f"{people.name}*"):
+        path.rename(path.with_name(f"aside-{path.name}"))

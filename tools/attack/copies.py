@@ -1,27 +1,26 @@
-"""Older copies: every file of a ledger, and every set of them, put back as it was at an earlier point.
+"""Older copies: every part of a ledger, and every set of them, put back as it was at an earlier point.
 
 As after restoring a part of a backup, with the logs that belong to it, without any, or beside those of the other age;
-and what a stopped build of the views left behind, of another age or of another ledger.
+and what a stopped build of the views left behind, or a stopped move, of another age or of another ledger.
 """
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
 from pathlib import Path
 
-from .files import ROLES, Act, file_of
+from .files import ROLES, Act, file_of, put
 from .histories import BUILDING, History, Point
-from .stores import store_of
+from .stores import readable, roles_of, roles_on_server, store_of
 from .verdicts import AUDIT, FALSE, IMPORT_FRESH, IMPORT_KNOWN, READS, REBUILD, REFUSED, Attack
-
-SETS = tuple(chain(*(combinations(ROLES, size) for size in (1, 2, 3))))
 
 
 def older(history: History) -> Iterator[Attack]:
-    """Every set of files from every earlier point, put in the place of the present ones."""
+    """Every set of parts from every earlier point, put in the place of the present ones."""
     for now, then in _pairs(history):
-        for roles in SETS:
+        for roles in sets_of(now.db):
             what = f"{' and '.join(roles)} of '{then.name}' put back into '{now.name}'"
             kind = " ".join(roles)
             yield Attack(what, now, restored(then.db, roles), reads_may_err=False, kind=kind)
@@ -79,11 +78,32 @@ def stopped_builds(history: History, other: History) -> Iterator[Attack]:
                     )
 
 
+def stopped_moves(history: History, other: History) -> Iterator[Attack]:
+    """Files beside the settings of a ledger on a server, as a move leaves them that was stopped; or as somebody put."""
+    for source, whose in ((history, ""), (other, " of another ledger")):
+        for then in source.points if roles_on_server(history.last.db) else ():
+            yield Attack(
+                f"files of '{then.name}'{whose}, beside the settings of '{history.last.name}'",
+                history.last,
+                _files_beside(then),
+                ((*READS, *AUDIT), AUDIT, IMPORT_KNOWN, REBUILD),
+                reads_may_err=False,
+                audit_codes=(REFUSED,),
+                kind=f"{whose}files beside",
+            )
+
+
 def _pairs(history: History) -> Iterator[tuple[Point, Point]]:
     """Each point with each earlier one, the present first."""
     for now in reversed(history.points):
         for then in history.points[: now.number]:
             yield now, then
+
+
+def sets_of(db: Path) -> tuple[tuple[str, ...], ...]:
+    """Every set of parts of a ledger that may be of another age, or of another ledger."""
+    parts = roles_of(db)
+    return tuple(chain(*(combinations(parts, size) for size in range(1, len(parts) + 1))))
 
 
 def restored(source: Path, roles: Sequence[str], *, logs: bool = True) -> Act:
@@ -122,5 +142,16 @@ def _stopped_build(then: Point, *, keep: bool) -> Act:
         if not keep:
             views.unlink()
         views.with_name(views.name + BUILDING).write_bytes(then.stopped_build.read_bytes())
+
+    return act
+
+
+def _files_beside(then: Point) -> Act:
+    def act(spoilt: Path) -> None:
+        folder = spoilt.parent / "in files"
+        copy = readable(then.db, folder)
+        for role in ("people", "journal"):
+            put(file_of(copy, role), file_of(spoilt, role))
+        shutil.rmtree(folder)
 
     return act

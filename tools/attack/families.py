@@ -178,9 +178,9 @@ FAMILIES: tuple[Family, ...] = (
     Family("mixed-logs", "files of one age beside logs of another", (copies.mixed_logs,)),
     Family(
         "stopped-builds",
-        "builds of the views left behind, of any ledger",
+        "what stopped builds and moves leave behind, of any ledger",
         (),
-        (copies.stopped_builds,),
+        (copies.stopped_builds, copies.stopped_moves),
         fits_servers=True,
     ),
     Family("swapped-files", "files of another ledger", (), (swapped.foreign,), fits_servers=True),
@@ -205,7 +205,12 @@ FAMILIES: tuple[Family, ...] = (
         fits_servers=True,
     ),
     Family("headers", "headers of the files", (foreign_objects.headers,)),
-    Family("checkpoints", "position and settings of the views", (foreign_objects.checkpoints,), fits_servers=True),
+    Family(
+        "checkpoints",
+        "position and settings of the views, and where a journal says that it is",
+        (foreign_objects.checkpoints, server_objects.words),
+        fits_servers=True,
+    ),
     Family("encodings", "text that is no text in every column", (foreign_objects.encodings,)),
     Family(
         "torn-logs",

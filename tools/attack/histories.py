@@ -289,8 +289,11 @@ def small(
         lambda: make.import_games(game("6", emil, ann, won, 30, **cup), game("7", dora, emil, won, 31, **cup)),
         lambda: make.run("close-tournament", "Cup", "--ended", "2020-02-20"),
     )
-    make.keep("a guest", lambda: make.run("guest", "4"), lambda: make.run("rename", "4", f"{dora} Ek"))
-    make.keep("six players", lambda: make.import_games(game("8", fay, ann, won, 60), game("9", carl, fay, won, 61)))
+    # beside a journal in files it stands in a file that no audit looks at
+    use_tokens = [] if place is None else [lambda: make.run("use-tokens")]
+    make.keep("a guest", lambda: make.run("guest", "4"), lambda: make.run("rename", "4", f"{dora} Ek"), *use_tokens)
+    last = game("8", fay, ann, won, 60), game("9", carl, fay, won, 61)
+    make.keep("six players", lambda: make.import_games(*last), *use_tokens)
     return make.history()
 
 

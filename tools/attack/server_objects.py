@@ -9,19 +9,23 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 
+from attrs import evolve
+
 from ledger.journal.settings_file import server_of
 
 from .files import Act
 from .foreign_objects import MAY_BE_UNREADABLE, READING, WRITING, looked_at
 from .histories import History
-from .servers import SCHEMAS, as_superuser, edited
+from .servers import PREFIXES, SCHEMAS, as_superuser, edited
 from .stores import roles_on_server, store_of
-from .verdicts import EVERYTHING, Attack, Command
+from .verdicts import ERASE, EVERYTHING, IMPORT_FRESH, USE_TOKENS, Attack, Command
 
 Script = tuple[str, ...]
 Plays = tuple[tuple[Command, ...], ...]
 Columns = Mapping[str, str]  # of a table, with their types
 OTHER = "public.guest"  # where whoever may make objects makes them
+ABORT = "RAISE EXCEPTION 'not today';"
+WRITING_IN = {role: (*WRITING, USE_TOKENS) if role == "tokens" else WRITING for role in SCHEMAS}  # by what is written
 ANY_TYPE = {"bigint": "7", "integer": "7", "text": "'x'", "bytea": r"'\x00'", "bigint[]": "'{7}'"}
 
 
@@ -39,34 +43,56 @@ def _running(script: Script) -> Act:
 
 
 def triggers(history: History) -> Iterator[Attack]:
-    """A trigger before and after every write of every table of both schemas."""
+    """A trigger at every moment of every write of every table of every schema."""
     db = looked_at(history)
     for role in roles_on_server(db):
         for table, columns in store_of(db, role).columns().items():
-            for when, event in product(("BEFORE", "AFTER"), ("INSERT", "UPDATE", "DELETE")):
-                for effect, body in _effects(f'{SCHEMAS[role]}."{table}"', columns, f"{when} {event}").items():
-                    name = f"a trigger {when.lower()} {event.lower()} on {table} of the {role} that {effect}"
+            name = f'{SCHEMAS[role]}."{table}"'
+            for moment, made, bodies in _moments(name, columns):
+                for effect, body in bodies.items():
                     script = (
-                        f"CREATE TABLE {OTHER} AS SELECT * FROM {SCHEMAS[role]}.{table}",
+                        f"CREATE TABLE {OTHER} AS SELECT * FROM {name}",
                         f"CREATE FUNCTION {OTHER}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS "
-                        f"$$ BEGIN {body} RETURN {'old' if event == 'DELETE' else 'new'}; END $$",
-                        f'CREATE TRIGGER guest {when} {event} ON {SCHEMAS[role]}."{table}" FOR EACH ROW '
-                        f"EXECUTE FUNCTION {OTHER}()",
+                        f"$$ BEGIN {body} END $$",
+                        f"CREATE {made} EXECUTE FUNCTION {OTHER}()",
                     )
-                    yield _attack(history, name, f"{when} {event} {role} {effect}", script, WRITING)
+                    what = f"a trigger {moment} on {table} of the {role} that {effect}"
+                    yield _attack(history, what, f"{moment} {role} {effect}", script, WRITING_IN[role])
+
+
+def _moments(table: str, columns: Columns) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Each moment at which a trigger acts, how it is made, and by its effect what its function does."""
+    for when, event in product(("BEFORE", "AFTER"), ("INSERT", "UPDATE", "DELETE")):
+        bodies = _effects(table, columns, f"{when} {event}")
+        yield f"{when} {event}".lower(), f"TRIGGER guest {when} {event} ON {table} FOR EACH ROW", bodies
+    for event in ("INSERT", "UPDATE", "DELETE", "TRUNCATE"):
+        made = f"TRIGGER guest BEFORE {event} ON {table} FOR EACH STATEMENT"
+        yield f"before each {event.lower()} statement", made, {"aborts it": ABORT}
+    fresh = f"TRIGGER guest AFTER INSERT ON {table} REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT"
+    key = next(iter(columns))
+    yield "after each insert statement", fresh, {
+        "keeps a copy": f"INSERT INTO {OTHER} SELECT * FROM fresh; RETURN NULL;",
+        "takes it back": f'DELETE FROM {table} WHERE "{key}" IN (SELECT "{key}" FROM fresh); RETURN NULL;',
+    }  # fmt: skip
+    at_commit = f"CONSTRAINT TRIGGER guest AFTER INSERT ON {table} DEFERRABLE INITIALLY DEFERRED FOR EACH ROW"
+    yield "at the commit of an insert", at_commit, {
+        "aborts it": ABORT,
+        "takes it back": f'DELETE FROM {table} WHERE "{key}" = new."{key}"; RETURN NULL;',
+    }  # fmt: skip
 
 
 def _effects(table: str, columns: Columns, moment: str) -> dict[str, str]:
-    """By its effect, what the function of a trigger does."""
+    """By its effect, what the function of a trigger of single rows does."""
     row = "old" if moment.endswith("DELETE") else "new"
-    bodies = {"aborts it": "RAISE EXCEPTION 'not today';", "keeps a copy": f"INSERT INTO {OTHER} SELECT {row}.*;"}
+    end = f"RETURN {row};"
+    bodies = {"aborts it": ABORT, "keeps a copy": f"INSERT INTO {OTHER} SELECT {row}.*; {end}"}
     key, last = next(iter(columns)), list(columns)[-1]
     if moment.startswith("BEFORE"):
         bodies["ignores it"] = "RETURN NULL;"
         if row == "new":
-            bodies["changes it"] = f'new."{last}" := {ANY_TYPE[columns[last]]};'
+            bodies["changes it"] = f'new."{last}" := {ANY_TYPE[columns[last]]}; {end}'
     elif moment.endswith("INSERT"):
-        bodies["takes it back"] = f'DELETE FROM {table} WHERE "{key}" = new."{key}";'
+        bodies["takes it back"] = f'DELETE FROM {table} WHERE "{key}" = new."{key}"; {end}'
     return bodies
 
 
@@ -78,7 +104,7 @@ def additions(history: History) -> Iterator[Attack]:
         for name, script in _in_schema(schema).items():
             yield _attack(history, f"{name} in the schema of the {role}", f"{name} {role}", script)
         for table, columns in store_of(db, role).columns().items():
-            for name, script in _on_table(schema, table, columns).items():
+            for name, script in _on_table(role, table, columns).items():
                 yield _attack(history, f"{name} {table} of the {role}", f"{name} {role}", script)
             for column, kind in columns.items():
                 for name, script in _on_column(schema, table, column, kind).items():
@@ -107,8 +133,10 @@ def _in_schema(schema: str) -> dict[str, Script]:
     }
 
 
-def _on_table(schema: str, table: str, columns: Columns) -> dict[str, Script]:
+def _on_table(role: str, table: str, columns: Columns) -> dict[str, Script]:
     """By name, what can be put on a table, or made of its rows."""
+    schema, prefix = SCHEMAS[role], PREFIXES[role]
+    readers = f"{prefix}_writer" if role == "tokens" else f"{prefix}_reader"  # only recorders read those
     name, first = f'{schema}."{table}"', next(iter(columns))
     every = ", ".join(f'"{column}"' for column in columns)
     return {
@@ -128,8 +156,8 @@ def _on_table(schema: str, table: str, columns: Columns) -> dict[str, Script]:
         "another owner of": (f"ALTER TABLE {name} OWNER TO CURRENT_USER",),
         "everybody may read": (f"GRANT SELECT ON {name} TO PUBLIC",),
         "everybody may change": (f"GRANT UPDATE ON {name} TO PUBLIC",),
-        "recorders may change": (f"GRANT UPDATE, DELETE ON {name} TO {schema}_writer",),
-        "nobody may read": (f"REVOKE SELECT ON {name} FROM {schema}_reader",),
+        "recorders may change": (f"GRANT UPDATE, DELETE ON {name} TO {prefix}_writer",),
+        "nobody may read": (f"REVOKE SELECT ON {name} FROM {readers}",),
         "guards switched off on": (f"ALTER TABLE {name} DISABLE TRIGGER ALL",),
         "a view elsewhere of": (f"CREATE VIEW {OTHER} AS SELECT * FROM {name}",),
         "a kept copy elsewhere of": (f"CREATE MATERIALIZED VIEW {OTHER} AS SELECT * FROM {name}",),
@@ -159,8 +187,25 @@ def _on_column(schema: str, table: str, column: str, kind: str) -> dict[str, Scr
     return changes
 
 
+ELSEWHERE = "postgresql://db9/chess, schema club"  # where a ledger says that it went
+
+
+def words(history: History) -> Iterator[Attack]:
+    """What a journal on a server says of where it is: that it went elsewhere, or that it is another one than it was."""
+    about = f"{SCHEMAS['journal']}.about"
+    scripts = {
+        "went elsewhere": (f"INSERT INTO {about} VALUES ('gone', '{ELSEWHERE}')",),
+        "is another one": (f"UPDATE {about} SET value = md5(value) WHERE name = 'journal'",),
+        "is none": (f"UPDATE {about} SET value = 'nobody' WHERE name = 'journal'",),
+        "is of a later layout": (f"UPDATE {about} SET value = '99' WHERE name = 'layout'",),
+    }
+    for what, script in scripts.items() if roles_on_server(looked_at(history)) else ():
+        attack = _attack(history, f"the journal says that it {what}", what, script, (*READING, IMPORT_FRESH, ERASE))
+        yield evolve(attack, refusal=f"the ledger went to {ELSEWHERE}") if what == "went elsewhere" else attack
+
+
 def removals(history: History) -> Iterator[Attack]:
-    """Every object of both schemas gone, and another one in its place under its name; every table emptied."""
+    """Every object of every schema gone, and another one in its place under its name; every table emptied."""
     db = looked_at(history)
     for role in roles_on_server(db):
         schema = SCHEMAS[role]
@@ -176,7 +221,7 @@ def removals(history: History) -> Iterator[Attack]:
                 "a view": (
                     f'ALTER TABLE {schema}."{table}" SET SCHEMA public',
                     f'CREATE VIEW {schema}."{table}" AS SELECT * FROM public."{table}"',
-                    f'GRANT SELECT, INSERT ON {schema}."{table}" TO {schema}_writer',
+                    f'GRANT SELECT, INSERT ON {schema}."{table}" TO {PREFIXES[role]}_writer',
                 ),
             }
             scripts |= {

@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 
 SCHEMA = "club"
 RECORDER = "ledger"  # the user who records in every ledger of the server
-SCHEMAS = {"journal": SCHEMA, "people": f"{SCHEMA}_names"}  # by role, as ``files.ROLES``
-ROLES_OF_A_LEDGER = tuple(f"{schema}_{word}" for schema in SCHEMAS.values() for word in ("owner", "writer", "reader"))
+# By role, as ``files.ROLES``, and what is kept of tokens, which belongs to the roles of the names.
+SCHEMAS = {"journal": SCHEMA, "people": f"{SCHEMA}_names", "tokens": f"{SCHEMA}_tokens"}
+PREFIXES = {"journal": SCHEMA, "people": f"{SCHEMA}_names", "tokens": f"{SCHEMA}_names"}  # of the roles who have it
+ROLES_OF_A_LEDGER = tuple(
+    f"{prefix}_{word}" for prefix in sorted({*PREFIXES.values()}) for word in ("owner", "writer", "reader")
+)
 
 Row = tuple[object, ...]
 Statement = str | tuple[str, Sequence[object]]  # SQL, with what its marks stand for
@@ -107,12 +111,13 @@ def put(source: ServerPlace, target: ServerPlace, role: str) -> None:
                     writing.write(piece)
 
 
-# The server's own word for every object of the two schemas and for what hangs on them; what changes by itself (the
+# The server's own word for every object of the schemas and for what hangs on them; what changes by itself (the
 # number of a file on the disk, estimates, ages, what a table was last ordered by) is left out. Who reads the journal,
 # publishes it or makes statistics of it changes nothing there; of names all of that keeps or shows them.
 _OURS = "(SELECT oid FROM pg_namespace WHERE nspname = ANY(%(schemas)s))"
 _RELATIONS = f"(SELECT oid FROM pg_class WHERE relnamespace IN {_OURS})"
-_OF_NAMES = f"(SELECT oid FROM pg_class WHERE relnamespace = '{SCHEMAS['people']}'::regnamespace)"
+_NAMING = "(SELECT oid FROM pg_namespace WHERE nspname = ANY(%(naming)s))"
+_OF_NAMES = f"(SELECT oid FROM pg_class WHERE relnamespace IN {_NAMING})"
 _CHANGING = (
     "relfilenode", "relpages", "reltuples", "relallvisible", "relallfrozen", "relfrozenxid", "relminmxid",
     "reltoastrelid", "indisclustered", "indcheckxmin", "reloptions",
@@ -135,7 +140,7 @@ _CATALOGS = (
     ("pg_statistic_ext", f"stxrelid IN {_OF_NAMES}"),
     ("pg_depend", f"refobjid IN {_OF_NAMES}"),
     ("pg_publication_rel", f"prrelid IN {_OF_NAMES}"),
-    ("pg_publication_namespace", f"pnnspid = '{SCHEMAS['people']}'::regnamespace"),
+    ("pg_publication_namespace", f"pnnspid IN {_NAMING}"),
     ("pg_publication", "puballtables"),
     ("pg_auth_members", "roleid IN (SELECT oid FROM pg_authid WHERE rolname = ANY(%(roles)s))"),
     ("pg_authid", "rolname = ANY(%(roles)s)"),
@@ -148,6 +153,8 @@ _OBJECTS = " UNION ALL ".join(
     f"WHERE attrelid IN {_RELATIONS} AND attrelid NOT IN {_OF_NAMES}"
 )
 _ABOUT = " UNION ALL ".join(f"SELECT '{name}', to_jsonb(a)::text FROM {name}.about a" for name in SCHEMAS.values())
+# Any recorder may say where the ledger went, and then nobody records there; which journal it is, nothing else tells.
+_ANY_WORD = re.compile(r"""\{"name": "(gone", .*|journal", "value": "[0-9a-f]{32}")\}""")
 
 
 def objects_of(db: Path) -> str | None:
@@ -155,11 +162,13 @@ def objects_of(db: Path) -> str | None:
     place = server_of(db)
     if place is None:
         return None
-    words = {"schemas": [*SCHEMAS.values()], "roles": [*ROLES_OF_A_LEDGER], "changing": [*_CHANGING]}
+    naming = [SCHEMAS["people"], SCHEMAS["tokens"]]
+    words = {"schemas": [*SCHEMAS.values()], "naming": naming, "roles": [*ROLES_OF_A_LEDGER], "changing": [*_CHANGING]}
     with as_superuser(place) as connection:
         objects = connection.execute(_OBJECTS.encode(), words).fetchall()
         try:
-            objects += connection.execute(_ABOUT.encode()).fetchall()
+            about = connection.execute(_ABOUT.encode()).fetchall()
+            objects += [row for row in about if not _ANY_WORD.fullmatch(str(row[1]))]
         except psycopg.Error as error:
             objects.append((str(error),))
     return json.dumps(sorted(objects))

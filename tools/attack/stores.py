@@ -1,4 +1,4 @@
-"""The three parts of a ledger, each in a file or in a schema of a server: read raw and written past every guard.
+"""The parts of a ledger, each in a file or in a schema of a server: read raw and written past every guard.
 
 An attack that changes rows is written once; what differs is how each place says it.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from ledger.journal.settings_file import ServerPlace, server_of
+from ledger.journal.settings_file import ServerPlace, SettingsFile, server_of
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.lazy import psycopg
@@ -164,8 +164,18 @@ def roles_in_files(db: Path) -> tuple[str, ...]:
 
 
 def roles_on_server(db: Path) -> tuple[str, ...]:
-    """The parts of a ledger that are schemas of a server."""
-    return tuple(role for role in ROLES if role not in roles_in_files(db))
+    """The parts of a ledger that are schemas of a server, what is kept of tokens there among them."""
+    return () if server_of(db) is None else tuple(servers.SCHEMAS)
+
+
+def roles_of(db: Path) -> tuple[str, ...]:
+    """All parts of a ledger: journal, people, and so on."""
+    return (*roles_on_server(db), *roles_in_files(db))
+
+
+def is_in_two_places(db: Path) -> bool:
+    """Whether a journal stands in a file although the settings say that it is on a server."""
+    return db.exists() and SettingsFile(db).server() is not None
 
 
 def readable(db: Path, folder: Path) -> Path:
@@ -179,7 +189,7 @@ def readable(db: Path, folder: Path) -> Path:
         return copy
     (folder / f"{db.stem}.toml").unlink()
     with servers.as_superuser(place) as connection:
-        for role, empty in zip(roles_on_server(db), _empty_files(), strict=True):
+        for role, empty in zip(("journal", "people"), _empty_files(), strict=True):
             file = file_of(copy, role)
             file.write_bytes(empty)
             try:

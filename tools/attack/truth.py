@@ -20,7 +20,8 @@ from ledger.runtime.lazy import zstandard
 
 from .files import READ_ERRORS, ROLES, Contents, contents, file_of, raw
 from .servers import objects_of
-from .stores import readable
+from .stores import is_in_two_places, readable
+from .token_rows import token_faults
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -247,6 +248,8 @@ class Truth:
 
     def faults(self, db: Path) -> list[str]:
         """What does not follow, in words; nothing where an audit should say TRUE. *db* is left as it is."""
+        if is_in_two_places(db):
+            return ["a file and a server both hold a journal"]
         if objects_of(db) not in self._objects:
             return ["server: objects are not those of a ledger"]
         copy = readable(db, self._scratch / "judged")
@@ -264,7 +267,7 @@ class Truth:
         if strange == ["views"] and not wrong and self._are_derived(copy, held["views"]):
             strange = []
         wrong += [f"{role}: objects or header are not those of a ledger" for role in strange]
-        return wrong or list(self._row_faults(copy, held))
+        return wrong or [*self._row_faults(db, copy, held)]
 
     def _are_derived(self, copy: Path, views: Contents) -> bool:
         """True for objects that views have at another point than those we were shown: columns grow with the schemes."""
@@ -283,7 +286,7 @@ class Truth:
             return None
         return position if type(position) is int and position >= 0 else None
 
-    def _row_faults(self, copy: Path, held: dict[str, Contents]) -> Iterator[str]:
+    def _row_faults(self, db: Path, copy: Path, held: dict[str, Contents]) -> Iterator[str]:
         found, persons = entries(copy), people(copy)
         if found is None or persons is None:
             yield "a file cannot be read"
@@ -291,6 +294,8 @@ class Truth:
         wrong = [*journal_faults(copy, found), *people_faults(found, persons)]
         wrong += [*secret_faults(copy), *reason_faults(copy, found)]
         yield from wrong
+        issued = {entry.position: entry.facts for entry in found if entry.kind == "token-issued/1"}
+        yield from token_faults(db, found[0].body if found else None, issued)
         if not wrong and "views" in held:
             yield from self._view_faults(copy, found, held["views"])
 

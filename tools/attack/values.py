@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from math import inf, nextafter
 from pathlib import Path
 
-from .files import ROLES
 from .foreign_objects import looked_at, on
 from .histories import History, Point
 from .servers import Statement
-from .stores import NOTHING_THERE, roles_on_server, store_of
-from .verdicts import AUDIT, FALSE, IMPORT_KNOWN, REFUSED, Attack
+from .stores import NOTHING_THERE, roles_of, roles_on_server, store_of
+from .verdicts import AUDIT, FALSE, IMPORT_KNOWN, REFUSED, USE_TOKENS, Attack
 
 
 def changed_values(history: History) -> Iterator[Attack]:
@@ -44,16 +43,16 @@ def changed_rows(history: History) -> Iterator[Attack]:
 def _tables(history: History) -> Iterator[tuple[Point, Path, str, str, dict[str, str]]]:
     """Every table with its columns, and the point where it has rows, with a copy: only a tall journal has nodes."""
     present, tall = looked_at(history), looked_at(history, history.tall)
-    for role in ROLES:
+    for role in roles_of(present):
         for table, columns in store_of(present, role).columns().items():
             point, db = (history.tall, tall) if table == "nodes" else (history.last, present)
             yield point, db, role, table, columns
 
 
 def _edit(point: Point, db: Path, role: str, name: str, kind: str, edit: Statement) -> Attack:
-    plays = (AUDIT, IMPORT_KNOWN) if role == "people" else (AUDIT,)
+    plays = {"people": (AUDIT, IMPORT_KNOWN), "tokens": (AUDIT, USE_TOKENS)}.get(role, (AUDIT,))
     # of a server an audit makes a copy first, which says of some rows that no file can hold them
-    codes = (FALSE, REFUSED) if role in roles_on_server(db) else (FALSE,)
+    codes = (FALSE, REFUSED) if role in roles_on_server(db) and role != "tokens" else (FALSE,)
     return Attack(name, point, on(role, edit), plays, audit_codes=codes, kind=kind)
 
 

@@ -29,8 +29,9 @@ import attrs
 from tqdm import tqdm
 
 import ledger.ledger
-from ledger.errors import LedgerError
-from ledger.facts.events import PlayerChanged
+from ledger.correcting.corrections import Sending
+from ledger.errors import LedgerError, RejectedError
+from ledger.facts.events import PlayerChanged, Role
 from ledger.facts.words import Standing
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
@@ -283,6 +284,42 @@ def _rename(path: str, *words: str) -> int:
     return cli.main(["player", "rename", path, *words])
 
 
+def _use_tokens(path: str) -> int:
+    """All that is kept of tokens beside a journal: an earlier release's, a refusal, sessions, what was sent."""
+    try:
+        with Ledger.open(path) as opened:
+            _leave_traces(opened)
+            opened.catch_up()
+    except LedgerError as error:
+        output.error(str(error))
+        return 1
+    return 0
+
+
+def _leave_traces(opened: Ledger) -> None:
+    tokens, store = opened.tokens, opened.tokens.store
+    if not tokens.are_set_up():
+        for name in ("ada", "bo"):
+            store.add(name, Role.CORRECTOR, f"rlt_{name}", "2020-03-01T12:00:00Z")
+        store.revoke([2], "2020-03-02T12:00:00Z")
+    token = tokens.add("eve", [Role.CORRECTOR])
+    with contextlib.suppress(RejectedError):
+        tokens.who(None, "mallory", Role.CORRECTOR, "propose a correction")
+    words = [tokens.sign_in(token, place)[0] for place in ("the bar", "the club room")]
+    tokens.sign_out(words[0], "the bar")
+    sending = Sending(f"letter {len(tokens.log())}", b"void,club:1")
+    void = opened.corrections.drafts.annul("game:club:1")
+    opened.corrections.propose_each([[void]], reason="a double", token=token, sending=sending)
+
+
+def _token_log(path: str) -> int:
+    return cli.main(["token", "log", path])
+
+
+def _token_list(path: str) -> int:
+    return cli.main(["token", "list", path])
+
+
 ACTS: dict[str, Callable[..., int]] = {
     "register": _register,
     "derive": _derive,
@@ -290,4 +327,7 @@ ACTS: dict[str, Callable[..., int]] = {
     "guest": _make_guest,
     "scheme-adopt": _adopt,
     "rename": _rename,
+    "use-tokens": _use_tokens,
+    "token-log": _token_log,
+    "token-list": _token_list,
 }

@@ -12,6 +12,7 @@ from ledger.audit.audit import Verdict
 from ledger.audit.audit import audit as prove
 from ledger.audit.reader import NotAProofError, VerifierKey, verified_checkpoint
 from ledger.audit.server_objects import server_faults
+from ledger.audit.server_tokens import verify_tokens
 from ledger.backups import in_files
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import last_checkpoint
@@ -49,9 +50,9 @@ def audit(
     sealed anew. --save-head proves against the head that FILE holds already before it writes the new one. A file of
     checkpoints is such a FILE, too, whose last one counts; --key verifies its signature. The last checkpoint that the
     ledger keeps is compared in any case. Exit code 3: something is false. Of a ledger on a server a copy is proven, and
-    what stands in its schemas that does not belong there (triggers, rules, policies, rights, owners) is named as
-    FOREIGN, with the same exit code. Of published lists the kept rows are compared with their digests; --lists works
-    each list out once more from what it followed from.
+    what stands in its schemas that does not belong there (triggers, rules, policies, rights, owners, rows of tokens
+    that no program writes) is named as FOREIGN, with the same exit code. Of published lists the kept rows are compared
+    with their digests; --lists works each list out once more from what it followed from.
 
     \b
     Example:
@@ -75,7 +76,9 @@ def audit(
         output.answer(f"head {verdict.head}")
     for table, digest in verdict.digests.items():
         output.answer(f"{table} {digest}")
-    foreign = _foreign(db_path)
+    foreign, not_compared = _foreign(db_path)
+    for part in not_compared:
+        output.verdict("NOT COMPARED", f"{db_path} {part}")
     for fault in foreign:
         output.verdict("FOREIGN", f"{db_path} {fault}", alarm=True)
     if verdict.falsehoods or foreign:
@@ -86,10 +89,13 @@ def audit(
         output.save(Path(save_head), f"{verdict.head}\n".encode())
 
 
-def _foreign(db_path: str) -> list[str]:
-    """What stands around a journal on a server that this program did not make, or is missing there."""
+def _foreign(db_path: str) -> tuple[list[str], tuple[str, ...]]:
+    """What stands around a journal on a server that is not of this program, or missing; and what cannot be compared."""
     place = server_of(Path(db_path))
-    return [] if place is None else server_faults(place.address, place.schema)
+    if place is None:
+        return [], ()
+    tokens = verify_tokens(place.address, place.schema)
+    return [*server_faults(place.address, place.schema), *tokens.faults], tokens.not_compared
 
 
 def _tell(db_path: str, verdict: Verdict) -> None:

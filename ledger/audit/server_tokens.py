@@ -1,0 +1,210 @@
+"""The rows that are kept of tokens on a server: what of them this program cannot have written, or the journal denies.
+
+Tokens, their roles and revocations are entries of the journal, and proven there. What stands beside them proves
+nothing: sessions, and what was sent, come and go; the newest lines of the log may have been taken away without a trace;
+and whoever may record there may add rows like any other. So rows are held against what there is: the form in which they
+are written, numbers that count without a gap, and the entries that they name, or that took them along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from hashlib import sha256
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ledger.audit.reader.files import FIRST_FALSEHOODS, facts_of
+from ledger.journal.postgres_token_tables import LAYOUT, PROGRAM, schema_of
+from ledger.runtime import postgres
+from ledger.runtime.lazy import psycopg
+from ledger.runtime.postgres import quoted, shown
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_LONGEST_MS, _SLACK_MS = 12 * 60 * 60 * 1_000, 60 * 1_000  # of a session; between a look at the clock and the next
+_ROLES = ("recorder", "corrector", "approver", "auditor")
+_INSTANT = r"'^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?Z$'"
+_NO_SUCH_TABLE = "42"  # how the SQLSTATE begins of what is not there as it was made, or may not be read
+_TOKENS = "tokens of an earlier release"
+
+# By table, with the word for a row: the condition that every row meets which this program writes.
+_FORMS: Mapping[str, tuple[str, str]] = {
+    "tokens": (
+        "token",
+        f"name <> '' AND length(hash) = 32 AND added_at ~ {_INSTANT} AND coalesce(revoked_at ~ {_INSTANT}, true)",
+    ),
+    "refusals": (
+        "line of the log",
+        f"at ~ {_INSTANT} AND tried <> '' AND rule ~ '^[a-z]+(-[a-z]+)*$' AND coalesce(token > 0, true)",
+    ),
+    "sendings": (
+        "row of what was sent",
+        "number > 0 AND length(hash) = 32 AND length(digest) = 32 AND entry ~ '^proposal:[1-9][0-9]*@1$' "
+        "AND reason ~ '^[0-9a-f]{64}$' AND proposals > 0",
+    ),
+}
+_COUNTED = ("tokens", "refusals")  # of these no row ever goes
+
+
+class TokensVerdict(NamedTuple):
+    """What was found of the rows that are kept of tokens.
+
+    Attributes:
+        faults: what this program cannot have written, or the journal denies; as sentences. The first 20 rows of each
+            kind are named.
+        not_compared: what cannot be compared, and why.
+    """
+
+    faults: tuple[str, ...] = ()
+    not_compared: tuple[str, ...] = ()
+
+
+class _Token(NamedTuple):
+    """A token of an earlier release, as its row has it."""
+
+    number: int
+    name: str
+    roles: str
+    hash: bytes
+    revoked_at: str | None
+
+
+def verify_tokens(address: str, schema: str) -> TokensVerdict:
+    """Hold what is kept of tokens on a server against its form and against the journal, as of one moment.
+
+    Tables that are not as this program makes them are named with the other objects of the schema, by
+    ``server_faults``; of what cannot be read because of them, or for want of a right, it is said that nothing is
+    compared.
+
+    Args:
+        address: of the database, for whoever may read the journal.
+        schema: of the journal.
+
+    Raises:
+        StorageError: the server cannot be asked.
+    """
+    place = f"{shown(address)}, schema {schema_of(schema)}"
+    with closing(postgres.connect(address)) as connection, postgres.storage_errors(place):
+        if not postgres.has_schema(connection, schema_of(schema)):
+            return TokensVerdict()
+        try:
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            return _Rows(connection, schema).verdict()
+        except psycopg.Error as error:
+            if not (error.sqlstate or "").startswith(_NO_SUCH_TABLE):
+                raise
+            words = str(error.diag.message_primary)
+            return TokensVerdict(not_compared=(f"what is kept of tokens: it cannot be read ({words})",))
+
+
+class _Rows:
+    """All that is looked at, in one snapshot."""
+
+    def __init__(self, connection: Connection[Any], schema: str) -> None:
+        self._connection = connection
+        self._name = schema_of(schema)
+        self._journal, self._s = quoted(schema), quoted(self._name)
+        bodies = self._rows(
+            f"SELECT position, body FROM {self._journal}.journal "
+            "WHERE key >= 'token:' AND key < 'token;' AND kind = 'token-issued/1'"
+        )
+        self._issued = {position: facts_of(body) for position, body in bodies}
+        self._tokens = [
+            _Token(*row)
+            for row in self._rows(f"SELECT number, name, roles, hash, revoked_at FROM {self._s}.tokens ORDER BY number")
+        ]
+        self._keys = self._rows(f"SELECT hash_key, ledger FROM {self._s}.file")
+
+    def verdict(self) -> TokensVerdict:
+        """Everything that was found."""
+        faults = [*self._of_the_schema()]
+        for table in _COUNTED:
+            faults += self._gaps(table)
+        for table in _FORMS:
+            faults += self._unwritten(table)
+        faults += chain(islice(self._of_tokens(), FIRST_FALSEHOODS), islice(self._of_sessions(), FIRST_FALSEHOODS))
+        not_compared: tuple[str, ...] = ()
+        if self._tokens and not self._issued:
+            not_compared = (
+                f"{_TOKENS}: there are {len(self._tokens):,}, which no entry seals before 'token add' issues the first "
+                "one: who may write there may have added them, or changed them",
+            )
+        return TokensVerdict(tuple(f"schema {self._name}: {fault}" for fault in faults), not_compared)
+
+    def _rows(self, query: str) -> list[tuple[Any, ...]]:
+        return self._connection.execute(query.encode()).fetchall()
+
+    def _of_the_schema(self) -> Iterator[str]:
+        """What it says of itself, and of which ledger it is."""
+        about = self._rows(f"SELECT number, program, layout FROM {self._s}.about")
+        if about != [(1, PROGRAM, LAYOUT)]:
+            yield f"the table 'about' says {about} of it, in place of {[(1, PROGRAM, LAYOUT)]}"
+        first = self._rows(f"SELECT body FROM {self._journal}.journal WHERE position = 1")
+        leaves = [sha256(b"\x00" + body).digest() for (body,) in first]
+        for _, ledger in self._keys:
+            if ledger not in leaves:
+                yield (
+                    "its key is of another ledger, whose journal begins with another entry: nobody signs in, and "
+                    "nothing refused is kept, until its operator has brought back the rows of this one"
+                )
+        holds = " OR ".join(f"EXISTS (SELECT FROM {self._s}.{table})" for table in (*_FORMS, "sessions"))
+        if not self._keys and self._rows(f"SELECT {holds}") == [(True,)]:
+            yield "the key is gone: no token, session or word that was sent can be told by what stands there"
+
+    def _gaps(self, table: str) -> Iterator[str]:
+        """Rows behind which some are not there any more; those at the end leave no trace."""
+        word, _ = _FORMS[table]
+        pairs = f"SELECT number, lag(number, 1, 0::bigint) OVER (ORDER BY number) AS before FROM {self._s}.{table}"
+        query = (
+            f"SELECT before, number FROM ({pairs}) AS pairs WHERE number <> before + 1 "
+            f"ORDER BY number LIMIT {FIRST_FALSEHOODS}"
+        )
+        for before, number in self._rows(query):
+            yield f"after {word} {before} follows {number}: nothing there is ever taken away, or gets another number"
+
+    def _unwritten(self, table: str) -> Iterator[str]:
+        word, condition = _FORMS[table]
+        query = f"SELECT number FROM {self._s}.{table} WHERE NOT ({condition}) ORDER BY number LIMIT {FIRST_FALSEHOODS}"
+        for (number,) in self._rows(query):
+            yield f"{word} {number} holds what this program does not write"
+
+    def _of_tokens(self) -> Iterator[str]:
+        """Once the journal issues tokens, each that held was taken along by an entry, under the key of the schema."""
+        salts = {key.hex() for key, _ in self._keys}
+        along = {facts.get("number", 0): facts for facts in self._issued.values() if facts.get("salt") in salts}
+        for token in self._tokens:
+            words = token.roles.split(" ")
+            if words != [role for role in _ROLES if role in words]:
+                yield f"token {token.number} has roles that this program does not write"
+            facts = along.pop(token.number, None)
+            if facts is None:
+                # a name that no entry may hold was left behind
+                if self._issued and token.revoked_at is None and token.name.isascii() and "rlt_" not in token.name:
+                    yield (
+                        f"token {token.number} was added, or holds again, since the journal issues tokens: it proves "
+                        "nothing, and no release wrote it"
+                    )
+                continue
+            same = (token.name, token.roles, token.hash.hex(), token.revoked_at)
+            if same != (facts.get("person"), facts.get("roles"), facts.get("digest"), None):
+                yield f"token {token.number} is not the one that the journal took along, whose entry is what counts"
+        for number in sorted(along) if self._tokens else ():
+            yield f"token {number} is not there, which the journal took along: nothing there is ever taken away"
+
+    def _of_sessions(self) -> Iterator[str]:
+        hashes = {token.number: token.hash.hex() for token in self._tokens}
+        query = f"SELECT token, entry, digest, begun_ms, used_ms, ends_ms, length(hash) FROM {self._s}.sessions"
+        for token, entry, digest, begun, used, ends, length in self._rows(f"{query} ORDER BY begun_ms, hash"):
+            whose = f"a session of token {token}"
+            if length != 32 or not begun <= used <= ends + _SLACK_MS or ends - begun > _LONGEST_MS:
+                yield f"{whose} holds what this program does not write: none lasts for more than twelve hours"
+            facts = self._issued.get(entry, {})
+            is_of = digest == hashes.get(token) if entry is None else (token, digest) == (
+                facts.get("number"), facts.get("digest"),
+            )  # fmt: skip
+            # without rows the token of an earlier release may stand in the file of a machine
+            if not is_of and (entry is not None or hashes):
+                issued = f"by entry {entry}" if entry is not None else "before"
+                yield f"{whose} is of another one than was issued {issued}: nobody is taken for its person by that"
