@@ -201,9 +201,8 @@ class _Rows:
             if length != 32 or not begun <= used <= ends + _SLACK_MS or ends - begun > _LONGEST_MS:
                 yield f"{whose} holds what this program does not write: none lasts for more than twelve hours"
             facts = self._issued.get(entry, {})
-            is_of = digest == hashes.get(token) if entry is None else (token, digest) == (
-                facts.get("number"), facts.get("digest"),
-            )  # fmt: skip
+            sealed = (token, hashes.get(token)) if entry is None else (facts.get("number"), facts.get("digest"))
+            is_of = (token, digest) == sealed
             # without rows the token of an earlier release may stand in the file of a machine
             if not is_of and (entry is not None or hashes):
                 issued = f"by entry {entry}" if entry is not None else "before"
