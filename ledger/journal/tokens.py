@@ -186,6 +186,8 @@ class Tokens:
                 self.check_issuer(who, first, tried)
             numbers = [token.event.number for token in self.issued.now().tokens.values()]
             numbers += [event.number for event in events if isinstance(event, TokenIssued)]
+            # One of an earlier release that was revoked has no entry, but lines of the log that tell of its number.
+            numbers += [row.number for row in self._of_earlier_releases(self.issued.now())]
             salt = secrets.token_bytes(SALT_BYTES)
             event = TokenIssued(
                 number=max(numbers, default=0) + 1,

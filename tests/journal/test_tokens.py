@@ -241,6 +241,16 @@ def test_a_file_that_others_may_write_proves_nothing(club_of_two: ClubOfTwo, mod
             door()
 
 
+def test_the_number_of_a_token_that_an_earlier_release_revoked_is_nobody_elses(club_of_two: ClubOfTwo) -> None:
+    tokens = tokens_of(club_of_two)
+    of_an_earlier_release(club_of_two.ledger, "eve", Role.CORRECTOR)
+    of_an_earlier_release(club_of_two.ledger, "adam", Role.CORRECTOR)
+    tokens.revoke("2")
+    tokens.add("bob", [Role.CORRECTOR])
+    tokens.add("cleo", [Role.CORRECTOR])
+    assert {row.number: row.name for row in tokens.list()} == {1: "eve", 3: "bob", 4: "cleo"}
+
+
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
 def test_what_the_journal_issued_asks_no_file(club_of_two: ClubOfTwo, mode: int) -> None:
     tokens = tokens_of(club_of_two)
