@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import glob
+import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from ledger.backups.server_copies import copy_to_files
@@ -12,8 +14,11 @@ from ledger.journal.checkpoints import CheckpointFiles
 from ledger.journal.settings_file import SettingsFile
 from ledger.players.stores import place_of
 from ledger.runtime import sqlite
+from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import beside, journal_file
 from ledger.runtime.long_work import Progress, silent
+
+_HELD = "held"  # the file of a copy that its process keeps locked
 
 
 @contextmanager
@@ -21,7 +26,7 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
     """The journal's file of a ledger, with all that belongs to it beside it, for as long as the block lasts.
 
     Of a ledger on a server it is a copy in a folder of its own beside the views, row by row as they stand there; the
-    folder, which nobody else may enter, goes afterwards.
+    folder, which nobody else may enter, goes afterwards, or, where the process is killed before, with the next copy.
 
     Args:
         path: of the ledger.
@@ -37,7 +42,12 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
     if place is None:
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix=f"{path.stem}.copy-", dir=path.parent) as folder:
+    prefix = f"{path.stem}.copy-"
+    _remove_abandoned(path.parent, prefix)
+    with (
+        tempfile.TemporaryDirectory(prefix=prefix, dir=path.parent) as folder,
+        filelock.FileLock(Path(folder) / _HELD),
+    ):
         copy = Path(folder) / path.name
         # the views first: they know no entry then that the copied journal lacks
         if with_views and beside(path, "views").exists():
@@ -52,3 +62,11 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
         if checkpoints.exists():
             SettingsFile(copy).put(checkpoints=str(checkpoints.absolute()))
         yield copy
+
+
+def _remove_abandoned(folder: Path, prefix: str) -> None:
+    """Remove the copies of processes that were killed: there are names in them, which nobody would erase there."""
+    for held in folder.glob(f"{glob.escape(prefix)}*/{_HELD}"):
+        # another process is at work on it, or it is another user's
+        with suppress(OSError, filelock.Timeout), filelock.FileLock(held, timeout=0):
+            shutil.rmtree(held.parent)

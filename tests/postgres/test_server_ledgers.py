@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -195,6 +198,26 @@ def test_files_beside_a_journal_line_and_lines_without_one_are_refused(oldest_se
         with pytest.raises(StorageError, match=message) as caught:
             Ledger.open(tmp_path / NAME)
         assert "secret" not in str(caught.value)
+
+
+def test_the_copy_of_a_killed_process_goes_with_the_next_and_that_of_a_living_one_stays(
+    oldest_server: Server, tmp_path: Path
+) -> None:
+    with Ledger.create(tmp_path / NAME, on_server=new_place(oldest_server)) as ledger:
+        ledger.register("name:ann", "Ann")
+    killed = f"""
+import os
+from ledger.backups.whole_files import in_files
+with in_files({str(tmp_path / NAME)!r}):
+    os.kill(os.getpid(), 9)
+"""
+    assert subprocess.run([sys.executable, "-c", killed], check=False).returncode == -signal.SIGKILL
+    (left,) = tmp_path.glob("club.copy-*")
+    with in_files(tmp_path / NAME) as copy, in_files(tmp_path / NAME) as another:
+        assert not left.exists()
+        assert copy.exists()
+        assert another.exists()
+    assert list(tmp_path.glob("club.copy-*")) == []
 
 
 def test_what_was_made_is_empty_and_taken_once(oldest_server: Server) -> None:
