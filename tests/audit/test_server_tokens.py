@@ -72,16 +72,16 @@ ROWS = {
         f"line of the log 1 {UNWRITTEN}",
     ),
     "a session that was lengthened": (
-        "UPDATE club_tokens.sessions SET ends_ms = ends_ms + 1 WHERE token = 7",
-        f"a session of token 7 {UNWRITTEN}: none lasts for more than twelve hours",
+        "UPDATE club_tokens.sessions SET ends_ms = ends_ms + 1 WHERE token = 8",
+        f"a session of token 8 {UNWRITTEN}: none lasts for more than twelve hours",
     ),
     "a session that was given to another token": (
-        "UPDATE club_tokens.sessions SET token = 8 WHERE token = 6",
-        "a session of token 8 is of another one than was issued by entry",
+        "UPDATE club_tokens.sessions SET token = 9 WHERE token = 7",
+        "a session of token 9 is of another one than was issued by entry",
     ),
     "a session of a token that nobody issued": (
-        "INSERT INTO club_tokens.sessions VALUES (sha256('a'), 9, 1, 'x', 1, 1, 1)",
-        "a session of token 9 is of another one than was issued by entry 1: nobody is taken for its person by that",
+        "INSERT INTO club_tokens.sessions VALUES (sha256('a'), 10, 1, 'x', 1, 1, 1)",
+        "a session of token 10 is of another one than was issued by entry 1: nobody is taken for its person by that",
     ),
     "a session of an earlier release that was none": (
         "INSERT INTO club_tokens.sessions VALUES (sha256('b'), 6, NULL, 'x', 1, 1, 1)",
@@ -237,4 +237,4 @@ def test_an_audit_names_a_changed_row_of_tokens_as_foreign(oldest_server: Server
     run_sql_on(oldest_server, place, "UPDATE club_tokens.sessions SET ends_ms = ends_ms + 60000")
     done = run("audit", tmp_path / NAME)
     assert done.code == 3
-    assert "schema club_tokens: a session of token 6 holds what this program does not write" in done.out + done.err
+    assert "schema club_tokens: a session of token 7 holds what this program does not write" in done.out + done.err
