@@ -99,10 +99,10 @@ class Renderer:
 
     def graph(self, page: Page, *, opponents: bool, mono: bool) -> Markup:
         """A rating graph whose bars lead to their games; its look comes from the style sheet."""
-        look, to_game = Look(opponents=opponents, mono=mono), self.site.to_each("/games/{}")
+        look = Look(opponents=opponents, mono=mono)
 
         def link(_: PlayerBars, bar: Bar) -> str:
-            return to_game(bar.game)
+            return self.site.to("/games/{}", bar.game)
 
         definitions = f"<defs>{looks.patterns(look)}</defs>"
         return Markup(svg.drawing(page, look, link, definitions, data=_DATA))  # noqa: S704  # escaped

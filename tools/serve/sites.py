@@ -7,7 +7,6 @@ says of itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from urllib.parse import quote, urlencode, urlsplit
@@ -98,11 +97,6 @@ class Site:
         """
         words = [_quoted(str(part)) for part in parts]
         return f"{self.prefix}{path.format(*words)}{self.asking(asked) if asked else ''}"
-
-    def to_each(self, path: str) -> Callable[[str], str]:
-        """``to`` for many parts of one path, which has one ``{}``: a graph has hundreds of links to games."""
-        before, _, after = f"{self.prefix}{path}".partition("{}")
-        return lambda part: f"{before}{_quoted(part)}{after}"
 
     @staticmethod
     def asking(asked: dict[str, object]) -> str:

@@ -176,10 +176,11 @@ class _Reader(NamedTuple):
         opponents_now = self._ratings_now(rows)
         for row, opponent_rating in zip(rows, opponents, strict=True):
             after = self.states.after_game(row)
-            in_force = in_force_from(row["rated_ms"])
             # of a game that is rated when it ends, the day that is told of it
             if row["rated_ms"] == row["ended_ms"] and len(row["ended_at"]) >= _DAY:
-                in_force = str(row["ended_at"][:_DAY])
+                in_force: str | None = str(row["ended_at"][:_DAY])
+            else:
+                in_force = in_force_from(row["rated_ms"])
             final_position = None
             if self.boards:
                 # no moves are kept, or none that can be played

@@ -149,9 +149,6 @@ def _now(page: Page, layout: GraphLayout, look: Look) -> list[str]:
     ]
 
 
-_HIT_TOP, _HIT_HEIGHT = _n(TOP), _n(_BASE - TOP)  # a pointer hits a game above its bar, too
-
-
 def _box(kind: str, left: str, y: float, width: str, fill: str) -> str:
     """A rectangle down to the base; a game has two or three of one place and width, which are written out once."""
     # At the lower end of the scale a bar without height could not be seen.
@@ -206,7 +203,7 @@ def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Draw
         y, fill = layout.scale.y(bar.rating), fill_of(result, how.look)
         kind = f"bar fill-{result} provisional" if bar.provisional else f"bar fill-{result}"
     left, width = _n(x - layout.bar / 2), _n(layout.bar)
-    drawn = [f'<rect class="hit" x="{left}" y="{_HIT_TOP}" width="{width}" height="{_HIT_HEIGHT}" fill="transparent"/>']
+    drawn = [_box("hit", left, TOP, width, "transparent")]
     if bar.provisional:
         # what is paler hides what lies under it, too
         drawn.append(_box("page", left, y, width, "#FFFFFF"))
