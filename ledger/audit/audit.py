@@ -93,6 +93,7 @@ class Verdict:
         lists: published lists whose heads and kept rows were checked.
         lists_recomputed: those that were worked out once more from the entries before them.
         resets: the tokens that took the place of lost ones, by nobody's token.
+        went_to: where the ledger was moved to from here; what stands here is what it was then.
     """
 
     head: TreeHead
@@ -109,6 +110,7 @@ class Verdict:
     lists: int = attrs.field(default=0, eq=False)
     lists_recomputed: int = attrs.field(default=0, eq=False)
     resets: tuple[reader.Reset, ...] = ()
+    went_to: str | None = None
 
 
 def audit(
@@ -170,6 +172,7 @@ class _Audit:
         self._lists = NO_LISTS
         self._recomputed = 0
         self._resets: tuple[reader.Reset, ...] = ()
+        self._went_to: str | None = None
 
     def verdict(self) -> Verdict:
         """Everything that was found."""
@@ -189,6 +192,7 @@ class _Audit:
             len(self._lists.lists),
             self._recomputed,
             self._resets,
+            self._went_to,
         )
 
     def leave_out(self, part: str, reason: str, *, failed: bool = False) -> None:
@@ -215,6 +219,7 @@ class _Audit:
             self.leave_out("last checkpoint", str(error), failed=True)
         try:
             self._file = self._hold(self._path, reader.RESTORE)
+            self._went_to = reader.went_to(self._file)
             sizes = (*sizes, *(published.head for published in reader.published_lists(self._file)))
             with collector_paused():
                 self._proven = reader.verify_journal(

@@ -247,6 +247,16 @@ def server_faults(address: str, schema: str) -> list[str]:
     return faults
 
 
+def went_to(address: str, schema: str) -> str | None:
+    """Where the ledger in a schema was moved to; None where it was not.
+
+    Raises:
+        StorageError: the server cannot be asked, or there is no ledger in the schema.
+    """
+    with closing(PostgresJournal(address, schema)) as journal:
+        return journal.went_to
+
+
 # Of a superuser nothing is told: whoever is one may switch the guards off at any time.
 _WITHOUT_GUARDS = """
 SELECT r.rolname::text FROM pg_db_role_setting s

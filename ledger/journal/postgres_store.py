@@ -160,6 +160,7 @@ class PostgresJournal(StoredTree):
         path: the place as it is named in messages.
         identity: of the journal: 32 hexadecimal digits, made with its tables.
         refusal: why nothing may be written, where whoever opened it found out.
+        went_to: where the ledger was moved to from here; None where it was not.
     """
 
     def __init__(
@@ -192,6 +193,7 @@ class PostgresJournal(StoredTree):
         # the last entry, and its leaf, of those that stand wherever they are to stand, as far as this process knows
         self._settled: tuple[int, bytes | None] = (0, None)
         self._seen = 0  # entries that whoever asked was told of, which may be gone with a server that is lost
+        self.went_to: str | None = None
         self._fault: str | None = None  # why this user may not write, or nobody
         self._writer: PostgresWriter | None = None
         self._oid = 0  # of the table of entries
@@ -312,7 +314,7 @@ class PostgresJournal(StoredTree):
         settings = {name.decode(): value.decode() for name, value in about.rows() if name and value}
         self._check_identity(settings)
         self._oid, self._seal = number(oid), seal.column()[0]
-        self._fault = None
+        self._fault, self.went_to = None, settings.get("gone")
         if faults := _faults(strangers):
             self._fault = f"{faults[0]}: that was not this program; have it undone before anything is recorded"
         elif not number(may_add):
@@ -322,8 +324,8 @@ class PostgresJournal(StoredTree):
                 f"{role} may change and delete what is recorded, as the owner and every superuser may: record by "
                 f"another user, who is granted {WRITES}"
             )
-        elif (place := settings.get("gone")) is not None:
-            self._fault = f"the ledger went to {place}: record there; what stands here is what it was then"
+        elif self.went_to is not None:
+            self._fault = f"the ledger went to {self.went_to}: record there; what stands here is what it was then"
         elif self._needs_quorum:
             self._fault = _promises_too_little(*promise.rows()[0])
 

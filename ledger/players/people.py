@@ -170,6 +170,10 @@ class People(ABC):
 
     # What is said where somebody else still reads what is to be forgotten; what that is follows.
     STILL_READ: ClassVar[str]
+    # What brings back the names as they were last, where something that is older or foreign stands.
+    RESTORE: ClassVar[str]
+    # What puts all of them out of the way, with what stands beside them; None where nobody can.
+    SET_ASIDE: ClassVar[str | None]
 
     path: str
     refusal: str | None = None

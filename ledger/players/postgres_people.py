@@ -102,6 +102,8 @@ LEFT JOIN {s}.renaming r ON r.player = p.player AND p.salt IS NOT NULL AND r.sal
 class PostgresPeople(People):
     """The names of one ledger on a server."""
 
+    RESTORE = "have the database restored from its newest copy"
+    SET_ASIDE = None
     STILL_READ = (
         "a transaction that began before is still open on the server, or on a standby that reports to it: have it "
         "ended (pg_stat_activity, pg_prepared_xacts); until then the tables hold"

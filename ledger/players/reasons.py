@@ -130,8 +130,8 @@ class Reasons(ABC):
             if (salt, text) != (None, None) and (salt is None or text is None or commitment(salt, text) != sealed):
                 raise StorageError(
                     self.path,
-                    f"the reason of {entry} is not the one that was sealed: the row was changed; put the right copy of "
-                    "this file in its place or, where there is none, erase the reason",
+                    f"the reason of {entry} is not the one that was sealed: the row was changed; restore the "
+                    "newest copy of the names or, where there is none, erase the reason",
                 )
         return {sealed: text for sealed, _, _, text in rows}
 

@@ -88,12 +88,12 @@ def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person,
     person = people.by_number([player]).get(player)
     if person is None:
         words = f"knows nothing of player {player}, whom entry {sealed[0].position} registered"
-        raise StorageError(people.path, f"{words}; put the newest copy in its place, with its -wal file")
+        raise StorageError(people.path, f"{words}; {people.RESTORE}")
     if person.is_erased or writer.find([erasure_key(player)]):
         message = f"who player {player} was is forgotten: who comes back is registered anew, under another number"
         raise RejectedError("erased-player", f"renamed:{player}@{len(sealed)}", message)
     if not any(is_sealed(person, entry) for entry in sealed):
-        raise StorageError(people.path, not_sealed(person, sealed))
+        raise StorageError(people.path, not_sealed(people, person, sealed))
     return person, sealed
 
 

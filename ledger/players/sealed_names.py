@@ -303,8 +303,8 @@ class SealedNames:
         return StorageError(
             self.file.path,
             f"knows nothing of {len(lost):,} player{'s' if several else ''} whom the journal registered: {listed}"
-            f"{', ...' if len(lost) > _NAMED else ''}; it is an older copy or rows were lost: put the newest copy in "
-            "its place, with its -wal file; where there is none, 'rating-ledger accept-lost-names DB' goes on without "
+            f"{', ...' if len(lost) > _NAMED else ''}; it is an older copy or rows were lost: {self.file.RESTORE}; "
+            f"where there is none, 'rating-ledger accept-lost-names DB' goes on without "
             f"{'these names' if several else 'this name'}",
         )
 
@@ -330,7 +330,7 @@ class SealedNames:
                 return under(person, pending[0])
             sealed = sealings(self._journal.find, [person.player])[person.player]
             if sealed[-1].position == entry.position and not (person.is_erased or is_sealed(person, entry)):
-                raise StorageError(self.file.path, not_sealed(person, sealed))
+                raise StorageError(self.file.path, not_sealed(self.file, person, sealed))
             entry = sealed[-1]
         return person
 
@@ -347,10 +347,11 @@ def check_name(person: Person, name: str) -> None:
         raise ConflictError(registration_key(person.player), "name", person.name, name)
 
 
-def not_sealed(person: Person, sealed: Sequence[Stored]) -> str:
+def not_sealed(people: People, person: Person, sealed: Sequence[Stored]) -> str:
     """What to say of a row of the people file that is not as the journal sealed it last, with the way out.
 
     Args:
+        people: the names, which know their own way out.
         person: the row.
         sealed: the entries that sealed the player's name, the oldest first.
     """
@@ -358,14 +359,14 @@ def not_sealed(person: Person, sealed: Sequence[Stored]) -> str:
     if any(is_sealed(person, earlier) for earlier in sealed[:-1]):
         return (
             f"{whose} has the name from before entry {entry} of the journal, which gave another one: it is an older "
-            "copy; put the newest copy in its place, with its -wal file; where there is none, 'rating-ledger player "
+            f"copy; {people.RESTORE}; where there is none, 'rating-ledger player "
             f"rename DB {person.player} NAME' gives the name again"
         )
+    without = f" or, {people.SET_ASIDE}, 'rating-ledger accept-lost-names DB' without any" if people.SET_ASIDE else ""
     return (
-        f"{whose} is not whom entry {entry} of the journal {'renamed' if sealed[1:] else 'registered'}: the file "
-        "belongs to another ledger or the row was changed; put the right copy in its place; where there is none, "
-        f"'rating-ledger erase DB {person.player}' goes on without this name or, with this file moved aside, "
-        "'rating-ledger accept-lost-names DB' without any"
+        f"{whose} is not whom entry {entry} of the journal {'renamed' if sealed[1:] else 'registered'}: the names "
+        f"belong to another ledger or the row was changed; {people.RESTORE}; where there is none, "
+        f"'rating-ledger erase DB {person.player}' goes on without this name{without}"
     )
 
 
@@ -408,13 +409,13 @@ def refuse_strangers(journal: Journal, people: People) -> None:
         person, entry_number = strangers[0]
         every = sealings(journal.find, [person.player])[person.player]
         if any(is_sealed(person, entry) for entry in every):
-            raise StorageError(people.path, f"{not_sealed(person, every)}; nothing was written")
+            raise StorageError(people.path, f"{not_sealed(people, person, every)}; nothing was written")
+        way_out = f"try again {people.SET_ASIDE}" if people.SET_ASIDE else people.RESTORE
         raise StorageError(
             people.path,
             f"{len(strangers):,} in it are not whom the journal registered, first player {person.player} "
-            f"({person.identity!r}, entry {entry_number}): where it belongs to another ledger, move it aside with its "
-            "-wal and -shm files and try again; where rows were changed, 'rating-ledger erase DB "
-            f"{person.player}' goes on without this name; nothing was written",
+            f"({person.identity!r}, entry {entry_number}): where it belongs to another ledger, {way_out}; where rows "
+            f"were changed, 'rating-ledger erase DB {person.player}' goes on without this name; nothing was written",
         )
 
 

@@ -81,6 +81,8 @@ class SqlitePeople(People):
     """The people file of one ledger."""
 
     STILL_READ = "another process is reading it, so its log still holds"
+    RESTORE = "put the newest copy in its place, with its -wal file"
+    SET_ASIDE = "with this file moved aside together with its -wal and -shm files"
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         """Open the file.
@@ -158,7 +160,7 @@ class SqlitePeople(People):
             with self._writing():  # brings the layout up, and with it a secret
                 secret = secret_of(self._connection)
         if secret is None:
-            raise StorageError(self.path, "its secret is gone: put a copy of the file back, with its -wal file")
+            raise StorageError(self.path, f"its secret is gone: {self.RESTORE}")
         return secret
 
     def secret_to_try(self) -> bytes:

@@ -132,7 +132,7 @@ def test_a_foreign_people_file_is_not_filled_in(club_with_foreign_names: Path, r
     done = run("accept-lost-names", club_with_foreign_names, "--yes")
     assert done.code == REFUSED
     assert "4 in it are not whom the journal registered, first player 1 ('name:zoe', entry 2)" in done.err
-    assert "move it aside" in done.err
+    assert "moved aside" in done.err
     assert beside(club_with_foreign_names, "people").read_bytes() == held
     beside(club_with_foreign_names, "people").rename(club_with_foreign_names.with_name("aside"))
     assert run("accept-lost-names", club_with_foreign_names, "--yes").code == 0

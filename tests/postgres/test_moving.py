@@ -58,7 +58,7 @@ def test_it_goes_to_a_server_and_back_with_the_same_head_names_and_ratings(
 
 
 def test_the_files_that_were_left_take_nothing_more_and_say_where_the_ledger_went(
-    oldest_server: Server, moved_club: Path
+    oldest_server: Server, moved_club: Path, run: Run
 ) -> None:
     place = new_place(oldest_server)
     with Ledger.open(moved_club) as open_meanwhile:
@@ -69,12 +69,15 @@ def test_the_files_that_were_left_take_nothing_more_and_say_where_the_ledger_wen
         with pytest.raises(StorageError, match="the ledger went to postgresql://ledger_of_"):
             left.append(game_recorded("late"))
         size = left.journal.size()
+    audited = run("audit", folder / NAME)
+    assert (audited.code, "MOVED" in audited.out) == (0, True), audited.out
+    assert "the ledger went to postgresql://ledger_of_" in audited.out
     with Ledger.open(moved_club) as there:
         assert there.journal.size() == size
 
 
 def test_a_schema_that_was_left_takes_nothing_more_and_says_where_the_ledger_went(
-    oldest_server: Server, moved_club: Path, tmp_path: Path
+    oldest_server: Server, moved_club: Path, tmp_path: Path, run: Run
 ) -> None:
     place = new_place(oldest_server)
     backups.move_to_server(moved_club, place)
@@ -88,6 +91,8 @@ def test_a_schema_that_was_left_takes_nothing_more_and_says_where_the_ledger_wen
         pytest.raises(StorageError, match=f"the ledger went to {moved_club}"),
     ):
         another_node.register("name:newer", "Newer")
+    audited = run("audit", tmp_path / "node" / NAME)
+    assert (audited.code, f"the ledger went to {moved_club}" in audited.out) == (0, True), audited.out
     with Ledger.open(moved_club) as back:
         assert back.player("New").name == "New"
 

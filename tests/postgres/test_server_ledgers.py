@@ -300,6 +300,8 @@ def test_names_that_are_lost_are_gone_on_without(oldest_server: Server, tmp_path
             ledger.register(f"name:{name.lower()}", name)
     assert "no name is lost" in run("accept-lost-names", club, "--yes").err
     run_sql_on(oldest_server, place, "DELETE FROM club_names.people WHERE player = 2")
+    told = run("player", "add", club, "name:cid", "Cid").err
+    assert "have the database restored from its newest copy; where there is none, 'rating-ledger accept-lost" in told
     done = run("accept-lost-names", club, "--yes")
     assert (done.code, "1 player goes on as numbers without a name" in done.err) == (0, True), done.err
     with Ledger.open(club) as ledger:

@@ -11,7 +11,7 @@ import click
 from ledger.audit.audit import Verdict
 from ledger.audit.audit import audit as prove
 from ledger.audit.reader import NotAProofError, VerifierKey, verified_checkpoint
-from ledger.audit.server_objects import server_faults
+from ledger.audit.server_objects import server_faults, went_to
 from ledger.audit.server_tokens import verify_tokens
 from ledger.backups import in_files
 from ledger.facts.words import TreeHead
@@ -76,7 +76,9 @@ def audit(
         output.answer(f"head {verdict.head}")
     for table, digest in verdict.digests.items():
         output.answer(f"{table} {digest}")
-    foreign, not_compared = _foreign(db_path)
+    foreign, not_compared, left_for = _around(db_path)
+    if (place := left_for or verdict.went_to) is not None:
+        output.verdict("MOVED", f"{db_path}: the ledger went to {place}; what stands here is what it was then")
     for part in not_compared:
         output.verdict("NOT COMPARED", f"{db_path} {part}")
     for fault in foreign:
@@ -89,13 +91,14 @@ def audit(
         output.save(Path(save_head), f"{verdict.head}\n".encode())
 
 
-def _foreign(db_path: str) -> tuple[list[str], tuple[str, ...]]:
-    """What stands around a journal on a server that is not of this program, or missing; and what cannot be compared."""
+def _around(db_path: str) -> tuple[list[str], tuple[str, ...], str | None]:
+    """What the audit says of a journal's server: foreign or missing things, what is not compared, where it went."""
     place = server_of(Path(db_path))
     if place is None:
-        return [], ()
+        return [], (), None
     tokens = verify_tokens(place.address, place.schema)
-    return [*server_faults(place.address, place.schema), *tokens.faults], tokens.not_compared
+    faults = [*server_faults(place.address, place.schema), *tokens.faults]
+    return faults, tokens.not_compared, went_to(place.address, place.schema)
 
 
 def _tell(db_path: str, verdict: Verdict) -> None:

@@ -17,6 +17,7 @@ from ledger.audit.reader.people import (
     verify_people,
     verify_reasons,
 )
+from ledger.audit.reader.published import went_to
 from ledger.audit.reader.receipts import (
     NotAProofError,
     ProvenReceipt,
@@ -69,4 +70,5 @@ __all__ = [
     "verify_reasons",
     "verify_receipt",
     "verify_texts",
+    "went_to",
 ]

@@ -166,9 +166,29 @@ def file_falsehoods(file: Snapshot, published: Published, *, quick: bool = False
         rows = file.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         tables = [name for (name,) in rows]
     with closing(published.made(layout, tables)) as model:
-        should = objects(model)
+        should = {**objects(model), **(_left(file.connection) if published is JOURNAL else {})}
     false += object_falsehoods(file.connection, should, published.word, published.remedy)
     return false + page_falsehoods(file.connection, published.word, published.remedy, "quick" if quick else "integrity")
+
+
+_WENT = "the ledger went to "
+
+
+def _left(connection: sqlite3.Connection) -> Objects:
+    """The one trigger with which a file refuses entries that its ledger left: it says where that went."""
+    with suppress(*READ_ERRORS):
+        for key, words in objects(connection).items():
+            kind, name = key
+            text = name.replace("'", "''")
+            made = f"CREATE TRIGGER \"{name}\" BEFORE INSERT ON journal BEGIN SELECT raise(ABORT, '{text}'); END"
+            if kind == "trigger" and name.startswith(_WENT) and words == f"on journal: {_on_one_line(made)}":
+                return {key: words}
+    return {}
+
+
+def went_to(file: Snapshot) -> str | None:
+    """Where the ledger went that was moved from this journal, as the file says; None where it was not moved."""
+    return next((name.removeprefix(_WENT) for _, name in _left(file.connection)), None)
 
 
 def marks(connection: sqlite3.Connection) -> tuple[int, int]:
