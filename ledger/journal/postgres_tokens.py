@@ -153,7 +153,7 @@ class PostgresTokens:
         """
         self._needed_key()
         claim = None if claimed is None else storable(claimed)
-        self._change(
+        (noted,) = self._change(
             Question(
                 f"INSERT INTO {self._s}.refusals(number, at, tried, claimed, token, rule, reason) "
                 "SELECT coalesce(max(number), 0) + 1, $1::text, $2::text, $3::text, $4::bigint, $5::text, $6::text "
@@ -161,6 +161,7 @@ class PostgresTokens:
                 [at, storable(tried), claim, token, rule, storable(reason)],
             )
         )
+        self._check_kept(noted)
 
     def refusals(self, last: int | None = None) -> list[RefusalRow]:
         """The log in order of time; only the *last* ones where a number is given."""
@@ -250,7 +251,7 @@ class PostgresTokens:
         """Remember what is about to be recorded, in the transaction that is open: both stand then, or neither."""
         key = self._needed_key()
         word_hash = keyed_hash(key, word)
-        self._change(
+        _, noted, _ = self._change(
             Question(f"DELETE FROM {self._s}.sendings WHERE hash = $1", [word_hash]),
             Question(
                 f"INSERT INTO {self._s}.sendings(number, hash, digest, entry, reason, proposals) "
@@ -263,6 +264,7 @@ class PostgresTokens:
                 [token_store.MOST_SENDINGS],
             ),
         )
+        self._check_kept(noted)
 
     # -- the schema ------------------------------------------------------------------------------------------------
 
@@ -272,6 +274,11 @@ class PostgresTokens:
         The lock is asked for first: each statement sees then what the writer before has committed.
         """
         return self._journal.change(Question(lock_of(schema_of(self._journal.schema))), *statements)[1:]
+
+    def _check_kept(self, added: Answer) -> None:
+        """A foreign trigger or rule can swallow a row without an error."""
+        if added.count != 1:
+            raise StorageError(self.place, NOT_KEPT)
 
     def _known_key(self) -> bytes | None:
         """The key of the hashes; None where nothing was written yet, or the tables are not there.

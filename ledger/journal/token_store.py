@@ -126,7 +126,11 @@ class TokenStore(Protocol):
     # -- the log ---------------------------------------------------------------------------------------------------
 
     def note(self, at: str, tried: str, claimed: str | None, token: int | None, rule: str, reason: str) -> None:
-        """Write an attempt that was refused into the log."""
+        """Write an attempt that was refused into the log.
+
+        Raises:
+            StorageError: the store refuses, or did not keep it.
+        """
 
     def refusals(self, last: int | None = None) -> list[RefusalRow]:
         """The log in order of time; only the *last* ones where a number is given."""

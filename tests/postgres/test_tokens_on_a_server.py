@@ -103,6 +103,34 @@ def test_what_was_sent_to_one_node_is_known_to_another(two_nodes: tuple[Ledger, 
         two.corrections.sent_before(Sending(SENDING.word, b"verb,game\nvoid,g3\n"), reason="typed twice", by="eve")
 
 
+DEAF = "CREATE RULE deaf AS ON INSERT TO club_tokens.{} DO INSTEAD NOTHING"
+
+
+def test_a_log_that_swallows_what_was_refused_is_told(
+    two_nodes: tuple[Ledger, Ledger], oldest_server: Server, club_place: ServerPlace
+) -> None:
+    eve = team(two_nodes[0])["eve"]
+    run_sql_on(oldest_server, club_place, DEAF.format("refusals"))
+    with pytest.raises(
+        RejectedError, match=r"not-this-role: .*\(this could not be written into the log: .* did not keep"
+    ):
+        two_nodes[1].tokens.who(eve, None, Role.APPROVER, "try")
+    with pytest.raises(StorageError, match="did not keep what was written"):
+        two_nodes[1].tokens.sign_in(eve, HERE)
+
+
+def test_nothing_is_proposed_where_what_was_sent_is_not_kept(
+    two_nodes: tuple[Ledger, Ledger], oldest_server: Server, club_place: ServerPlace
+) -> None:
+    one, two = two_nodes
+    run_sql_on(oldest_server, club_place, DEAF.format("sendings"))
+    head = one.head()
+    with pytest.raises(StorageError, match="did not keep what was written: run 'audit'"):
+        two.corrections.propose_batch(SENDING.content, reason="typed twice", each=True, by="eve", sending=SENDING)
+    assert one.head() == head
+    assert list(one.corrections.proposals()) == []
+
+
 def test_the_same_sent_to_two_nodes_at_once_is_recorded_once(
     two_nodes: tuple[Ledger, Ledger], club_place: ServerPlace, tmp_path: Path
 ) -> None:
