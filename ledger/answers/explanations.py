@@ -119,7 +119,7 @@ def explain(ledger: Ledger, person: Person, game: str) -> GameExplanation:
         raise UnknownNameError(f"player of game {game!r} named", shown(person))
     side_row["rated_ms"] = row["rated_ms"]
     number = pool.era_at(row["rated_ms"])
-    era, states = pool.eras[number], PlayerStates(connection, pool)
+    era, states = pool.eras[number], ledger.states(pool)
     by_game = era.scheme.rhythm is Rhythm.GAME
     part = _of_game(ledger, states, side_row) if by_game else _of_batch(ledger, pool, number, states, row, side_row)
     explanation = era.scheme.explain(part.side, part.meetings, part.when, era.numbers)

@@ -24,7 +24,6 @@ from ledger.facts.json_schemas import beside, documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import queries
-from ledger.ratings.player_states import PlayerStates
 
 Row = dict[str, Any]
 COLOURS = ("white", "black")  # by the code of the history
@@ -266,7 +265,7 @@ def _played(ledger: Ledger, person: Person, pool: str | None, at: str | None) ->
     # Where the scheme lists everybody the rows hold what is shown, and no state is looked at.
     if rated_by.lists_everybody:
         return played
-    states = PlayerStates(connection, rated_by)
+    states = ledger.states(rated_by)
     # A graph is read oldest first, and may go on after the last game that is asked for.
     own = list(queries.dictionaries(connection, queries.GRAPH, arguments[:2]))[: len(played)][::-1]
     opposite = queries.dictionaries(connection, queries.PAGE_OPPONENTS, (*arguments[:2], 1, until))

@@ -141,7 +141,7 @@ def games(
             nor any other game.
     """
     rated_by = ledger.pool(pool)
-    states = PlayerStates(ledger.views.connection, rated_by)
+    states = ledger.states(rated_by)
     last = rows_up_to(last)
     # What is of an occasion is judged below: a limit before that would leave out older games of it.
     most = last if occasion is None else _EVERY
@@ -229,7 +229,7 @@ def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[Graph
     The published list and both its numbers are those of ``games``.
     """
     rated_by = ledger.pool(pool)
-    states = PlayerStates(ledger.views.connection, rated_by)
+    states = ledger.states(rated_by)
     # Only to refuse a player who has no game in the pool, and no list's rating.
     last_row(ledger, person, rated_by)
     rows = queries.dictionaries(ledger.views.connection, queries.GRAPH, (rated_by.pool, person.player))

@@ -134,7 +134,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
     """
     rated_by = ledger.pool(pool)
-    states = PlayerStates(ledger.views.connection, rated_by)
+    states = ledger.states(rated_by)
     last = last_row(ledger, person, rated_by)
     now = states.now(person.player, ledger.now_ms())
     in_force = now if last is None else states.at(person.player, states.recorded_until_ms or 0)

@@ -10,7 +10,6 @@ from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from ledger.ratings import queries
-from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.scheme import POOL_SETTINGS
 
 Setting = int | bool | str
@@ -79,7 +78,7 @@ def pools(ledger: Ledger) -> list[PoolRow]:
 @of_one_moment
 def era_in_force(ledger: Ledger, pool: Pool) -> Era:
     """The era of a pool that is in force after all that is recorded; the last one where nothing is."""
-    until_ms = PlayerStates(ledger.views.connection, pool).recorded_until_ms
+    until_ms = ledger.states(pool).recorded_until_ms
     return pool.eras[-1 if until_ms is None else pool.era_at(until_ms)]
 
 

@@ -18,7 +18,6 @@ from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import engine
 from ledger.ratings.player_rows import is_listed
-from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.scheme import ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, OUTCOME_WHITE, REASONS
 
 Unrated = Literal["player", "opponent", "both"]
@@ -75,7 +74,7 @@ def predict(
     if person.player == opponent.player:
         raise UnknownNameError("opponent", shown(opponent), "nobody plays himself")
     rated_by = ledger.pool(pool)
-    states = PlayerStates(ledger.views.connection, rated_by)
+    states = ledger.states(rated_by)
     both, ms = (person, opponent), ledger.now_ms() if at is None else instant_end_ms(at)
     # a seed may be of a later day than the last game
     if at is None and states.recorded_until_ms is not None:

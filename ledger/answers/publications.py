@@ -25,7 +25,6 @@ from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.publishing.publications import Publication
 from ledger.ratings import queries
-from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.standings import Standings, by_player, list_in_force
 from ledger.schemes.scheme import Rhythm
 
@@ -192,7 +191,7 @@ def originals(ledger: Ledger, pool: Pool, player: int, since_ms: int = BEGINNING
 
 def _of(ledger: Ledger, pool: Pool, player: int, publication: Publication) -> Original:
     row = ledger.publications.row(publication, player)
-    now = PlayerStates(ledger.views.connection, pool).listed_at(player, publication.at_ms)
+    now = ledger.states(pool).listed_at(player, publication.at_ms)
     return Original(publication, None if row is None else row.rating, now)
 
 

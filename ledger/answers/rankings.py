@@ -167,7 +167,7 @@ def ranking_in_full(ledger: Ledger, choice: RankingChoice, *, details: bool = Tr
         MalformedError: no such instant, or a list of another pool.
     """
     rated_by, connection = ledger.pool(choice.pool), ledger.views.connection
-    ms = _instant(ledger, PlayerStates(connection, rated_by), choice.at)
+    ms = _instant(ledger, ledger.states(rated_by), choice.at)
     standings = Standings(
         connection,
         rated_by,
@@ -230,7 +230,7 @@ def class_limits(ledger: Ledger, pool: str) -> Mapping[str, int]:
     Raises:
         UnknownNameError: no such pool.
     """
-    return _class_limits(ledger, _instant(ledger, PlayerStates(ledger.views.connection, ledger.pool(pool)), None))
+    return _class_limits(ledger, _instant(ledger, ledger.states(ledger.pool(pool)), None))
 
 
 def _class_limits(ledger: Ledger, ms: int) -> Mapping[str, int]:

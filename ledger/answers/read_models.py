@@ -18,7 +18,6 @@ from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import keeping, queries, views_file
-from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projector import Projector
 
 Row = dict[str, Any]
@@ -64,7 +63,7 @@ def games_until(ledger: Ledger, pool: Pool, person: Person, at: str | None) -> i
     """
     # Only to refuse a player who has no game in the pool, and no list's rating.
     last_row(ledger, person, pool)
-    states = PlayerStates(ledger.views.connection, pool)
+    states = ledger.states(pool)
     ms = states.recorded_until_ms or 0 if at is None else instant_end_ms(at)
     row = queries.first_row(ledger.views.connection, queries.ROW_AT, (pool.pool, person.player, ms))
     return 0 if row is None else int(row["n"])
@@ -84,7 +83,7 @@ def state_after(ledger: Ledger, pool: Pool, projector: Projector, player: int, n
 @of_one_moment
 def last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any] | None:
     """The row of a player's last rated game; None for who came with the rating of a list and has none yet."""
-    row = queries.first_row(ledger.views.connection, queries.LAST_ROW, (pool.pool, person.player))
+    row = ledger.states(pool).last_row(person.player)
     if row is None and not Roster(ledger.views.connection).seeds(pool.pool, person.player):
         raise UnknownNameError("rated game of", shown(person), f"pool {pool.name!r} has none")
     return row
@@ -117,7 +116,7 @@ class PlayersGames:
         self._ledger = ledger
         self._pool = pool
         self._player = player
-        self._states = PlayerStates(ledger.views.connection, pool)
+        self._states = ledger.states(pool)
 
     def shown(self, n: int) -> PlayersGame:
         """The player's n-th rated game; all None for 0."""

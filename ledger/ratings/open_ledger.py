@@ -28,6 +28,7 @@ from ledger.journal.token_store import TokenStore
 from ledger.journal.tokens import Tokens
 from ledger.players.people import People, Person
 from ledger.players.sealed_names import SealedNames, player_found
+from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.recording import EarlyGames, LikeGames, StandingGames, need_views
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
@@ -222,6 +223,10 @@ class OpenLedger:
         """Every pool with its timeline, in order of their first schemes."""
         with self.moment():
             return self.views.pools()
+
+    def states(self, pool: Pool) -> PlayerStates:
+        """The states of a pool's players, as ``Views.states`` has them."""
+        return self.views.states(pool)
 
     def player(self, wanted: str | int) -> Person:
         """The one player of that name, identity or number, compared with what the journal sealed.

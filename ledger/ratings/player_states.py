@@ -65,11 +65,17 @@ class PlayerState(NamedTuple):
 
 
 class PlayerStates:
-    """The states of one pool's players."""
+    """The states of one pool's players, as the views stand: whoever has written since takes another one.
+
+    Attributes:
+        pool: that pool.
+    """
 
     def __init__(self, connection: sqlite3.Connection, pool: Pool) -> None:
         self._connection = connection
-        self._pool = pool
+        self.pool = pool
+        # the player asked for last, of whom an answer made of many asks again and again, and the row
+        self._last: tuple[int, dict[str, Any] | None] | None = None
 
     # -- what the views keep -------------------------------------------------------------------------------------
 
@@ -80,7 +86,7 @@ class PlayerStates:
 
     def newcomer(self, player: int, ms: int) -> Newcomer:
         """What is known, at an instant, of a player who has no rated game by then."""
-        return self._roster.newcomer(self._pool, player, ms)
+        return self._roster.newcomer(self.pool, player, ms)
 
     def standing_code(self, player: int, ms: int) -> int:
         """The standing of a player at an instant, as kernels see it."""
@@ -105,7 +111,7 @@ class PlayerStates:
     @cached_property
     def latest_ms(self) -> int | None:
         """When the pool's last rated game ended, milliseconds; None where there is none."""
-        row = self._row(queries.LATEST_END, self._pool.pool)
+        row = self._row(queries.LATEST_END, self.pool.pool)
         return None if row is None or row["ms"] is None else int(row["ms"])
 
     @cached_property
@@ -115,24 +121,30 @@ class PlayerStates:
         "After all that is recorded" means this instant: no clock tells it, and asked about that day the answer is the
         same.
         """
-        closings = [ends[-1] for ends in (self._pool.runs, *self._pool.closed.values()) if ends]
+        closings = [ends[-1] for ends in (self.pool.runs, *self.pool.closed.values()) if ends]
         ends = closings if self.latest_ms is None else [self.latest_ms, *closings]
         return (max(ends) // DAY_MS + 1) * DAY_MS - 1 if ends else None
 
     @cached_property
     def latest_era(self) -> int:
         """Place of the era of ``now``: that of the last game or, where it is rated in a later one, of its rating."""
-        era = 0 if self.latest_ms is None else self._pool.era_at(self.latest_ms)
-        last = self._row(queries.LAST_PLACE, self._pool.pool) if self._pool.is_crossed else None
-        return era if last is None or last["ms"] is None else max(era, self._pool.era_at(last["ms"]))
+        era = 0 if self.latest_ms is None else self.pool.era_at(self.latest_ms)
+        last = self._row(queries.LAST_PLACE, self.pool.pool) if self.pool.is_crossed else None
+        return era if last is None or last["ms"] is None else max(era, self.pool.era_at(last["ms"]))
 
     def _row(self, query: str, *arguments: object) -> dict[str, Any] | None:
         return queries.first_row(self._connection, query, arguments)
 
+    def last_row(self, player: int) -> dict[str, Any] | None:
+        """The row of a player's last rated game, to be read only; None for who has none."""
+        if self._last is None or self._last[0] != player:
+            self._last = player, self._row(queries.LAST_ROW, self.pool.pool, player)
+        return self._last[1]
+
     def held(self, row: dict[str, Any]) -> Held:
         """The state that a row of the history keeps."""
-        era = self._pool.era_at(row["rated_ms"])
-        return Held(era, _state_of(row, self._pool.eras[era]), row["n"])
+        era = self.pool.era_at(row["rated_ms"])
+        return Held(era, _state_of(row, self.pool.eras[era]), row["n"])
 
     # -- at an instant -------------------------------------------------------------------------------------------
 
@@ -145,7 +157,7 @@ class PlayerStates:
             before: leave out what takes its place in rating order at this very millisecond.
         """
         query, place = (queries.ROW_BEFORE, (ms, ALONE)) if before else (queries.ROW_AT, (ms,))
-        return self._state_from(player, self._row(query, self._pool.pool, player, *place), ms)
+        return self._state_from(player, self._row(query, self.pool.pool, player, *place), ms)
 
     def now(self, player: int, today_ms: int) -> PlayerState:
         """A player's state at the time of the pool's last game; a period that is not over counts as if it closed then.
@@ -158,57 +170,57 @@ class PlayerStates:
                 game.
         """
         ms, era = self._now(today_ms)
-        row = self._row(queries.LAST_ROW, self._pool.pool, player)
+        row = self.last_row(player)
         seeded = self.seeded_now(player, today_ms)[0] if row is None else None
         return seeded or self._state_from(player, row, ms, era)
 
     def seeded_now(self, player: int, today_ms: int) -> tuple[PlayerState | None, Listed | None]:
         """What ``now`` would be of a player without a rated game, and the seed that gives it; None without a seed."""
         until = max(self._now(today_ms)[0], today_ms)
-        listed = self._roster.seed_at(self._pool.pool, player, until)
+        listed = self._roster.seed_at(self.pool.pool, player, until)
         if listed is None:
             return None, None
-        return self._seeded(player, listed, self._roster.anew(self._pool, player, until), today_ms), listed
+        return self._seeded(player, listed, self._roster.anew(self.pool, player, until), today_ms), listed
 
     def _now(self, today_ms: int) -> tuple[int, int]:
         """The instant of ``now`` and the place of its era."""
-        return (today_ms, self._pool.era_at(today_ms)) if self.latest_ms is None else (self.latest_ms, self.latest_era)
+        return (today_ms, self.pool.era_at(today_ms)) if self.latest_ms is None else (self.latest_ms, self.latest_era)
 
     def _seeded(self, player: int, listed: Listed, who: Newcomer, today_ms: int) -> PlayerState:
         """``now`` of a player who has a seed and no rated game, by the scheme of everybody else's."""
         latest_ms, number = self._now(today_ms)
-        ms, era = max(latest_ms, listed.ms), self._pool.eras[number]
+        ms, era = max(latest_ms, listed.ms), self.pool.eras[number]
         state = era.scheme.begin(who._replace(day=ms / DAY_MS), era.numbers)
-        return PlayerState(player, era, self._pool.at_time(number, state, ms), None)
+        return PlayerState(player, era, self.pool.at_time(number, state, ms), None)
 
     def listed_from(self, player: int, today_ms: int) -> int:
         """The end of the day from which the seed of a player without games holds; ``BEGINNING`` for the others."""
-        listed = None if self._plays(player) else self._roster.seed_at(self._pool.pool, player, today_ms)
+        listed = None if self._plays(player) else self._roster.seed_at(self.pool.pool, player, today_ms)
         if listed is None or listed.ms == FROM_THE_BEGINNING:
             return BEGINNING
         return (listed.ms // DAY_MS + 1) * DAY_MS - 1
 
     def _state_from(self, player: int, row: dict[str, Any] | None, ms: int, number: int | None = None) -> PlayerState:
         """What has become at an instant of the last row before it; in the era of the instant, or the one given."""
-        number = self._pool.era_at(ms) if number is None else number
-        era = self._pool.eras[number]
+        number = self.pool.era_at(ms) if number is None else number
+        era = self.pool.eras[number]
         if row is None:
             who = self.newcomer(player, ms)
             entered = era.scheme.begin(who, era.numbers)
             has_rating = who.seed is not None or (who.has_rating and self._plays(player))
-            return PlayerState(player, era, self._pool.at_time(number, entered, ms), None, has_rating)
+            return PlayerState(player, era, self.pool.at_time(number, entered, ms), None, has_rating)
         state, begun = self._taken_along(row, number)
         # at the very instant of its batch the row says the state itself
         if row["rated_ms"] < ms:
-            state = self._pool.at_time(number, state, ms)
+            state = self.pool.at_time(number, state, ms)
         return PlayerState(player, era, state, row, begun is None or begun.has_rating)
 
     def _plays(self, player: int) -> bool:
         """Whether the player has a rated game in the pool: only there a declared rating is one of the pool."""
-        return self._row(queries.CURRENT, self._pool.pool, player) is not None
+        return self._row(queries.CURRENT, self.pool.pool, player) is not None
 
     def _taken_along(self, row: dict[str, Any], era: int) -> tuple[tuple[float, ...], Newcomer | None]:
-        return self._pool.taken_along(self.held(row), era, partial(self._roster.anew, self._pool, row["player"]))
+        return self.pool.taken_along(self.held(row), era, partial(self._roster.anew, self.pool, row["player"]))
 
     def all_at(self, ms: int) -> Iterator[PlayerState]:
         """``at`` of every player of the pool whom a list of that instant shows, in no order: with a rating, not closed.
@@ -220,22 +232,22 @@ class PlayerStates:
 
     def _rated_at(self, ms: int) -> Iterator[PlayerState]:
         """The same with those whose accounts are closed."""
-        from_shown = self._pool.eras[self._pool.era_at(ms)].from_shown
+        from_shown = self.pool.eras[self.pool.era_at(ms)].from_shown
         # Before the first game a past gives a rating, too; where shown ratings count anybody may have one.
-        without_row = set(self._roster.with_past(self._pool.pool))
+        without_row = set(self._roster.with_past(self.pool.pool))
         if without_row or from_shown:
-            players = queries.dictionaries(self._connection, queries.PLAYERS, (self._pool.pool,))
+            players = queries.dictionaries(self._connection, queries.PLAYERS, (self.pool.pool,))
             numbers = {row["player"] for row in players}
             without_row = numbers if from_shown else without_row & numbers
-        for row in queries.dictionaries(self._connection, queries.ROWS_AT, (self._pool.pool, ms)):
+        for row in queries.dictionaries(self._connection, queries.ROWS_AT, (self.pool.pool, ms)):
             without_row.discard(row["player"])
             yield from _in_force(self._state_from(row["player"], row, ms))
         for player in sorted(without_row):
             yield from _in_force(self._state_from(player, None, ms))
-        number = self._pool.era_at(ms)
-        era = self._pool.eras[number]
-        for player, _, who in self._roster.unplayed(self._pool.pool, ms):
-            state = self._pool.at_time(number, era.scheme.begin(who, era.numbers), ms)
+        number = self.pool.era_at(ms)
+        era = self.pool.eras[number]
+        for player, _, who in self._roster.unplayed(self.pool.pool, ms):
+            state = self.pool.at_time(number, era.scheme.begin(who, era.numbers), ms)
             yield from _in_force(PlayerState(player, era, state, None))
 
     # -- around a game -------------------------------------------------------------------------------------------
@@ -247,10 +259,10 @@ class PlayerStates:
             row: the side's row of the history.
         """
         player, ms = row["player"], row["ended_ms"]
-        era = self._pool.eras[self._pool.era_at(ms)]
+        era = self.pool.eras[self.pool.era_at(ms)]
         if era.scheme.rhythm is not Rhythm.GAME:
             return self.at(player, ms, before=True)
-        last = self._row(queries.ROW, self._pool.pool, player, row["n"] - 1) if row["n"] > 1 else None
+        last = self._row(queries.ROW, self.pool.pool, player, row["n"] - 1) if row["n"] > 1 else None
         return self._state_from(player, last, ms)
 
     def rating_before_game(self, row: dict[str, Any]) -> float | None:
@@ -262,11 +274,11 @@ class PlayerStates:
     @cached_property
     def rows_say_before(self) -> bool:
         """Whether the row of a player's second or later game says by itself which rating was in force before it."""
-        return len(self._pool.eras) == 1 and self._pool.by_game and self._pool.lists_everybody
+        return len(self.pool.eras) == 1 and self.pool.by_game and self.pool.lists_everybody
 
     def after_game(self, row: dict[str, Any]) -> PlayerState:
         """The state that a row keeps: after its game, or the period or event that it was rated with."""
-        era = self._pool.eras[self._pool.era_at(row["rated_ms"])]
+        era = self.pool.eras[self.pool.era_at(row["rated_ms"])]
         return PlayerState(row["player"], era, _state_of(row, era), row)
 
     def waiting_until(self, state: PlayerState, ms: int) -> int | None:
@@ -274,7 +286,7 @@ class PlayerStates:
 
         None where no game waits; ``OPEN`` where they wait for a run that has not closed.
         """
-        row = self._row(queries.WAITING, self._pool.pool, state.player, state.games, ms)
+        row = self._row(queries.WAITING, self.pool.pool, state.player, state.games, ms)
         return None if row is None or row["ms"] is None else int(row["ms"])
 
     def after_period(self, player: int, closing_ms: int) -> PlayerState:
@@ -285,17 +297,17 @@ class PlayerStates:
 
     def into_batch(self, player: int, rated_ms: int, batch: str, era: int, first_ms: int) -> tuple[float, ...]:
         """The state that a player brings to a batch of *era*; *first_ms* is the end of the first game in it."""
-        row = self._row(queries.ROW_BEFORE, self._pool.pool, player, rated_ms, batch)
+        row = self._row(queries.ROW_BEFORE, self.pool.pool, player, rated_ms, batch)
         return self._into(player, row, era, first_ms)
 
     def into_game(self, row: dict[str, Any]) -> tuple[float, ...]:
         """The state that a side brings to its game, by a scheme that rates each game by itself."""
-        before = self._row(queries.ROW, self._pool.pool, row["player"], row["n"] - 1)
-        return self._into(row["player"], before, self._pool.era_at(row["ended_ms"]), row["ended_ms"])
+        before = self._row(queries.ROW, self.pool.pool, row["player"], row["n"] - 1)
+        return self._into(row["player"], before, self.pool.era_at(row["ended_ms"]), row["ended_ms"])
 
     def _into(self, player: int, row: dict[str, Any] | None, era: int, first_ms: int) -> tuple[float, ...]:
         if row is None:
-            rated_by = self._pool.eras[era]
+            rated_by = self.pool.eras[era]
             return rated_by.scheme.begin(self.newcomer(player, first_ms), rated_by.numbers)
         return self._taken_along(row, era)[0]
 
@@ -309,11 +321,11 @@ class PlayerStates:
         """
         if self.latest_ms is None:
             return BEGINNING
-        return max(self._pool.eras[self.latest_era].since_ms, self._moved_until(self.latest_ms, self.latest_era))
+        return max(self.pool.eras[self.latest_era].since_ms, self._moved_until(self.latest_ms, self.latest_era))
 
     def _moved_until(self, latest_ms: int, number: int) -> int:
         """From when on a state of an era says by itself what it is at an instant; ``BEGINNING``: always."""
-        era = self._pool.eras[number]
+        era = self.pool.eras[number]
         if era.scheme.at is as_it_stands:
             return BEGINNING
         if era.scheme.stands_from is None:
@@ -323,14 +335,14 @@ class PlayerStates:
 
     def rows_say_all(self, ms: int) -> bool:
         """Whether a list of that instant shows each player who has played by then, with the rating of the last row."""
-        return self._pool.by_game and self._pool.lists_everybody and self.games_alone_change(ms)
+        return self.pool.by_game and self.pool.lists_everybody and self.games_alone_change(ms)
 
     def games_alone_change(self, ms: int) -> bool:
         """Whether every rating that was in force by an instant is that of a row.
 
         So no seed, no change of scheme, and nothing that time has changed by then, as FIDE's rise of March 2024.
         """
-        pool = self._pool
+        pool = self.pool
         era = pool.eras[0]
         if len(pool.eras) > 1 or era.from_shown or self._moved_until(ms, 0) != BEGINNING:
             return False
@@ -345,14 +357,14 @@ class PlayerStates:
             players: how many players are looked up, in the order of what their ratings never exceed.
             after: how many come before them.
         """
-        for row in queries.dictionaries(self._connection, queries.BEST_ROWS_AT, (self._pool.pool, ms, players, after)):
+        for row in queries.dictionaries(self._connection, queries.BEST_ROWS_AT, (self.pool.pool, ms, players, after)):
             yield from _in_force(self._state_from(row["player"], row, ms))
 
     def moved_since(self) -> Iterator[PlayerState]:
         """``now`` of the players whose last rows lie before ``stands_since_ms``, if they have a rating in force."""
         latest = self.latest_ms
         if latest is not None and self.stands_since_ms > BEGINNING:
-            arguments = (self._pool.pool, self.stands_since_ms)
+            arguments = (self.pool.pool, self.stands_since_ms)
             for row in queries.dictionaries(self._connection, queries.ROWS_BEFORE, arguments):
                 yield from _in_force(self._state_from(row["player"], row, latest, self.latest_era))
 
@@ -366,7 +378,7 @@ class PlayerStates:
             best: how many at most.
         """
         latest, era = self._now(today_ms)
-        pool, until = self._pool.pool, max(latest, today_ms)
+        pool, until = self.pool.pool, max(latest, today_ms)
         moved = (FROM_THE_BEGINNING + 1, self._moved_until(latest, era) - 1)  # time has changed what these say
         states: list[PlayerState] = []
         for player, listed, who in self._roster.unplayed_best_first(pool, until, moved):

@@ -26,6 +26,7 @@ from ledger.journal import Journal
 from ledger.ratings import building, keeping, view_tables, views_file
 from ledger.ratings.building import Build
 from ledger.ratings.keeping import AtHand, Plan
+from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projector import FactProjector, Projector, ReadModel, of_facts
 from ledger.ratings.view_tables import refuse_taken_names
@@ -74,6 +75,8 @@ class Views:
         self._current: Written | None = None  # as the views were when they were compared
         self._pools_read: tuple[Written, list[Pool]] | None = None  # and when their pools were read
         self._moment_at: int | None = None  # the position that the present moment is of; None: there is none
+        self._moment_of: Written | None = None  # as the views were in the last moment
+        self._states: dict[int, PlayerStates] = {}  # and what was read of them then, by pool
         self._book: GameBook | None = None
         self._pools: PoolProjections
         self._of_facts: list[FactProjector]  # those of the plan that are kept here
@@ -187,7 +190,7 @@ class Views:
 
     def pools(self) -> list[Pool]:
         """The pools as they stand here: what judges a fact holds a transaction of the journal by then."""
-        written = self.written()
+        written = self._moment_of if self._moment_at is not None and self._moment_of else self.written()
         # Kept until somebody writes, for facts are judged and questions answered by the thousand between two writings;
         # but not what is read within a transaction that writes, since a rollback takes no change out of the count.
         may_be_kept = self._moment_at is not None or not self.connection.in_transaction
@@ -198,6 +201,18 @@ class Views:
         if may_be_kept:
             self._pools_read = written, pools
         return pools
+
+    def states(self, pool: Pool) -> PlayerStates:
+        """The states of a pool's players as they stand here; within a moment one answer asks what another one asked.
+
+        What they have read is kept until somebody writes: from moment to moment it stays what it is.
+        """
+        if self._moment_at is None:
+            return PlayerStates(self.connection, pool)
+        states = self._states.get(pool.pool)
+        if states is None or states.pool is not pool:
+            states = self._states[pool.pool] = PlayerStates(self.connection, pool)
+        return states
 
     def expect(self, entries: Iterable[Placed]) -> None:
         """Take note of events that this process has recorded: folding them in needs no reading back."""
@@ -259,6 +274,9 @@ class Views:
             connection.execute("BEGIN")
         try:
             self._moment_at = views_file.position(connection)  # the first look is what the moment is of
+            if (written := self.written()) != self._moment_of:
+                self._moment_of = written
+                self._states.clear()
             yield self._moment_at
         finally:
             self._moment_at = None

@@ -184,7 +184,7 @@ class EventTable:
         connection, began_ms = ledger.views.connection, telling.edition.first_ms
         self.ratings: EventRatings = ShownRatings(games)
         if choice.ratings != SHOWN:
-            self.ratings = LedgerRatings(connection, pool, states or PlayerStates(connection, pool), games, began_ms)
+            self.ratings = LedgerRatings(connection, pool, states or ledger.states(pool), games, began_ms)
         self.ordering = USUAL_TIE_BREAKS.get(self.kind.format, OF_SWISS)
         self.places = tie_breaks.places(self.results, choice.tie_breaks, self.ordering)
         self._ledger = ledger

@@ -23,7 +23,6 @@ from ledger.facts.json_schemas import documented
 from ledger.facts.words import Format
 from ledger.ledger import Ledger
 from ledger.players.people import Person
-from ledger.ratings.player_states import PlayerStates
 
 if TYPE_CHECKING:
     import sqlite3
@@ -124,7 +123,7 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: TournamentSearc
     shown_names = {name for name, _ in shown}
     games = event_games.games_of(connection, rated_by, shown_names)
     announcements = editions.announced_by_name(connection, rated_by, shown_names)
-    states = PlayerStates(connection, rated_by)
+    states = ledger.states(rated_by)
     rows = []
     for name, chosen in shown:
         inside = _told(chosen.edition, games.get(name, ()), telling[name])
@@ -275,7 +274,7 @@ def tournaments_of(
             if person.player in players | {bye.player for bye in inside.byes}:
                 tellings.append(inside)
     tellings.sort(key=lambda telling: (-telling.edition.first_ms, telling.tournament))
-    states = PlayerStates(connection, rated_by)
+    states = ledger.states(rated_by)
     rows = []
     for inside in tellings[: sought.limit]:
         announced = announcements.get((inside.tournament, inside.edition.first_ms), AnnouncedKind())

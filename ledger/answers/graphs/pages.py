@@ -64,7 +64,7 @@ def page(
     """
     _check(number, last, by, person, against)
     rated_by = ledger.pool(pool)
-    states = PlayerStates(ledger.views.connection, rated_by)
+    states = ledger.states(rated_by)
     newest = last_row(ledger, person, rated_by)
     games = 0 if newest is None else int(newest["n"])
     pages = pages_of(games)
