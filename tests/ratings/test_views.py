@@ -264,3 +264,26 @@ def test_who_does_not_follow_sees_views_that_were_put_in_place(club_of_two: Club
         club_of_two.ledger.append(game_recorded("r2"))
         club_of_two.ledger.rebuild()
         assert as_rows(ranking(reader)) != before
+
+
+def test_answers_share_what_they_read_of_players_until_somebody_has_written(club_of_five_games: Path) -> None:
+    def games_of_ann(ledger: Ledger) -> int:
+        row = ledger.states(pool).last_row(1)
+        assert row is not None
+        return int(row["n"])
+
+    with Ledger.open(club_of_five_games) as one, Ledger.open(club_of_five_games) as two:
+        pool = one.pool()
+        with one.moment():
+            states, games = one.states(pool), games_of_ann(one)
+            two.append(game_of_day(6, 1, 2))
+            two.level()
+            assert one.states(pool) is states
+            assert games_of_ann(one) == games  # of this moment
+        with one.moment():
+            assert one.states(pool) is not states
+            assert games_of_ann(one) == games + 1
+        one.append(game_of_day(7, 1, 2))
+        with one.moment():
+            assert games_of_ann(one) == games + 2
+        assert one.states(pool) is not one.states(pool)  # outside of a moment anybody may write between two questions
