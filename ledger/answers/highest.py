@@ -13,7 +13,6 @@ import attrs
 
 from ledger.answers.asking import day, of_one_moment
 from ledger.answers.read_models import NO_GAME, PlayersGame, PlayersGames, games_until, refuse_without
-from ledger.book.roster import Roster
 from ledger.book.timeline import Pool
 from ledger.facts.json_schemas import beside, documented
 from ledger.ledger import Ledger
@@ -113,12 +112,12 @@ def _extremes(ledger: Ledger, made: _Made, person: Person, n: int) -> Iterator[A
     for place, row in enumerate(highest, 1):
         yield made.of_game("highest", place, row["highest_n"], rating=row["highest"])
     # the list with whose rating the player began
-    roster = Roster(ledger.views.connection)
+    states = ledger.states(made.pool)
     first = queries.first_row(ledger.views.connection, queries.ROW, (made.pool.pool, person.player, 1))
     if first is None:
-        listed = next(iter(roster.seeds(made.pool.pool, person.player)), None)
+        listed = next(iter(states.seeds(person.player)), None)
     else:
-        listed = roster.seed_at(made.pool.pool, person.player, first["ended_ms"])
+        listed = states.seed_at(person.player, first["ended_ms"])
     highest_before = None if listed is None else highest_of(listed.seed)
     if listed is not None and highest_before is not None:
         scheme, since = listed.source or "seed", None if listed.seed.day is None else day(listed.ms)

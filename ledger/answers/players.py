@@ -15,7 +15,7 @@ from ledger.answers.highest import NO_LOWEST, Lowest, lowest
 from ledger.answers.publications import OriginalNumbers, beside_now, original
 from ledger.answers.rankings import RankingPlace, place
 from ledger.answers.read_models import keeps, last_row
-from ledger.book.roster import Listed, Roster
+from ledger.book.roster import Listed
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import beside, documented
@@ -189,7 +189,7 @@ def _played(
 def _not_played(ledger: Ledger, person: Person, pool: Pool) -> tuple[str, PlayerResults]:
     """The same without a rated game, with the rating of a list; before it the day of that list."""
     today = ledger.now_ms()
-    seeds = Roster(ledger.views.connection).seeds(pool.pool, person.player)
+    seeds = ledger.states(pool).seeds(person.player)
     # Where every list is of a later day, the first of them tells.
     in_force = ([seed for seed in seeds if seed.ms <= today] or seeds[:1])[-1]
     nothing: dict[str, Any] = dict.fromkeys(("games", "wins", "draws", "losses", "time_losses"), 0)
@@ -236,7 +236,7 @@ def _hera(ledger: Ledger, pool: Pool, in_force: PlayerState) -> Hera:
         scheme = pool.eras[pool.era_at(row["rated_ms"])].scheme.name
         return Hera(hera=reached["hera"], hera_date=in_force_from(row["rated_ms"]), hera_scheme=scheme)
     first = _row(ledger, pool, in_force.player, 1)
-    return _hera_of(Roster(ledger.views.connection).seed_at(pool.pool, in_force.player, first["ended_ms"]))
+    return _hera_of(ledger.states(pool).seed_at(in_force.player, first["ended_ms"]))
 
 
 def _hera_of(seed: Listed | None) -> Hera:

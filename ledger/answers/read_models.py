@@ -10,7 +10,6 @@ from typing import Any, Literal
 import attrs
 
 from ledger.answers.asking import RESULT, in_force_from, names, of_one_moment, shown
-from ledger.book.roster import Roster
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -83,8 +82,9 @@ def state_after(ledger: Ledger, pool: Pool, projector: Projector, player: int, n
 @of_one_moment
 def last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any] | None:
     """The row of a player's last rated game; None for who came with the rating of a list and has none yet."""
-    row = ledger.states(pool).last_row(person.player)
-    if row is None and not Roster(ledger.views.connection).seeds(pool.pool, person.player):
+    states = ledger.states(pool)
+    row = states.last_row(person.player)
+    if row is None and not states.seeds(person.player):
         raise UnknownNameError("rated game of", shown(person), f"pool {pool.name!r} has none")
     return row
 

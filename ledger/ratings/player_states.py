@@ -9,7 +9,7 @@ Nothing is rated or written here, and no name of a person is looked up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -71,9 +71,17 @@ class PlayerStates:
         pool: that pool.
     """
 
-    def __init__(self, connection: sqlite3.Connection, pool: Pool) -> None:
+    def __init__(self, connection: sqlite3.Connection, pool: Pool, roster: Callable[[], Roster] | None = None) -> None:
+        """Take the views; nothing is read.
+
+        Args:
+            connection: the views.
+            pool: the pool.
+            roster: what is known of players beside their games, where several pools share it.
+        """
         self._connection = connection
         self.pool = pool
+        self._roster_of = roster or partial(Roster, connection)
         # the player asked for last, of whom an answer made of many asks again and again, and the row
         self._last: tuple[int, dict[str, Any] | None] | None = None
 
@@ -81,12 +89,20 @@ class PlayerStates:
 
     @cached_property
     def _roster(self) -> Roster:
-        """Read when a newcomer or a change of scheme asks for it: most answers do not."""
-        return Roster(self._connection)
+        """Read when a newcomer or a change of scheme asks for it: most answers do not, and it may be of everybody."""
+        return self._roster_of()
 
     def newcomer(self, player: int, ms: int) -> Newcomer:
         """What is known, at an instant, of a player who has no rated game by then."""
         return self._roster.newcomer(self.pool, player, ms)
+
+    def seeds(self, player: int) -> list[Listed]:
+        """The seeds of a player, in order of their instants."""
+        return self._roster.seeds(self.pool.pool, player)
+
+    def seed_at(self, player: int, ms: int) -> Listed | None:
+        """The seed of a player that is in force at an instant."""
+        return self._roster.seed_at(self.pool.pool, player, ms)
 
     def standing_code(self, player: int, ms: int) -> int:
         """The standing of a player at an instant, as kernels see it."""
@@ -177,7 +193,7 @@ class PlayerStates:
     def seeded_now(self, player: int, today_ms: int) -> tuple[PlayerState | None, Listed | None]:
         """What ``now`` would be of a player without a rated game, and the seed that gives it; None without a seed."""
         until = max(self._now(today_ms)[0], today_ms)
-        listed = self._roster.seed_at(self.pool.pool, player, until)
+        listed = self.seed_at(player, until)
         if listed is None:
             return None, None
         return self._seeded(player, listed, self._roster.anew(self.pool, player, until), today_ms), listed
@@ -195,7 +211,7 @@ class PlayerStates:
 
     def listed_from(self, player: int, today_ms: int) -> int:
         """The end of the day from which the seed of a player without games holds; ``BEGINNING`` for the others."""
-        listed = None if self._plays(player) else self._roster.seed_at(self.pool.pool, player, today_ms)
+        listed = None if self._plays(player) else self.seed_at(player, today_ms)
         if listed is None or listed.ms == FROM_THE_BEGINNING:
             return BEGINNING
         return (listed.ms // DAY_MS + 1) * DAY_MS - 1
@@ -220,7 +236,10 @@ class PlayerStates:
         return self._row(queries.CURRENT, self.pool.pool, player) is not None
 
     def _taken_along(self, row: dict[str, Any], era: int) -> tuple[tuple[float, ...], Newcomer | None]:
-        return self.pool.taken_along(self.held(row), era, partial(self._roster.anew, self.pool, row["player"]))
+        return self.pool.taken_along(self.held(row), era, partial(self._anew, row["player"]))
+
+    def _anew(self, player: int, ms: int) -> Newcomer:
+        return self._roster.anew(self.pool, player, ms)
 
     def all_at(self, ms: int) -> Iterator[PlayerState]:
         """``at`` of every player of the pool whom a list of that instant shows, in no order: with a rating, not closed.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
 from ledger.book.judging import Fresh, Placed
+from ledger.book.roster import Roster
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
@@ -77,6 +78,7 @@ class Views:
         self._moment_at: int | None = None  # the position that the present moment is of; None: there is none
         self._moment_of: Written | None = None  # as the views were in the last moment
         self._states: dict[int, PlayerStates] = {}  # and what was read of them then, by pool
+        self._roster: Roster | None = None  # and of all players
         self._book: GameBook | None = None
         self._pools: PoolProjections
         self._of_facts: list[FactProjector]  # those of the plan that are kept here
@@ -209,9 +211,16 @@ class Views:
         """
         if self._moment_at is None:
             return PlayerStates(self.connection, pool)
+        connection = self.connection
+
+        def roster() -> Roster:
+            if self._roster is None:
+                self._roster = Roster(connection)
+            return self._roster
+
         states = self._states.get(pool.pool)
         if states is None or states.pool is not pool:
-            states = self._states[pool.pool] = PlayerStates(self.connection, pool)
+            states = self._states[pool.pool] = PlayerStates(connection, pool, roster)
         return states
 
     def expect(self, entries: Iterable[Placed]) -> None:
@@ -277,6 +286,7 @@ class Views:
             if (written := self.written()) != self._moment_of:
                 self._moment_of = written
                 self._states.clear()
+                self._roster = None
             yield self._moment_at
         finally:
             self._moment_at = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import attrs
 import pytest
@@ -17,6 +17,7 @@ from ledger.facts.events import ConversionRange, Event, GameRecorded, RatingRunC
 from ledger.facts.periods import OPEN
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
+from ledger.ratings import views
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo, takes_misfits
 from tests.kit.games import game_recorded, scheme_adopted
@@ -287,3 +288,18 @@ def test_answers_share_what_they_read_of_players_until_somebody_has_written(club
         with one.moment():
             assert games_of_ann(one) == games + 2
         assert one.states(pool) is not one.states(pool)  # outside of a moment anybody may write between two questions
+
+
+def test_what_is_known_of_everybody_is_read_only_where_a_newcomer_or_another_scheme_asks_for_it(
+    club_of_five_games: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(_: object) -> NoReturn:
+        raise AssertionError("all standings and changes were read")
+
+    monkeypatch.setattr(views, "Roster", read)
+    with Ledger.open(club_of_five_games) as ledger, ledger.moment():
+        states = ledger.states(ledger.pool())
+        now = states.now(1, ledger.now_ms())
+        assert states.at(1, states.recorded_until_ms or 0).rating == now.rating
+        with pytest.raises(AssertionError, match="all standings"):
+            states.newcomer(3, 0)
