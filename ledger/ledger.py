@@ -485,9 +485,12 @@ class Ledger(OpenLedger):
         token: str | None = None,
         reason: str | None = None,
         seen: int | None = None,
+        despite_games: bool = False,
     ) -> list[Receipt]:
         """Decide a proposal, as ``Corrections.decide`` says; a checkpoint follows."""
-        receipts = self.corrections.decide(proposal, decision, by=by, token=token, reason=reason, seen=seen)
+        receipts = self.corrections.decide(
+            proposal, decision, by=by, token=token, reason=reason, seen=seen, despite_games=despite_games
+        )
         if decision is Decision.APPROVED:
             self.checkpoints.after_commit()
         return receipts

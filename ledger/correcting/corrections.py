@@ -304,6 +304,7 @@ class Corrections:
         token: str | None = None,
         reason: str | None = None,
         seen: int | None = None,
+        despite_games: bool = False,
     ) -> list[Receipt]:
         """Approve a proposal, reject it, or take it back.
 
@@ -318,8 +319,8 @@ class Corrections:
             reason: why, where that is to be kept.
             seen: the number of entries for which the impact was looked at: refused where more are there by now. The
                 command asks for it where facts came since the proposal. A program need not: it is no rule of a fact,
-                for no entry tells what somebody looked at, and where games are recorded all the time there is no
-                moment in which it holds.
+                for no entry tells what somebody looked at.
+            despite_games: though games came since it was looked at, but nothing else: ``OpenLedger.unseen``.
 
         Returns:
             The receipts of the decision and of the facts that it records.
@@ -348,9 +349,9 @@ class Corrections:
                 who.name,
                 lambda stored: broken_by(self.ledger.views.connection, position, stored, decision, party),
             )
-            if not refusals and seen is not None and seen != writer.size:
-                message = f"the impact was looked at with {seen} entries, {writer.size} are there now; look again"
-                refusals.append(Refusal(0, "unseen-entries", message))
+            unseen = self.ledger.unseen("the impact", seen, writer.size, despite_games=despite_games)
+            if not refusals and unseen is not None:
+                refusals.append(Refusal(0, "unseen-entries", unseen))
             key = f"decision:{proposal}"
             if refusals:
                 raise ProposalError(key, refusals)

@@ -126,6 +126,7 @@ class Publications:
         despite_complaints: bool = False,
         token: str | None = None,
         seen: int | None = None,
+        despite_games: bool = False,
     ) -> Published:
         """Freeze the list in force at the end of an instant; the rows are kept beside the journal.
 
@@ -138,6 +139,7 @@ class Publications:
             despite_complaints: record it though something looks wrong.
             token: that token.
             seen: the number of entries for which the list was looked at: refused where more are there by now.
+            despite_games: though games came since it was looked at, but nothing else: ``OpenLedger.unseen``.
 
         Raises:
             MalformedError: *as_of* is no instant.
@@ -155,9 +157,9 @@ class Publications:
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
             nonlocal draft, complaints
-            if seen is not None and seen != writer.size:
-                message = f"the list was looked at with {seen} entries, {writer.size} are there now; look again"
-                raise RejectedError("unseen-entries", f"{_FIRST}{name}@{as_of}", message)
+            unseen = self.ledger.unseen("the list", seen, writer.size, despite_games=despite_games)
+            if unseen is not None:
+                raise RejectedError("unseen-entries", f"{_FIRST}{name}@{as_of}", unseen)
             # somebody was faster: once more, while nobody else can write
             if writer.size != draft.head:
                 self.ledger.level()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from threading import get_ident
 from time import monotonic, sleep
@@ -17,7 +18,7 @@ from ledger.book.judging import Placed
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
-from ledger.facts.events import Event, SchemeAdopted
+from ledger.facts.events import Event, GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, rules
 from ledger.journal.checkpoints import Checkpoints
@@ -37,6 +38,8 @@ from ledger.runtime.nearest import choice_of
 
 DEFAULT_ACTOR = "ledger"
 _ASKS_EVERY = 0.1  # seconds
+# In a canonical body these bytes stand nowhere but where its kind is told.
+_OF_GAMES = [f',"kind":"{event.KIND}","position":'.encode() for event in (GameRecorded, PlayerRegistered)]
 
 
 class OpenLedger:
@@ -244,6 +247,24 @@ class OpenLedger:
     def player_as_told(self, wanted: str) -> Person:
         """The same under the number that is meant, whoever that is after merges."""
         return player_found(self.journal, self.names, wanted)
+
+    def unseen(self, what: str, seen: int | None, size: int, *, despite_games: bool) -> str | None:
+        """Why something may not be recorded that somebody decided by what there was with fewer entries; None: it may.
+
+        Args:
+            what: was looked at, in words.
+            seen: with how many entries; None where nobody says.
+            size: how many there are now, in the write transaction.
+            despite_games: whether games may have come since, and players with them: where games are recorded all the
+                time there is no moment without.
+        """
+        if seen is None or seen == size:
+            return None
+        came = chain.from_iterable(self.journal.read(seen, size)) if despite_games else ()
+        if despite_games and seen < size and all(any(kind in body for kind in _OF_GAMES) for body in came):
+            return None
+        others = ", and not only games came" if despite_games else ""
+        return f"{what} was looked at with {seen} entries, {size} are there now{others}; look again"
 
     # -- recording -------------------------------------------------------------------------------------------------
 

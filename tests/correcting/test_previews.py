@@ -254,6 +254,26 @@ def test_what_was_recorded_since_is_counted_but_for_proposals(four: Ledger) -> N
     assert four.decide(number, Decision.APPROVED, by="adam", seen=four.preview(number).seen)
 
 
+def test_where_games_are_recorded_all_the_time_an_approval_takes_them_and_nothing_else(four: Ledger) -> None:
+    drafts = four.corrections.drafts
+    number = four.propose([drafts.annul("game:g1")], reason="because", by="eve").proposal
+    seen = four.preview(number).seen
+
+    def approve_as_seen(seen: int) -> object:
+        return four.decide(number, Decision.APPROVED, by="adam", seen=seen, despite_games=True)
+
+    newcomer = four.register("name:newcomer", "Newcomer")
+    four.append(game_recorded("further", half_moves=40, ended_at="2026-11-20", white=newcomer))
+    four.propose([drafts.annul("game:g2")], reason="because", by="eve")
+    with pytest.raises(ProposalError, match=rf"looked at with {seen} entries, .*, and not only games came; look again"):
+        approve_as_seen(seen)
+    seen = four.preview(number).seen
+    with pytest.raises(ProposalError, match="unseen-entries"):
+        approve_as_seen(seen + 1)  # nobody can have looked at that
+    four.append(game_recorded("more", half_moves=40, ended_at="2026-11-20", white=newcomer))
+    assert approve_as_seen(seen)
+
+
 def test_an_erased_person_has_no_name(four: Ledger) -> None:
     number = four.propose([four.corrections.drafts.annul("game:g1")], reason="because", by="eve").proposal
     names = {move.player: move.name for move in four.preview(number).moves}

@@ -286,6 +286,18 @@ def test_what_was_looked_at_is_what_is_approved(
     assert places == {f"{page}?done=approved"}, "pressed twice it is approved once"
 
 
+def test_an_approver_may_say_that_games_may_come_meanwhile(
+    staff: dict[str, Officer], staffed: tuple[Path, str, Mapping[str, str]]
+) -> None:
+    eve, otto = staff["eve"], staff["otto"]
+    number = proposed(eve, "declared", player="Bob", to="1510", **{"from": "2026-01-02"})
+    page = f"/desk/proposals/{number}"
+    form = otto.form(otto.look(f"{page}/preview"), f"{page}/approve")
+    with Ledger.open(staffed[0]) as ledger:
+        ledger.append(game_recorded("all-the-time", half_moves=60, ended_at="2026-05-01"), token=staffed[2]["rita"])
+    assert otto.send(form, {"despite_games": "on"}).headers.get("location") == f"{page}?done=approved"
+
+
 def test_who_may_not_is_told_so(staff: dict[str, Officer]) -> None:
     number = proposed(staff["eve"], "void", game=OTHER_GAME)
     assert "needs the role approver" in approved(staff["rita"], number)

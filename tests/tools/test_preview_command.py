@@ -86,7 +86,9 @@ def test_approve_shows_the_impact_where_facts_were_recorded_since(proposed: Path
     record(proposed, "more")
     refused = run("correct", proposed, "approve", "1", "--by", "adam", "--seen", before)
     assert (refused.code, "unseen-entries" in refused.err) == (1, True)
-    approved = run("correct", proposed, "approve", "1", "--by", "adam", "--seen", before + 1)
+    alone = run("correct", proposed, "approve", "1", "--by", "adam", "--despite-games")
+    assert (alone.code, "--despite-games goes with --seen" in alone.err) == (2, True)
+    approved = run("correct", proposed, "approve", "1", "--by", "adam", "--seen", before, "--despite-games")
     assert (approved.code, approved.out) == (0, f"proposal 1 was approved at entry {before + 2}\n")
     assert run("audit", proposed).out.startswith("TRUE")
 

@@ -34,6 +34,9 @@ REASON = click.option("--reason", default="", metavar="TEXT", help=WHY_PROPOSED)
 SEEN = click.option(
     "--seen", type=click.IntRange(1), metavar="POSITION", help="The entries for which the impact was looked at."
 )
+DESPITE_GAMES = click.option(
+    "--despite-games", is_flag=True, help="With --seen: though games came since, but nothing else."
+)
 WHY = click.option("--reason", default=None, metavar="TEXT", help="Why, where that is to be kept.")
 NUMBER = click.argument("number", type=click.IntRange(1))
 
@@ -230,19 +233,24 @@ def _decision(name: str, decision: Decision, words: str) -> click.Command:
         by: str | None,
         token_file: str | None,
         seen: int | None = None,
+        despite_games: bool = False,
     ) -> None:
+        if despite_games and seen is None:
+            raise click.UsageError("--despite-games goes with --seen, which says what was looked at")
         with Ledger.open(db_path) as ledger:
             token = token_given(ledger, token_file)
             if decision is Decision.APPROVED:
                 seen = check_seen(ledger, number, seen)
-            receipts = ledger.decide(number, decision, by=by, token=token, reason=reason, seen=seen)
+            receipts = ledger.decide(
+                number, decision, by=by, token=token, reason=reason, seen=seen, despite_games=despite_games
+            )
             bring_level(ledger)
             output.answer(f"proposal {number} was {decision} at entry {receipts[0].position}")
 
     help_ = f"{words}\n\n\b\nExample:\n  rating-ledger correct club.db {name} 12 --by adam"
     made: Callable[..., Any] = NUMBER(WHY(identifying(click.pass_obj(decide))))
     if decision is Decision.APPROVED:
-        made = SEEN(made)
+        made = SEEN(DESPITE_GAMES(made))
     return click.command(name, help=help_, short_help=words.split(". ", maxsplit=1)[0])(made)
 
 
@@ -250,7 +258,8 @@ _DECISIONS = {
     "approve": (
         Decision.APPROVED,
         "The facts stand so from now on; what follows is derived again. Where facts were recorded after the proposal, "
-        "the impact is shown first, as 'preview' does, and --seen is asked for.",
+        "the impact is shown first, as 'preview' does, and --seen is asked for. Where games are recorded all the time, "
+        "some come between look and approval: --despite-games takes them, and refuses whatever else came.",
     ),
     "reject": (Decision.REJECTED, "A proposal is turned down."),
     "withdraw": (Decision.WITHDRAWN, "A proposal is taken back by who made it."),

@@ -174,7 +174,7 @@ def _decide(path: Mapping[str, str], typed: Typed) -> Ask:
         faults.append(f"decision must be {Decision.REJECTED} or {Decision.WITHDRAWN}, got {decision!r}")
     _sound(faults)
     args = {"proposal": number, "decision": decision, "reason": typed.get("reason", "").strip(), "seen": None}
-    args["once"] = typed["once"]
+    args |= {"once": typed["once"], "despite_games": False}
     return Ask("desk-decide", args)
 
 
@@ -190,6 +190,7 @@ def _approve(path: Mapping[str, str], typed: Typed) -> Ask:
         "decision": Decision.APPROVED.value,
         "reason": typed.get("reason", "").strip(),
         "seen": seen,
+        "despite_games": "despite_games" in typed,
         "once": typed["once"],
     }
     return Ask("desk-decide", args)
@@ -223,6 +224,7 @@ def _publish(_: Mapping[str, str], typed: Typed) -> Ask:
         "as_of": _needed(typed, "at", faults),
         "despite_complaints": "despite" in typed,
         "seen": _whole(typed, "seen", faults),
+        "despite_games": "despite_games" in typed,
         "once": typed["once"],
     }
     _sound(faults)

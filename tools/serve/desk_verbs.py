@@ -181,6 +181,7 @@ def decide(ledger: Ledger, asks: Asks, args: Args) -> Answer:
         token=asks.token,
         reason=args["reason"] or None,
         seen=args["seen"],
+        despite_games=args["despite_games"],
     )
     return {"position": receipts[-1].position}
 
@@ -267,6 +268,7 @@ def publish(ledger: Ledger, asks: Asks, args: Args) -> Answer:
             despite_complaints=args["despite_complaints"],
             token=asks.token,
             seen=args["seen"],
+            despite_games=args["despite_games"],
         )
     except PublicationError as refusal:
         return {"complaints": complaints_told(ledger, refusal.complaints), "position": ledger.journal.size()}

@@ -263,7 +263,8 @@ def preview(_: Ledger, __: Nothing, path: Mapping[str, str], ___: str | None) ->
 
 def decide(_: Ledger, body: DecisionTold, path: Mapping[str, str], __: str | None) -> Ask:
     """A decision as the verb takes it."""
-    return Ask("desk-decide", {**attrs.asdict(body), "proposal": _number(path["number"])})
+    words = {**attrs.asdict(body), "despite_games": body.despite_games is True}
+    return Ask("desk-decide", {**words, "proposal": _number(path["number"])})
 
 
 def _number(word: str) -> int:
