@@ -144,6 +144,23 @@ def test_an_unknown_list_is_named_beside_those_there_are(make_club: Made) -> Non
             ledger.publications.found(word)
 
 
+def test_where_games_are_recorded_all_the_time_a_list_takes_them_and_nothing_else(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
+    seen = ledger.publications.draft("2021-01").head
+    record_game(ledger, "g2", "2021-02-10")
+    with pytest.raises(
+        RejectedError, match=rf"the list was looked at with {seen} entries, {seen + 1} are there now; look"
+    ):
+        publish(ledger, "2021-01", seen=seen)
+    ledger.policies.set("read-models", {"streaks": False}, actor="eve")
+    with pytest.raises(RejectedError, match="and not only games came; look again"):
+        publish(ledger, "2021-01", seen=seen, despite_games=True)
+    seen = ledger.publications.draft("2021-01").head
+    record_game(ledger, "g3", "2021-02-11")
+    assert publish(ledger, "2021-01", seen=seen, despite_games=True).recorded
+
+
 def test_somebody_who_records_in_between_is_on_the_list(make_club: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     """The list is worked out before the write lock is taken; where another was faster, once more under it."""
     ledger = make_club()
