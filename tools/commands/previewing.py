@@ -77,7 +77,8 @@ def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
         tell(impact, impacts.in_full(ledger, impact), None, "table")
         were = "entry was" if since == 1 else "entries were"
         words = f"{since:,} {were} recorded after proposal {number}; this is what it would move now"
-        output.error(f"{words}: approve with --seen {impact.seen}; nothing was recorded", "unseen:")
+        way = f"approve with --seen {impact.seen}, and with --despite-games where games come all the time"
+        output.error(f"{words}: {way}; nothing was recorded", "unseen:")
         raise SystemExit(REFUSED)
     return known
 
