@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from ledger.facts.json_schemas import documented
-from ledger.journal.postgres_store import PostgresJournal
+from ledger.journal.postgres_store import PostgresJournal, promises_too_little
 from ledger.ledger import Ledger
 from ledger.runtime import postgres
 
@@ -63,7 +63,7 @@ def journal_told(ledger: Ledger) -> JournalTold:
         version, host, port, standbys, commit, followers = row
         where = {
             "place": journal.path,
-            "promise": "quorum" if standbys and commit not in {"local", "off"} else "one-server",
+            "promise": "quorum" if promises_too_little(standbys, commit) is None else "one-server",
             "server": f"{host or 'this machine'}:{port or ''}".rstrip(":"),
             "version": version,
             "waits_for": standbys or None,

@@ -8,6 +8,7 @@ stays open between two questions.
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
@@ -80,6 +81,7 @@ FROM pg_namespace n LEFT JOIN pg_class a ON a.relnamespace = n.oid AND a.relname
   LEFT JOIN pg_class j ON j.relnamespace = n.oid AND j.relname = 'journal' AND a.oid IS NOT NULL
 WHERE n.nspname = $1
 """
+_ANYBODY = re.compile(r"""(?:^|[\s(,])"?\*"?(?:$|[\s),])""")  # among the names of standbys, the one that is any
 _PROMISE = "SELECT current_setting('synchronous_standby_names'), current_setting('synchronous_commit')"
 # What stands on our tables and is not ours, or is ours and gone: each with its table.
 _STRANGERS = """
@@ -185,6 +187,8 @@ class PostgresJournal(StoredTree):
             StorageError: the server cannot be reached or trusted, or this is no journal, or another one.
         """
         self._needs_quorum = needs_quorum
+        # Asked with each transaction: Patroni sets anew whom the server waits for whenever another one comes or goes.
+        self._promise = [Question(_PROMISE)] if needs_quorum else []
         self.path = f"{shown(address)}, schema {schema}"
         self.schema = schema
         self.identity = identity or ""
@@ -564,21 +568,42 @@ class PostgresJournal(StoredTree):
                 _BEGIN,
                 *wait,
                 Question(_LOCK, [oid]),
+                *self._promise,
                 Question(self._statements.last),
                 *questions,
                 patience=None if patience is None else patience + GRACE,
             )
             if self._oid == oid:
-                return answers[len(wait) + 2 :]
+                begun = len(wait) + 2
+                first = begun + len(self._promise)
+                for answer in answers[begun:first]:
+                    if (fault := _promises_too_little(*answer.rows()[0])) is not None:
+                        raise StorageError(self.path, f"{fault}; nothing was recorded")
+                return answers[first:]
             # The connection was lost and is another one now, to tables that were made anew by a restore.
             self._roll_back()
 
 
 def _promises_too_little(standbys: bytes | None, commit: bytes | None) -> str | None:
-    """Why what this server acknowledges may be lost with it; None where another one has it by then."""
-    if standbys and commit in {b"on", b"remote_write", b"remote_apply"}:
-        return None
-    setting = f"synchronous_commit is {(commit or b'').decode()}" if standbys else "synchronous_standby_names is empty"
+    return promises_too_little((standbys or b"").decode(), (commit or b"").decode())
+
+
+def promises_too_little(standbys: str, commit: str) -> str | None:
+    """Why what a server acknowledges may be lost with it; None where another one has it by then.
+
+    Args:
+        standbys: its ``synchronous_standby_names``.
+        commit: its ``synchronous_commit``.
+    """
+    if standbys and commit in {"on", "remote_write", "remote_apply"}:
+        if _ANYBODY.search(standbys) is None:
+            return None
+        return (
+            f"it waits for whichever server comes (synchronous_standby_names is {standbys!r}), as Patroni has it while "
+            "all others are away: a copy that is only being made would count as one that has the entry, and an "
+            "acknowledged entry be lost; have another server back, or name those whose word counts"
+        )
+    setting = f"synchronous_commit is {commit}" if standbys else "synchronous_standby_names is empty"
     return (
         f"{setting}, so that what it acknowledges may be lost with it, and the settings say that another server is to "
         "have it too: have synchronous_standby_names and synchronous_commit set, or take the line 'durability' away"

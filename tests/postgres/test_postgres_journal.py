@@ -17,7 +17,7 @@ import pytest
 
 from ledger.errors import CorruptError, StorageError
 from ledger.journal import postgres_store
-from ledger.journal.postgres_store import PostgresJournal
+from ledger.journal.postgres_store import PostgresJournal, promises_too_little
 from ledger.journal.postgres_tables import Roles, making
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.testing.journal_contract import Sealed, append, filled, root_of, sealed, stored
@@ -218,6 +218,42 @@ def test_a_cancelled_wait_for_standbys_is_a_failure_that_says_so() -> None:
                 assert set(writer.find(["entry:1", "entry:2"])) == {"entry:1", "entry:2"}
                 append(writer, sealed(3))
             assert journal.head().root == root_of([sealed(position).body for position in (1, 2, 3)])
+
+
+def test_nothing_is_recorded_while_the_server_waits_for_whichever_other_one_comes() -> None:
+    """A copy that is being made would count, and with it an entry be acknowledged that goes with the server."""
+    with lone_server() as server, closing(psycopg.connect(server.url(), autocommit=True)) as operator:
+
+        def wait_for_servers(names: str) -> None:
+            operator.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
+            operator.execute("SELECT pg_reload_conf()")
+            until(lambda: operator.execute("SHOW synchronous_standby_names").fetchone() == (names,))
+
+        address = new_journal(server)
+        wait_for_servers("ANY 1 (db2,db3)")
+        with closing(PostgresJournal(address, SCHEMA, needs_quorum=True)) as journal:
+            assert journal.size() == 0  # a connection that stays, as that of a server does
+            wait_for_servers("")
+            with opened(address) as on_one_server:
+                add(on_one_server, sealed(1))
+            wait_for_servers("ANY 1 (*)")
+            anybody = r"whichever server comes \(synchronous_standby_names is 'ANY 1 \(\*\)'\)"
+            with pytest.raises(StorageError, match=f"{anybody}.*; nothing was recorded"):
+                add(journal, sealed(2))
+        with (
+            closing(PostgresJournal(address, SCHEMA, needs_quorum=True)) as opened_later,
+            pytest.raises(StorageError, match=anybody),
+        ):
+            add(opened_later, sealed(2))
+        wait_for_servers("")
+        with opened(address) as journal:
+            assert journal.size() == 1
+
+
+@pytest.mark.parametrize("names", ["*", '"*"', "ANY 1 (*)", "FIRST 1 (db2, *)", "db2,*"])
+def test_whichever_server_comes_is_no_quorum(names: str) -> None:
+    assert "whichever server comes" in (promises_too_little(names, "on") or "")
+    assert promises_too_little(names.replace("*", "db3*"), "on") is None
 
 
 def as_on_a_server_that_never_had_them(server: Server, address: str, after: int) -> None:

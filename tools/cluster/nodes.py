@@ -259,7 +259,7 @@ class Cluster:
             "postgresql": {
                 "listen": f"127.0.0.1:{node.port}", "connect_address": f"127.0.0.1:{node.port}",
                 "data_dir": str(node.data), "bin_dir": str(self._programs), "authentication": roles,
-                "pgpass": str(node.folder / "pgpass"),
+                "pgpass": str(node.folder / "pgpass"), "basebackup": ["no-slot"],  # half a copy acknowledges nothing
                 "parameters": {"unix_socket_directories": str(node.folder)},
                 "pg_hba": ["local all all trust", "host all all 127.0.0.1/32 trust",
                            "host replication replicator 127.0.0.1/32 trust"],
