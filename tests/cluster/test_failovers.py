@@ -8,6 +8,7 @@ case the whole journal is judged, and one that grew through all rounds would soo
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import time
@@ -46,16 +47,30 @@ def _cluster() -> Iterator[Cluster]:
         pytest.skip(str(error))
 
 
+@contextmanager
+def a_folder(factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
+    """A folder of one round: twenty of them would fill a disk that is memory."""
+    folder = factory.mktemp(name)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
 @pytest.fixture(name="club_on_three", scope="module")
-def _club_on_three(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> ServerPlace:
-    return followers.make_ledger(cluster, tmp_path_factory.mktemp("made"))
+def _club_on_three(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerPlace]:
+    with a_folder(tmp_path_factory, "made") as folder:
+        yield followers.make_ledger(cluster, folder)
 
 
 @pytest.fixture(name="nodes_that_follow", scope="module")
 def _nodes_that_follow(
     club_on_three: ServerPlace, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[list[Follower]]:
-    with followers.following(club_on_three, tmp_path_factory.mktemp("following")) as following:
+    with (
+        a_folder(tmp_path_factory, "following") as folder,
+        followers.following(club_on_three, folder) as following,
+    ):
         yield following
 
 
@@ -63,7 +78,10 @@ def _nodes_that_follow(
 def _load(
     club_on_three: ServerPlace, nodes_that_follow: list[Follower], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Load]:
-    with judging.running(club_on_three.address, SCHEMA, tmp_path_factory.mktemp("load")) as load:
+    with (
+        a_folder(tmp_path_factory, "load") as folder,
+        judging.running(club_on_three.address, SCHEMA, folder) as load,
+    ):
         load.wait_for_more(50)
         yield load
 
