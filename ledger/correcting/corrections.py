@@ -349,9 +349,9 @@ class Corrections:
                 who.name,
                 lambda stored: broken_by(self.ledger.views.connection, position, stored, decision, party),
             )
-            unseen = self.ledger.unseen("the impact", seen, writer.size, despite_games=despite_games)
-            if not refusals and unseen is not None:
-                refusals.append(Refusal(0, "unseen-entries", unseen))
+            if not refusals:
+                unseen = self.ledger.unseen("the impact", seen, writer.size, despite_games=despite_games)
+                refusals += [] if unseen is None else [Refusal(0, "unseen-entries", unseen)]
             key = f"decision:{proposal}"
             if refusals:
                 raise ProposalError(key, refusals)

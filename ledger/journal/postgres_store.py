@@ -187,8 +187,6 @@ class PostgresJournal(StoredTree):
             StorageError: the server cannot be reached or trusted, or this is no journal, or another one.
         """
         self._needs_quorum = needs_quorum
-        # Asked with each transaction: Patroni sets anew whom the server waits for whenever another one comes or goes.
-        self._promise = [Question(_PROMISE)] if needs_quorum else []
         self.path = f"{shown(address)}, schema {schema}"
         self.schema = schema
         self.identity = identity or ""
@@ -331,7 +329,7 @@ class PostgresJournal(StoredTree):
         elif self.went_to is not None:
             self._fault = f"the ledger went to {self.went_to}: record there; what stands here is what it was then"
         elif self._needs_quorum:
-            self._fault = _promises_too_little(*promise.rows()[0])
+            self._fault = _too_little(promise)
 
     def _check_identity(self, about: dict[str, str]) -> None:
         if about.get("program") != PROGRAM:
@@ -564,28 +562,29 @@ class PostgresJournal(StoredTree):
                 if refusal is not None:
                     raise StorageError(self.path, refusal)
             oid = self._oid
+            # Each time: Patroni sets anew whom the server waits for whenever another one comes or goes.
+            promise = [Question(_PROMISE)] if self._needs_quorum else []
             answers = self._session.ask(
                 _BEGIN,
                 *wait,
                 Question(_LOCK, [oid]),
-                *self._promise,
+                *promise,
                 Question(self._statements.last),
                 *questions,
                 patience=None if patience is None else patience + GRACE,
             )
             if self._oid == oid:
-                begun = len(wait) + 2
-                first = begun + len(self._promise)
-                for answer in answers[begun:first]:
-                    if (fault := _promises_too_little(*answer.rows()[0])) is not None:
-                        raise StorageError(self.path, f"{fault}; nothing was recorded")
-                return answers[first:]
+                begun = answers[len(wait) + 2 :]
+                if promise and (fault := _too_little(begun.pop(0))) is not None:
+                    raise StorageError(self.path, f"{fault}; nothing was recorded")
+                return begun
             # The connection was lost and is another one now, to tables that were made anew by a restore.
             self._roll_back()
 
 
-def _promises_too_little(standbys: bytes | None, commit: bytes | None) -> str | None:
-    return promises_too_little((standbys or b"").decode(), (commit or b"").decode())
+def _too_little(promise: Answer) -> str | None:
+    standbys, commit = ((setting or b"").decode() for setting in promise.rows()[0])
+    return promises_too_little(standbys, commit)
 
 
 def promises_too_little(standbys: str, commit: str) -> str | None:

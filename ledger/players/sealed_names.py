@@ -304,7 +304,7 @@ class SealedNames:
             self.file.path,
             f"knows nothing of {len(lost):,} player{'s' if several else ''} whom the journal registered: {listed}"
             f"{', ...' if len(lost) > _NAMED else ''}; it is an older copy or rows were lost: {self.file.RESTORE}; "
-            f"where there is none, 'rating-ledger accept-lost-names DB' goes on without "
+            "where there is none, 'rating-ledger accept-lost-names DB' goes on without "
             f"{'these names' if several else 'this name'}",
         )
 
@@ -359,8 +359,8 @@ def not_sealed(people: People, person: Person, sealed: Sequence[Stored]) -> str:
     if any(is_sealed(person, earlier) for earlier in sealed[:-1]):
         return (
             f"{whose} has the name from before entry {entry} of the journal, which gave another one: it is an older "
-            f"copy; {people.RESTORE}; where there is none, 'rating-ledger player "
-            f"rename DB {person.player} NAME' gives the name again"
+            f"copy; {people.RESTORE}; where there is none, "
+            f"'rating-ledger player rename DB {person.player} NAME' gives the name again"
         )
     without = f" or, {people.SET_ASIDE}, 'rating-ledger accept-lost-names DB' without any" if people.SET_ASIDE else ""
     return (

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from itertools import chain
 from pathlib import Path
 from threading import get_ident
 from time import monotonic, sleep
@@ -23,6 +22,7 @@ from ledger.facts.words import Receipt
 from ledger.journal import Journal, rules
 from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.issued_tokens import IssuedTokens
+from ledger.journal.listing import chosen, marks
 from ledger.journal.recorder import Gate, Recorded, Recorder, Refused, Telling
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.token_store import TokenStore
@@ -38,8 +38,6 @@ from ledger.runtime.nearest import choice_of
 
 DEFAULT_ACTOR = "ledger"
 _ASKS_EVERY = 0.1  # seconds
-# In a canonical body these bytes stand nowhere but where its kind is told.
-_OF_GAMES = [f',"kind":"{event.KIND}","position":'.encode() for event in (GameRecorded, PlayerRegistered)]
 
 
 class OpenLedger:
@@ -260,9 +258,10 @@ class OpenLedger:
         """
         if seen is None or seen == size:
             return None
-        came = chain.from_iterable(self.journal.read(seen, size)) if despite_games else ()
-        if despite_games and seen < size and all(any(kind in body for kind in _OF_GAMES) for body in came):
-            return None
+        if despite_games and seen < size:
+            games = chosen(self.journal, seen, size, marks((GameRecorded, PlayerRegistered)))
+            if sum(1 for _ in games) == size - seen:
+                return None
         others = ", and not only games came" if despite_games else ""
         return f"{what} was looked at with {seen} entries, {size} are there now{others}; look again"
 

@@ -48,7 +48,6 @@ from ledger.book.tournament_editions import StoredRound, editions_of
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.words import Format
 from ledger.ledger import Ledger
-from ledger.ratings.player_states import PlayerStates
 from ledger.runtime.nearest import of_name
 
 # Shown, and used to put the rows of those who share a place in order, where nobody says which decide.
@@ -161,7 +160,6 @@ class EventTable:
         telling: EventFacts,
         announced: kinds.AnnouncedKind,
         choice: TableChoice,
-        states: PlayerStates | None = None,
     ) -> None:
         games = telling.games
         self.pool, self.telling, self.games, self.choice = pool, telling, games, choice
@@ -184,7 +182,7 @@ class EventTable:
         connection, began_ms = ledger.views.connection, telling.edition.first_ms
         self.ratings: EventRatings = ShownRatings(games)
         if choice.ratings != SHOWN:
-            self.ratings = LedgerRatings(connection, pool, states or ledger.states(pool), games, began_ms)
+            self.ratings = LedgerRatings(connection, pool, ledger.states(pool), games, began_ms)
         self.ordering = USUAL_TIE_BREAKS.get(self.kind.format, OF_SWISS)
         self.places = tie_breaks.places(self.results, choice.tie_breaks, self.ordering)
         self._ledger = ledger

@@ -123,12 +123,11 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: TournamentSearc
     shown_names = {name for name, _ in shown}
     games = event_games.games_of(connection, rated_by, shown_names)
     announcements = editions.announced_by_name(connection, rated_by, shown_names)
-    states = ledger.states(rated_by)
     rows = []
     for name, chosen in shown:
         inside = _told(chosen.edition, games.get(name, ()), telling[name])
         announced = announcements.get((name, chosen.edition.first_ms), AnnouncedKind())
-        rows.append(_row(EventTable(ledger, rated_by, inside, announced, NOTHING_SPECIAL, states), name, chosen))
+        rows.append(_row(EventTable(ledger, rated_by, inside, announced, NOTHING_SPECIAL), name, chosen))
     return rows
 
 
@@ -274,11 +273,10 @@ def tournaments_of(
             if person.player in players | {bye.player for bye in inside.byes}:
                 tellings.append(inside)
     tellings.sort(key=lambda telling: (-telling.edition.first_ms, telling.tournament))
-    states = ledger.states(rated_by)
     rows = []
     for inside in tellings[: sought.limit]:
         announced = announcements.get((inside.tournament, inside.edition.first_ms), AnnouncedKind())
-        event = EventTable(ledger, rated_by, inside, announced, choice, states)
+        event = EventTable(ledger, rated_by, inside, announced, choice)
         rows.append(_row_of(event, person.player))
     return rows
 
