@@ -102,12 +102,8 @@ BEGIN
       EXECUTE format('CREATE ROLE %I NOLOGIN', wanted);
     END IF;
   END LOOP;
-  IF NOT pg_catalog.current_setting('is_superuser')::boolean
-    AND NOT pg_catalog.pg_has_role({owner_text}, 'USAGE') THEN
-    GRANT {owner} TO CURRENT_USER;
-    PERFORM pg_catalog.set_config('ledger.is_granted', 'true', true);
-  END IF;
 END $ledger$;
+{as_owner};
 CREATE SCHEMA {s} AUTHORIZATION {owner};
 SET LOCAL ROLE {owner};
 """
@@ -118,13 +114,34 @@ GRANT SELECT ON {s}.about, {s}.journal, {s}.nodes, {s}.texts TO {writer}, {reade
 GRANT INSERT ON {s}.journal, {s}.nodes, {s}.texts TO {writer};
 GRANT EXECUTE ON FUNCTION {s}.leave(text) TO {writer};
 RESET ROLE;
+{no_longer};
+"""
+# Whoever makes the tables of an owner acts as that owner while doing so, and no longer. A superuser may without it.
+_AS_OWNER = """
+DO $ledger$
+BEGIN
+  PERFORM pg_catalog.set_config('ledger.is_granted', '', true);
+  IF NOT pg_catalog.current_setting('is_superuser')::boolean
+    AND NOT pg_catalog.pg_has_role({owner_text}, 'USAGE') THEN
+    GRANT {owner} TO CURRENT_USER;
+    PERFORM pg_catalog.set_config('ledger.is_granted', 'true', true);
+  END IF;
+END $ledger$
+"""
+_NO_LONGER = """
 DO $ledger$
 BEGIN
   IF pg_catalog.current_setting('ledger.is_granted', true) = 'true' THEN
     REVOKE {owner} FROM CURRENT_USER;
   END IF;
-END $ledger$;
+END $ledger$
 """
+
+
+def as_owner(owner: str) -> tuple[str, str]:
+    """The SQL with which a transaction begins and ends that makes what belongs to the role *owner*, which exists."""
+    words = {"owner": quoted(owner), "owner_text": literal(owner)}
+    return _filled(_AS_OWNER, words).strip(), _filled(_NO_LONGER, words).strip()
 
 
 def making(schema: str, roles: Roles, identity: str) -> str:
@@ -140,8 +157,8 @@ def making(schema: str, roles: Roles, identity: str) -> str:
     words |= {
         "s": quoted(schema),
         "names": ", ".join(literal(name) for name in (roles.owner, roles.writer, roles.reader)),
-        "owner_text": literal(roles.owner),
     }
+    words["as_owner"], words["no_longer"] = as_owner(roles.owner)
     about = {"program": PROGRAM, "layout": str(LAYOUT), "journal": identity}
     words["about"] = ", ".join(f"({literal(name)}, {literal(value)})" for name, value in about.items())
     script = [_ROLES, _TABLES, *(_NEVER.replace("{t}", table) for table in TABLES)]

@@ -7,7 +7,7 @@ no role for readers. The tables are those of the file, with the same columns.
 
 from __future__ import annotations
 
-from ledger.journal.postgres_tables import Roles, literal
+from ledger.journal.postgres_tables import Roles, as_owner, literal
 from ledger.journal.token_store import KEY_BYTES
 from ledger.runtime.postgres import quoted
 
@@ -60,26 +60,6 @@ BEGIN
   END LOOP;
 END $ledger$
 """
-# Whoever makes the tables acts as their owner while doing so, and no longer.
-_AS_OWNER = """
-DO $ledger$
-BEGIN
-  PERFORM pg_catalog.set_config('ledger.owns_tokens', '', true);
-  IF NOT pg_catalog.current_setting('is_superuser')::boolean
-    AND NOT pg_catalog.pg_has_role({role}, 'USAGE') THEN
-    GRANT {owner} TO CURRENT_USER;
-    PERFORM pg_catalog.set_config('ledger.owns_tokens', 'true', true);
-  END IF;
-END $ledger$
-"""
-_NO_LONGER = """
-DO $ledger$
-BEGIN
-  IF pg_catalog.current_setting('ledger.owns_tokens', true) = 'true' THEN
-    REVOKE {owner} FROM CURRENT_USER;
-  END IF;
-END $ledger$
-"""
 
 
 def schema_of(schema: str) -> str:
@@ -100,8 +80,9 @@ def statements(schema: str, roles: Roles) -> list[str]:
         roles: of the names, whose owner and writer have it.
     """
     s, owner, writer = quoted(schema_of(schema)), quoted(roles.owner), quoted(roles.writer)
+    begin, end = as_owner(roles.owner)
     made = [
-        _AS_OWNER.strip().replace("{role}", literal(roles.owner)).replace("{owner}", owner),
+        begin,
         f"CREATE SCHEMA {s} AUTHORIZATION {owner}",
         f"SET LOCAL ROLE {owner}",
     ]
@@ -114,4 +95,4 @@ def statements(schema: str, roles: Roles) -> list[str]:
         words = (f"{word} ({column})" if column else word for word, _, column in parted)
         made.append(f"GRANT {', '.join(words)} ON {s}.{table} TO {writer}")
     made.append(f"INSERT INTO {s}.about VALUES (1, {literal(PROGRAM)}, {LAYOUT})")
-    return [*made, "RESET ROLE", _NO_LONGER.strip().replace("{owner}", owner)]
+    return [*made, "RESET ROLE", end]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ledger.errors import StorageError
-from ledger.journal.postgres_tables import Roles, literal
+from ledger.journal.postgres_tables import Roles, as_owner, literal
 from ledger.players.people import SECRET_BYTES
 from ledger.runtime import postgres
 from ledger.runtime.postgres import quoted
@@ -105,7 +105,7 @@ def schema_of(schema: str) -> str:
 def statements(schema: str, roles: Roles) -> list[str]:
     """What makes an empty schema of names, in one transaction, for whoever may make roles and schemas.
 
-    The secret is not in it.
+    The secret is not in it: whoever puts it in does so before the last statement, which takes the owner's rights back.
 
     Args:
         schema: of the journal.
@@ -122,8 +122,8 @@ def statements(schema: str, roles: Roles) -> list[str]:
         f"DO $$ BEGIN IF to_regrole({literal(name)}) IS NULL THEN CREATE ROLE {name} NOLOGIN; END IF; END $$"
         for name in names.values()
     ]
-    # whoever makes it is the owner for the while
-    made.append("GRANT {owner} TO CURRENT_USER".format(**names))
+    begin, end = as_owner(roles.owner)
+    made.append(begin)
     made.append("CREATE SCHEMA {s} AUTHORIZATION {owner}".format(**words))
     made.append("SET LOCAL ROLE {owner}".format(**names))
     made += [statement.strip() for statement in _TABLES.format(**words).split(";") if statement.strip()]
@@ -131,7 +131,7 @@ def statements(schema: str, roles: Roles) -> list[str]:
     made.append(f"SELECT {words['s']}.without_statistics()")
     made += [statement.strip() for statement in _GRANTS.format(**words).split(";") if statement.strip()]
     made.append(f"INSERT INTO {words['s']}.about VALUES (1, {literal(PROGRAM)}, {LAYOUT})")
-    return [*made, "RESET ROLE"]
+    return [*made, "RESET ROLE", end]
 
 
 _STANDS = "SELECT to_regnamespace(%(schema)s) IS NOT NULL, to_regclass(%(about)s) IS NOT NULL"

@@ -158,7 +158,8 @@ class PostgresPeople(People):
     ) -> PostgresPeople:
         """Make an empty schema of names with a secret, a new one where none is given, and open it.
 
-        The address is of somebody who may make roles and schemas; what is made ``postgres_layout`` tells.
+        The address is of somebody who may make roles and schemas, and who may write there from then on; what is made
+        ``postgres_layout`` tells.
 
         Raises:
             StorageError: there is such a schema, or this role may not make one.
@@ -170,9 +171,13 @@ class PostgresPeople(People):
                 if postgres.has_schema(connection, names):
                     raise StorageError(place, "exists already; names are never overwritten: give another schema")
                 secret_kept = f"INSERT INTO {quoted(names)}.secret VALUES (1, %s)"
-                for statement in statements(schema, roles or Roles.of(names)):
+                roles = roles or Roles.of(names)
+                *making, end = statements(schema, roles)
+                for statement in making:
                     connection.execute(statement.encode())
                 connection.execute(secret_kept.encode(), [secret or people.new_secret()])
+                connection.execute(f"GRANT {quoted(roles.writer)} TO CURRENT_USER".encode())
+                connection.execute(end.encode())
         finally:
             if connect is None:
                 connection.close()

@@ -16,10 +16,9 @@ import psycopg
 import pytest
 
 from ledger.errors import StorageError
-from ledger.journal.postgres_tables import Roles
 from ledger.players import postgres_people
 from ledger.players.people import Person
-from ledger.players.postgres_layout import WITH_NAMES, statements
+from ledger.players.postgres_layout import WITH_NAMES
 from ledger.players.postgres_people import PostgresPeople
 from ledger.runtime import postgres as way
 from ledger.testing.kit import MemoryJournal
@@ -103,14 +102,23 @@ def test_who_has_no_role_reads_nothing(leader: postgres.Server, place: tuple[str
         PostgresPeople(leader.url(user=f"stranger_to_{place[1]}"), place[1])
 
 
-def test_whoever_may_make_roles_and_schemas_makes_the_names_without_being_superuser(leader: postgres.Server) -> None:
+def test_whoever_may_make_roles_and_schemas_makes_the_names_and_may_only_write_there_afterwards(
+    leader: postgres.Server,
+) -> None:
     database = leader.new_database().rpartition("/")[2]
     run(leader, f"CREATE USER maker_{database} CREATEROLE", f"GRANT CREATE ON DATABASE {database} TO maker_{database}")
     address = leader.url(database, f"maker_{database}")
     with closing(PostgresPeople.create(address, f"made_{database}", b"s" * 32)) as people:
         assert people.number(named("Ann"), DAY)["id:ann"].player == 1
         assert people.secret() == b"s" * 32
-    assert statements("x", Roles.of("x_names"))[-1] == "RESET ROLE"
+    with closing(psycopg.connect(address, autocommit=True)) as connection:
+        for statement in (
+            "DELETE FROM {s}.people",
+            "TRUNCATE {s}.reasons",
+            "ALTER TABLE {s}.people DISABLE TRIGGER ALL",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(statement.format(s=f"made_{database}_names").encode())
 
 
 # --- forgotten ----------------------------------------------------------------------------------------------

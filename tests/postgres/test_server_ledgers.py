@@ -17,6 +17,7 @@ import pytest
 
 from ledger.answers.rankings import ranking
 from ledger.answers.stored_journals import journal_told
+from ledger.audit.server_objects import server_faults
 from ledger.backups.whole_files import in_files
 from ledger.errors import StorageError
 from ledger.facts.events import Decision
@@ -150,8 +151,10 @@ def test_a_user_who_may_make_roles_needs_nobody_else(each_server: Server, tmp_pa
         journal = ledger.journal
         assert isinstance(journal, PostgresJournal)
         assert journal.size() == 2
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            journal.connection().execute(f"DELETE FROM club_{name}.journal".encode())
+        for table in ("club_{}.journal", "club_{}_names.people", "club_{}_tokens.tokens"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                journal.connection().execute(f"DELETE FROM {table.format(name)}".encode())
+    assert server_faults(address, f"club_{name}") == []
 
 
 def test_what_a_server_does_not_promise_is_refused_where_it_is_asked_for(oldest_server: Server, tmp_path: Path) -> None:
