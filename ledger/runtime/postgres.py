@@ -78,6 +78,10 @@ _NOT_LET_IN = (
     ("hot standby", "is a standby, which only reads: give the address of the leader, or of all servers"),
     ("certificate", "the server's certificate or ours is not accepted: check sslmode, sslrootcert and sslcert"),
 )
+_NOBODY_LEADS = (
+    "none of its servers takes writes at this moment, as while a new leader is chosen: wait a little and run the "
+    "command again; if it stays so, look who leads ('patronictl list')"
+)
 _NO_DATABASE = re.compile(r'database "(.*)" does not exist')
 _NO_ROLE = re.compile(r'role "(.*)" does not exist')
 
@@ -186,14 +190,15 @@ def connect(address: str) -> Connection[Any]:
     between = str(max(1, SILENCE // 3))
     defaults |= {"keepalives_idle": between, "keepalives_interval": between, "keepalives_count": "2"}
     defaults["tcp_user_timeout"] = str(1_000 * SILENCE)
-    if "," in words.get("host", "") + words.get("hostaddr", ""):
+    several = "," in words.get("host", "") + words.get("hostaddr", "")
+    if several:
         defaults["target_session_attrs"] = "primary"
     try:
         connection = psycopg.connect(
             address, autocommit=True, **{key: defaults[key] for key in defaults.keys() - words}
         )
     except psycopg.Error as error:
-        raise _not_reached(address, error) from error
+        raise _not_reached(address, error, several=several) from error
     try:
         check_server(address, connection)
     except BaseException:
@@ -202,9 +207,12 @@ def connect(address: str) -> Connection[Any]:
     return connection
 
 
-def _not_reached(address: str, error: Exception) -> StorageError:
+def _not_reached(address: str, error: Exception, *, several: bool) -> StorageError:
     """What keeps us from the server; libpq's own text, which may be of many hosts, is cut to a line."""
     text = one_line(shown(str(error)))
+    # libpq tells of each host in turn: one that follows may stand beside one that is gone, and neither word is all
+    if several and "hot standby" in text:
+        return StorageError(shown(address), _NOBODY_LEADS)
     if missing := _NO_DATABASE.search(text):
         return StorageError(
             shown(address),

@@ -87,13 +87,22 @@ def without_fsync(_: ClubOfTwo) -> None:
         opened(server.url())
 
 
-def on_a_standby(_: ClubOfTwo) -> None:
-    """A server that waits for what a leader would send it."""
-    with running(needed()) as server:
-        server.stop()
-        (server.folder / "data" / "standby.signal").touch()
-        server.start(unix_socket_directories=str(server.folder), listen_addresses="127.0.0.1")
-        opened(server.url())
+def on_a_standby(address: Callable[[Server], str]) -> Provoke:
+    """Open a journal on a server that waits for what a leader would send it."""
+
+    def provoke(_: ClubOfTwo) -> None:
+        with running(needed()) as server:
+            server.stop()
+            (server.folder / "data" / "standby.signal").touch()
+            server.start(unix_socket_directories=str(server.folder), listen_addresses="127.0.0.1")
+            opened(address(server))
+
+    return provoke
+
+
+def behind_one_that_is_gone(server: Server) -> str:
+    """An address of two servers, of which nobody is at the first."""
+    return server.url().replace("127.0.0.1", "127.0.0.1:1,127.0.0.1")
 
 
 def behind_a_pooler(_: ClubOfTwo) -> None:
@@ -177,7 +186,8 @@ POSTGRES_REFUSALS: dict[str, Provoke] = {
     "storage-postgres-too-old": too_old,
     "storage-postgres-not-utf8": lambda _: opened(shared_server().new_database("LATIN1")),
     "storage-postgres-no-fsync": without_fsync,
-    "storage-postgres-standby": on_a_standby,
+    "storage-postgres-standby": on_a_standby(Server.url),
+    "storage-postgres-nobody-leads": on_a_standby(behind_one_that_is_gone),
     "storage-postgres-pooler": behind_a_pooler,
     "storage-postgres-read-only": changed("ALTER ROLE WRITER SET default_transaction_read_only = on"),
     "storage-postgres-no-schema": lambda _: opened(shared_server().new_database()),
