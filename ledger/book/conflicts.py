@@ -81,7 +81,7 @@ class HypotheticalFacts:
         self._connection = connection
         self._journal = journal
         self._names: dict[int, str] = dict(connection.execute("SELECT pool, name FROM pools").fetchall())
-        undoes = {change.proposal for change in changes if change.proposal is not None}
+        undoes = {change.proposal: number for number, change in enumerate(changes, 1) if change.proposal is not None}
         self._undone = self.decided.undone([Undoing(AFTER_ALL, proposal, undoes)] if undoes else [])
         self._further: dict[str, list[Acting]] = {}
         for number, change in enumerate(changes, 1):

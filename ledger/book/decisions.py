@@ -6,7 +6,7 @@ the others are folded anew in their order.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 # Milliseconds. Half of what 64 bits hold: days may be added or taken away, and SQLite and NumPy still take the sum.
 BEFORE_ALL, AFTER_ALL = -(2**62), 2**62
 
+# Of a change in the order in which all act: the position of the decision, and its number in the proposal.
+Place = tuple[int, int]
+
 
 class Undoing(NamedTuple):
-    """An approved proposal: where it was decided, its number, and the proposals that it undoes."""
+    """An approved proposal: where it was decided, its number, and by each proposal that it undoes which change does."""
 
     position: int
     proposal: int
-    undoes: Collection[int]
+    undoes: Mapping[int, int]
 
 
 class Acting(NamedTuple):
@@ -40,7 +43,7 @@ class Acting(NamedTuple):
     Attributes:
         position: of the decision or, where that was undone, of the decision that undid it.
         proposal: number of the proposal.
-        number: place of the change in it.
+        number: of the change in it or, where that was undone, of the change that undoes it in the other one.
         change: the change.
         is_undone: True where the decision acts no longer: a fact that it added is annulled then.
     """
@@ -61,31 +64,32 @@ class Remainder(NamedTuple):
     """
 
     fields: Mapping[str, Any]
-    annulled: tuple[tuple[int, int], int] | None
-    restored: tuple[int, int] | None
+    annulled: tuple[Place, int] | None
+    restored: Place | None
 
 
-def undone_by(approved: Sequence[Undoing]) -> dict[int, int]:
-    """By proposal that acts no longer, the position of the decision that undid it.
+def undone_by(approved: Sequence[Undoing]) -> dict[int, Place]:
+    """By proposal that acts no longer, the place of the change that undid it.
 
     Args:
         approved: those that undo, and those that they undo, in any order.
     """
-    positions: dict[int, int] = {}
-    for undoing in sorted(approved, reverse=True):  # who undoes last is undone by nobody
-        if undoing.proposal not in positions:
-            for proposal in undoing.undoes:
-                positions.setdefault(proposal, undoing.position)
-    return positions
+    places: dict[int, Place] = {}
+    for undoing in sorted(approved, key=lambda undoing: undoing.position, reverse=True):
+        # who undoes last is undone by nobody
+        if undoing.proposal not in places:
+            for proposal, number in undoing.undoes.items():
+                places.setdefault(proposal, (undoing.position, number))
+    return places
 
 
 def remainder(acting: Iterable[Acting]) -> Remainder:
     """What the changes of one fact make of it."""
     fields: dict[str, Any] = {}
-    annulled: tuple[tuple[int, int], int] | None = None
-    restored: tuple[int, int] | None = None
-    # By the first three alone: changes themselves have no order.
-    for position, proposal, number, change, is_undone in sorted(acting, key=lambda act: act[:3]):
+    annulled: tuple[Place, int] | None = None
+    restored: Place | None = None
+    for position, proposal, number, change, is_undone in sorted(acting, key=lambda act: (act.position, act.number)):
+        # No other change has it: by it verdicts of several are compared, too.
         place = (position, number)
         if is_undone:
             if change.do is Verb.ADD:
@@ -194,8 +198,10 @@ _DECIDE = (
 )
 _APPROVED = "decision = 'approved' AND why_not IS NULL"
 _UNDOING = (
-    "SELECT p.decided_position, c.proposal, c.subject FROM corrections AS c JOIN proposals AS p USING (proposal) "
-    f"WHERE c.subject GLOB 'proposal:*' AND p.{_APPROVED.replace('AND why', 'AND p.why')}"
+    "SELECT p.decided_position, c.proposal, c.subject, c.number "
+    "FROM corrections AS c JOIN proposals AS p USING (proposal) "
+    f"WHERE c.subject GLOB 'proposal:*' AND p.{_APPROVED.replace('AND why', 'AND p.why')} "
+    "ORDER BY p.decided_position, c.number"
 )
 _ACTING = (
     "SELECT c.subject, p.decided_position, c.proposal, c.number, c.change FROM corrections AS c "
@@ -323,13 +329,13 @@ class Decided:
         return changed
 
     def _undoing(self) -> list[Undoing]:
-        by_proposal: dict[tuple[int, int], set[int]] = {}
-        for position, proposal, subject in self._connection.execute(_UNDOING):
-            by_proposal.setdefault((position, proposal), set()).add(int(subject.partition(":")[2]))
+        by_proposal: dict[tuple[int, int], dict[int, int]] = {}
+        for position, proposal, subject, number in self._connection.execute(_UNDOING):
+            by_proposal.setdefault((position, proposal), {})[int(subject.partition(":")[2])] = number
         return [Undoing(position, proposal, undoes) for (position, proposal), undoes in by_proposal.items()]
 
-    def undone(self, further: Sequence[Undoing] = (), *, known: int | None = None) -> dict[int, int]:
-        """By proposal that acts no longer, the position of the decision that undid it.
+    def undone(self, further: Sequence[Undoing] = (), *, known: int | None = None) -> dict[int, Place]:
+        """By proposal that acts no longer, the place of the change that undid it.
 
         Args:
             further: decisions that are taken as made.
@@ -387,7 +393,7 @@ class Decided:
         return [number for (number,) in self._connection.execute(f"SELECT proposal FROM proposals WHERE {_APPROVED}")]
 
     def acting(
-        self, subjects: Sequence[str], undone: Mapping[int, int] | None = None, *, known: int | None = None
+        self, subjects: Sequence[str], undone: Mapping[int, Place] | None = None, *, known: int | None = None
     ) -> Mapping[str, list[Acting]]:
         """By subject, the approved changes that concern it, those that were undone included.
 
@@ -449,9 +455,10 @@ class Decided:
             self.merges[player] = into
 
 
-def _acting(undone: Mapping[int, int], position: int, proposal: int, number: int, change: str) -> Acting:
+def _acting(undone: Mapping[int, Place], position: int, proposal: int, number: int, change: str) -> Acting:
     plain = change_of(orjson.loads(change))
-    return Acting(undone.get(proposal, position), proposal, number, plain, proposal in undone)
+    at, place = undone.get(proposal, (position, number))
+    return Acting(at, proposal, place, plain, proposal in undone)
 
 
 def _json(values: Iterable[Any]) -> str:

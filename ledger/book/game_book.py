@@ -404,7 +404,7 @@ def _after(book: Parts, row: Row, pool: str, recorded: Mapping[str, Any], acting
 
 def _voided_by(decided: Decided, row: Row, pool: str, stands: Remainder) -> int | None:
     """The proposal that voided a game; None where the last change that speaks of it lets it stand."""
-    verdicts: list[tuple[tuple[int, int], int | None]] = []
+    verdicts: list[tuple[decisions.Place, int | None]] = []
     if stands.annulled is not None:
         verdicts.append(stands.annulled)
     if stands.restored is not None:

@@ -138,7 +138,7 @@ def annulled_by(decided: Decided, pool: str, stored: StoredRound, stands: decisi
         stored: the round, with its corrected fields.
         stands: what is left of it after the changes of it alone.
     """
-    verdicts: list[tuple[tuple[int, int], int | None]] = []
+    verdicts: list[tuple[decisions.Place, int | None]] = []
     if stands.annulled is not None:
         verdicts.append(stands.annulled)
     if stands.restored is not None:

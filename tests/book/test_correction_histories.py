@@ -41,7 +41,8 @@ def test_a_scheme_that_was_put_in_by_mistake_leaves_the_same_views_whenever_they
             if number == 1:
                 history.catch_up()
         history.follow("as it comes")
-        live = history.catch_up()
+        history.catch_up()
+        live = all_rows(history.ledger)
         history.ledger.rebuild()
         assert all_rows(history.ledger) == live
 
@@ -61,7 +62,8 @@ def test_a_voided_game_tells_nothing_of_the_days_of_its_tournament() -> None:
         number = history.propose([history.ledger.corrections.drafts.annul("game:g4")])
         assert number is not None
         history.decide(number, Decision.APPROVED)
-        live = history.catch_up()
+        history.catch_up()
+        live = all_rows(history.ledger)
         assert in_the_end(history.ledger) == right_at_once(history.account.final())
         history.ledger.rebuild()
         assert all_rows(history.ledger) == live
@@ -82,9 +84,41 @@ def test_a_merge_that_is_parted_and_undone_in_one_proposal_is_gone() -> None:
         second = history.propose([drafts.part(1), drafts.undo(first)])
         assert second is not None
         history.decide(second, Decision.APPROVED)
-        live = history.catch_up()
+        history.catch_up()
+        live = all_rows(history.ledger)
         assert history.account.persons() == {}
         assert in_the_end(history.ledger) == right_at_once(history.account.final())
+        history.ledger.rebuild()
+        assert all_rows(history.ledger) == live
+
+
+@pytest.mark.parametrize("reinstated_first", [True, False])
+def test_a_game_whose_adding_is_undone_where_its_tournament_is_reinstated_follows_the_order_of_the_changes(
+    reinstated_first: bool,
+) -> None:
+    with new_history() as history:
+        joined = [
+            PlayerRegistered(player=number, joined_at="2019", standing=Standing.FULL, commitment=f"{number:064x}")
+            for number in (1, 2, 3)
+        ]
+        cup = {"ended_at": "2020-01-28", "tournament": "Cup"}
+        history.take([SchemeAdopted(pool="standard", scheme="elo", settings={}), *joined, game_recorded("g1", **cup)])
+        drafts = history.ledger.corrections.drafts
+        late = history.propose([drafts.add(game_recorded("late", black=3, **cup))])
+        assert late is not None
+        history.decide(late, Decision.APPROVED)
+        voided = history.propose([drafts.tournament("standard", "Cup")])
+        assert voided is not None
+        history.decide(voided, Decision.APPROVED)
+        both = [drafts.tournament("standard", "Cup", restore=True), drafts.undo(late)]
+        number = history.propose(both if reinstated_first else both[::-1])
+        assert number is not None
+        history.decide(number, Decision.APPROVED)
+        history.catch_up()
+        counting = {row["key"] for row in history.ledger.rows("games", "reason IS NULL")}
+        assert counting == ({"g1"} if reinstated_first else {"g1", "late"})
+        assert in_the_end(history.ledger) == right_at_once(history.account.final())
+        live = all_rows(history.ledger)
         history.ledger.rebuild()
         assert all_rows(history.ledger) == live
 

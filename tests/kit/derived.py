@@ -11,16 +11,21 @@ from ledger.ratings.queries import tables
 from ledger.ratings.views_file import BOUNDS
 from ledger.testing import in_terms_of_facts, table_rows
 
-LOW_BOUNDS = f"""
+_LOW_BOUNDS = f"""
 SELECT * FROM (SELECT pool, player, max(rating) AS highest FROM history GROUP BY pool, player)
 LEFT JOIN {BOUNDS} USING (pool, player) WHERE rating IS NULL OR rating < highest
 """
 
 
+def low_bounds(connection: sqlite3.Connection) -> list[Any]:
+    """Players with a rating above the bound that none of theirs was ever above; a ledger that is true has none."""
+    return connection.execute(_LOW_BOUNDS).fetchall()
+
+
 def all_rows(ledger: Ledger) -> dict[str, Any]:
     """By table, every row of the views; but that no rating is above its bound, bounds may differ."""
     connection = ledger.views.connection
-    assert connection.execute(LOW_BOUNDS).fetchall() == []
+    assert low_bounds(connection) == []
     return {table: table_rows(connection, table) for table in tables(connection) if table != BOUNDS}
 
 
