@@ -154,11 +154,13 @@ def test_what_reaches_back_before_today_needs_a_proposal(club_of_two: ClubOfTwo,
     assert ledger.head() == head
 
 
+@pytest.mark.parametrize("later", [0, 1, -20_000], ids="{} ms later".format)
 @pytest.mark.parametrize("event", OF_PLAYERS, ids=lambda event: event.key)
-def test_a_past_of_who_is_registered_needs_a_proposal(club_of_two: ClubOfTwo, event: Event) -> None:
+def test_a_past_of_who_is_registered_needs_a_proposal(club_of_two: ClubOfTwo, event: Event, later: int) -> None:
+    """Behind the last entry every clock records under that one's instant: who is registered bears the same."""
     ledger = club_of_two.ledger
     ledger.policies.set("four-eyes", {"on": True}, actor="eve")
-    club_of_two.clock.now += timedelta(milliseconds=1)
+    club_of_two.clock.now += timedelta(milliseconds=later)
     head = ledger.head()
     with pytest.raises(RejectedError, match=r"^needs-a-proposal: four eyes are on, and this reaches back to"):
         ledger.append(event)
