@@ -164,6 +164,9 @@ class KeptList:
         if frame is None:
             raise self._false(f"{digest} of its kept rows is missing")
         try:
+            # ``max_output_size`` holds only where the header does not say how long the text is.
+            if zstandard.frame_content_size(frame) > LARGEST_TEXT:
+                raise self._false(f"{digest} of its kept rows is longer than any that this program keeps")
             text = zstandard.ZstdDecompressor().decompress(frame, max_output_size=LARGEST_TEXT)
         except zstandard.ZstdError:
             raise self._false(f"{digest} of its kept rows cannot be unpacked") from None

@@ -14,6 +14,7 @@ import pytest
 from ledger.answers import publications
 from ledger.answers.rows import as_rows
 from ledger.audit.audit import Verdict, audit
+from ledger.errors import CorruptError
 from ledger.facts.events import ListPublished
 from ledger.journal import Writer
 from ledger.journal.kept_lists import ListRow, kept_texts
@@ -100,6 +101,22 @@ def test_a_changed_text_is_named(lists: Path, frame: bytes) -> None:
         found = [place for table, place in places(audit(spoilt, lists=True)) if table == "texts"]
         assert found[0] == sha.hex()
         assert str(found[1]).startswith("list standard@")
+
+
+def test_a_text_that_says_that_it_is_a_terabyte_is_named_and_not_unpacked(lists: Path) -> None:
+    # magic number, a descriptor with eight bytes of content size and one segment, the size, one empty last block
+    frame = b"\x28\xb5\x2f\xfd\xe0" + (1 << 40).to_bytes(8, "little") + b"\x01\x00\x00"
+    assert zstandard.frame_content_size(frame) == 1 << 40
+    edit(lists, ("UPDATE texts SET zstd = ? WHERE sha256 = ?", (frame, kept(lists)[0])))
+    verdict = audit(lists)
+    assert {table for table, _ in places(verdict)} == {"texts"}
+    assert "cannot be read (it says that it has 1099511627776 bytes)" in " ".join(
+        falsehood.message for falsehood in verdict.falsehoods
+    )
+    with Ledger.open(lists) as ledger:
+        every = [ledger.publications.found(told) for told in (FIRST, SECOND)]
+        with pytest.raises(CorruptError, match="longer than any that this program keeps"):
+            assert [list(ledger.publications.rows(publication)) for publication in every]
 
 
 # --- lists that do not follow -----------------------------------------------------------------------------------

@@ -72,9 +72,13 @@ def verify_texts(journal: str | Snapshot) -> TextsVerdict:
     return TextsVerdict(checked, references, (*false, *dangling, *pages))
 
 
+def _decompressor() -> zstandard.ZstdDecompressor:
+    return zstandard.ZstdDecompressor(max_window_size=LARGEST_WINDOW)
+
+
 def _texts(file: Snapshot) -> Iterator[tuple[Any, str]]:
     """The hash of each text and what is false in it; ends at the first that cannot be read, and says so."""
-    decompressor = zstandard.ZstdDecompressor(max_window_size=LARGEST_WINDOW)
+    decompressor = _decompressor()
     sha256: Any = b""
     try:
         for sha256, packed in file.connection.execute("SELECT sha256, zstd FROM texts ORDER BY rowid"):
@@ -83,14 +87,20 @@ def _texts(file: Snapshot) -> Iterator[tuple[Any, str]]:
         yield sha256, f"no text stored after this one can be read ({one_line(error)}); {RESTORE}"
 
 
+def _unpacked(decompressor: zstandard.ZstdDecompressor, packed: Any) -> bytes:
+    """The bytes of a text; what would take much memory is refused with a ValueError, not unpacked."""
+    # A kilobyte may say that it is a terabyte, and ``max_output_size`` holds only where the header says nothing: it is
+    # asked before a byte is unpacked.
+    size = zstandard.frame_content_size(packed)
+    if size > LARGEST_TEXT:
+        raise ValueError(f"it says that it has {size} bytes")
+    return decompressor.decompress(packed, max_output_size=LARGEST_TEXT, allow_extra_data=False)
+
+
 def _text_fault(decompressor: zstandard.ZstdDecompressor, sha256: object, packed: Any) -> str:
-    """What is false in one text, or nothing; what would take much memory is refused, not unpacked."""
+    """What is false in one text, or nothing."""
     try:
-        # A kilobyte may say that it is a terabyte: the header is asked before a byte is unpacked.
-        size = zstandard.frame_content_size(packed)
-        if size > LARGEST_TEXT:
-            return f"would decompress to {size} bytes, more than {LARGEST_TEXT}; {REMEDY}"
-        text = decompressor.decompress(packed, max_output_size=LARGEST_TEXT, allow_extra_data=False)
+        text = _unpacked(decompressor, packed)
     except (zstandard.ZstdError, ValueError, TypeError) as error:
         return f"cannot be decompressed into {LARGEST_TEXT} bytes ({one_line(error)}); {REMEDY}"
     digest = hashlib.sha256(text)
@@ -259,15 +269,16 @@ def _is_row(row: Any) -> bool:
 
 def _lines(file: Snapshot, digest: Any) -> list[Any]:
     """The lines of a kept text, each read as JSON."""
+    row: Any = None
     try:
         sha256 = bytes.fromhex(digest)
         row = file.connection.execute("SELECT zstd FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
-        if row is None:
-            raise ValueError(f"text {digest} of its kept rows is missing; {_ABSENT}")
-        text = zstandard.ZstdDecompressor().decompress(row[0], max_output_size=LARGEST_TEXT)
-    except (*READ_ERRORS, zstandard.ZstdError, TypeError) as error:
+        text = b"" if row is None else _unpacked(_decompressor(), row[0])
+    except (*READ_ERRORS, zstandard.ZstdError, ValueError, TypeError) as error:
         fault = f"text {shown(digest)} of its kept rows cannot be read ({one_line(error)}); {_ABSENT}"
         raise ValueError(fault) from None
+    if row is None:
+        raise ValueError(f"text {digest} of its kept rows is missing; {_ABSENT}")
     if hashlib.sha256(text).digest() != sha256:
         raise ValueError(f"text {digest} of its kept rows was changed; {_ABSENT}")
     try:
