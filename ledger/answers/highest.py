@@ -14,6 +14,7 @@ import attrs
 from ledger.answers.asking import day, of_one_moment
 from ledger.answers.read_models import NO_GAME, PlayersGame, PlayersGames, games_until, refuse_without
 from ledger.book.timeline import Pool
+from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import beside, documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
@@ -80,7 +81,9 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
     rated_by = ledger.pool(pool)
     n = games_until(ledger, rated_by, person, at)
     sides = PlayersGames(ledger, rated_by, person.player)
-    present = rated_by.eras[sides.era(n) if n else 0].scheme.name
+    # Whoever has a list's rating and no game yet is rated next by the scheme of that day.
+    day_ms = ledger.now_ms() if at is None else instant_end_ms(at)
+    present = rated_by.eras[sides.era(n) if n else rated_by.era_at(day_ms)].scheme.name
     made = _Made(sides, rated_by, present)
     return [*_extremes(ledger, made, person, n), *_best_games(ledger, made, person, n)]
 

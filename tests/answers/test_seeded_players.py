@@ -11,13 +11,14 @@ import attrs
 import pytest
 
 from ledger.answers import player_games, players, predictions, publications, rankings
+from ledger.answers.highest import achievements
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Event
 from ledger.ledger import Ledger
 from ledger.schemes import built_in
 from ledger.schemes.scheme import Newcomer, Scheme
-from tests.kit.games import game_recorded, seeded
+from tests.kit.games import game_recorded, scheme_adopted, seeded
 from tests.kit.small_schemes import BY_GAME, install
 from tools.cli import main
 
@@ -58,6 +59,18 @@ def test_from_the_day_of_the_list_on_every_answer_knows_the_player(listed_club: 
     ]
     assert [row["name"] for row in as_rows(rankings.ranking(listed_club))] == ["Ann", "Bob"]
     assert as_row(predictions.predict(listed_club, cleo, listed_club.player("Ann")))["rating"] == 1750.5
+
+
+def test_a_rating_that_a_list_of_the_present_scheme_brought_is_not_of_another_system(listed_club: Ledger) -> None:
+    """The pool has gone to another scheme since its beginning, and the player has no game under either."""
+    listed_club.append(scheme_adopted("glicko2", effective_from="2024-05-10", settings={}))
+    listed_club.append(seeded(4, "1900", effective_at=LIST_DAY, games=60, highest="1950", source="glicko2"))
+    listed_club.level()
+    (reached,) = as_rows(achievements(listed_club, listed_club.player("Dan")))
+    assert (reached["what"], reached["rating"], reached["scheme"]) == ("highest", 1950.0, "glicko2")
+    assert not reached["other_system"]
+    (cleo,) = as_rows(achievements(listed_club, listed_club.player("Cleo")))
+    assert cleo["other_system"]
 
 
 def test_before_the_day_of_the_list_nobody_knows_the_player(listed_club: Ledger) -> None:

@@ -1,6 +1,6 @@
 """Which edition of a tournament is meant, what was announced of it, and what to say where there is none.
 
-What belongs to an edition, ``book.editions`` says.
+What belongs to an edition, ``book.tournament_editions`` says.
 """
 
 from __future__ import annotations

@@ -22,7 +22,6 @@ from ledger.facts.words import Format
 OTHER = "other"  # neither told nor to be seen
 KINDS = (*(kind.value for kind in Format), OTHER)
 NEARLY_ALL = 0.75  # of the pairs or games of an all-play-all; one with more lacking or beside them is not recognised
-PAIRS_NAMED = 10
 
 Pair = tuple[int, int]  # two player numbers, the lower one first
 

@@ -14,6 +14,7 @@ from ledger.answers.asking import average
 from ledger.answers.crosstables.page import Crosstable, EventResult, Meeting, Standing
 
 Cells = list["TableCell"]
+PAIRS_NAMED = 10  # of those with games to play, and of those with more than the others
 MOST_ROUNDS = 30  # columns; where there are more, the results are only counted
 RESULT_OF = {"1": "win", "½": "draw", "0": "loss", "+": "win", "=": "draw", "-": "loss", "*": "open"}
 
@@ -135,11 +136,15 @@ def _notes(page: Crosstable) -> list[str]:
     notes = [f"Missing: {what}." for what in page.missing]
     notes += [
         f"{' - '.join(pair.names)}: {pair.games} {'game' if pair.games == 1 else 'games'} to play"
-        for pair in page.missing_games[:10]
+        for pair in page.missing_games[:PAIRS_NAMED]
     ]
-    if len(page.missing_games) > 10:
-        notes.append(f"and {len(page.missing_games) - 10} more pairs")
-    notes += [f"{' - '.join(pair.names)}: {pair.games} more than the other pairs" for pair in page.extra_games[:10]]
+    if len(page.missing_games) > PAIRS_NAMED:
+        notes.append(f"and {len(page.missing_games) - PAIRS_NAMED} more pairs with games to play")
+    notes += [
+        f"{' - '.join(pair.names)}: {pair.games} more than the other pairs" for pair in page.extra_games[:PAIRS_NAMED]
+    ]
+    if len(page.extra_games) > PAIRS_NAMED:
+        notes.append(f"and {len(page.extra_games) - PAIRS_NAMED} more pairs with more games than the others")
     if not any(tie_break.decides for tie_break in page.tie_breaks) and any(
         standing.first_place != standing.last_place for standing in page.standings
     ):
