@@ -2,6 +2,7 @@
 
 LedgerError
 ├── MalformedError     .problems                     the input is not an event; every fault is listed
+│   └── BatchError     .faults .reason_faults        rows of a file of corrections cannot be proposed
 ├── RejectedError      .rule .key                    the journal may not take it, by a named rule
 │   ├── ConflictError  .field .stored .given         the key is known with a different fact
 │   ├── ProposalError  .refusals                     a correction may not be proposed, or not be decided so
@@ -9,6 +10,7 @@ LedgerError
 ├── StorageError       .path                         the file cannot be read or written
 ├── CorruptError       .path .position               a stored byte is not what was sealed
 ├── ProjectionError    .projector                    a projector broke its contract
+├── TooLongError       .seconds                      a trial was given up
 └── UnknownNameError   .name                         no such player, game, pool, scheme
 
 The text of an error says what, where, which value, and what to do about it.

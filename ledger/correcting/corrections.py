@@ -232,6 +232,8 @@ class Corrections:
     ) -> list[Proposed]:
         """Propose every row of a CSV file, whose columns ``verbs.read_batch`` tells: all of them, or none.
 
+        Rows are judged together, with *each* as well: two that change one field contradict each other.
+
         Args:
             content: the file, UTF-8.
             reason: why, 1 to 1,000 characters.

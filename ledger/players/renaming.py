@@ -2,7 +2,7 @@
 
 The name waits in the people file, is sealed by the journal, and only then is the player's: whoever is stopped on the
 way leaves the old name or the new one, never none. The old name and its salt are forgotten. How rows wait is the
-business of ``pending_names``.
+business of ``people``.
 """
 
 from __future__ import annotations

@@ -449,9 +449,8 @@ def _games(seed: int) -> tuple[list[int], list[int], list[float]]:
     for _ in range(GAMES):
         w, b = random.sample(range(PLAYERS), 2)
         result = random.choice((1.0, 1.0, 0.5, 0.0))
-        for favourite in (0, PLAYERS + 1):
-            if favourite in {w, b}:
-                result = 1.0 if w == favourite else 0.0
+        if 0 in {w, b}:
+            result = 1.0 if w == 0 else 0.0
         if 1 in {w, b} and 0 not in {w, b}:
             result = 0.0 if w == 1 else 1.0
         white.append(w)
