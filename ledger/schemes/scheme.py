@@ -303,6 +303,7 @@ class Scheme:
     rate_player: Callable[..., None] | None = None
     in_force: Callable[..., float] | None = None
     welcomes: Callable[[str, Any], bool] = nowhere
+    # Without the hash, which a dictionary has not: loops that were compiled are kept by scheme.
     for_new_pools: Mapping[str, int | bool | str] = attrs.field(factory=dict, hash=False)
     steps: int = 1
     work: tuple[str, ...] = ()
@@ -390,6 +391,7 @@ class Scheme:
             field = fields.get(name)
             if field is None:
                 continue
+            # By ``type`` and not by ``isinstance``, which takes True for a whole number.
             if isinstance(field.default, bool):
                 expected, fits = "true or false", type(value) is bool
             else:
