@@ -207,6 +207,8 @@ class _Copy:
             StorageError: somebody does.
         """
         ask = self.connection.execute
+        # Such locks are numbers that all programs of a database share: this one is made of words of our own. It goes
+        # with the transaction, however that ends.
         row = ask(
             "SELECT pg_try_advisory_xact_lock(hashtextextended('rating-ledger export ' || %s, 0))", (self.schema,)
         ).fetchone()

@@ -160,6 +160,7 @@ def _entrants(ledger: Ledger, games: Sequence[EventGame], byes: Sequence[StoredR
         entrants[player] = ReportEntrant(
             name[:MAX_NAME].strip(), identity[5:] if identity.startswith("fide:") else "", rating
         )
+    # As they are cut off: two long names may have become one.
     names = [entrant.name for entrant in entrants.values() if not entrant.fide]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         words = "is the name of several players without a FIDE number: a report could not tell them apart"
