@@ -287,6 +287,7 @@ class _Audit:
         if (file := self._file) is None or not self._digests:
             self.leave_out("published lists", JOURNAL_IS_FALSE)
             return
+        # Those that name no head before them are named already, by ``verify_lists``.
         true = [published for published in self._lists.lists if published.head]
         sealed = SealedJournal(file, self._proven.head)
         result = self._part("texts", "published lists", lambda: recompute_lists(sealed, file, true, self._progress))

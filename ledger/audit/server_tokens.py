@@ -106,6 +106,7 @@ class _Rows:
         self._connection = connection
         self._name = schema_of(schema)
         self._journal, self._s = quoted(schema), quoted(self._name)
+        # By the range of their keys, which the index over keys gives: by kind alone the whole journal would be read.
         bodies = self._rows(
             f"SELECT position, body FROM {self._journal}.journal "
             "WHERE key >= 'token:' AND key < 'token;' AND kind = 'token-issued/1'"

@@ -294,6 +294,7 @@ FEW_ENTRIES = 20_000  # of a journal: up to here this process reads and writes a
 _TRIES = 3  # of meeting the same moment in two processes, before one of them reads alone
 _POSITION = Scan(columns={"position": ("position", "INTEGER")}, source="progress", key=("position",))
 # The key follows 'game:', and ';' follows ':' in the order of subjects.
+# The order within is that of the proposals: group_concat joins what comes as it comes.
 _CORRECTED = """
 SELECT substr(subject, 6) AS key, group_concat(proposal, ' ') AS value FROM (
   SELECT DISTINCT subject, proposal FROM corrections JOIN proposals USING (proposal)

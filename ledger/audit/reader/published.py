@@ -180,6 +180,8 @@ def _left(connection: sqlite3.Connection) -> Objects:
         for key, words in objects(connection).items():
             kind, name = key
             text = name.replace("'", "''")
+            # Held against the whole statement: a trigger that only has such a name is somebody else's, and may do
+            # anything.
             made = f"CREATE TRIGGER \"{name}\" BEFORE INSERT ON journal BEGIN SELECT raise(ABORT, '{text}'); END"
             if kind == "trigger" and name.startswith(_WENT) and words == f"on journal: {_on_one_line(made)}":
                 return {key: words}
