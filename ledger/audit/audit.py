@@ -210,8 +210,7 @@ class _Audit:
 
     def journal(self, since: TreeHead | None, standing: StandingViews | None) -> None:
         """Hold the journal, and hash it anew."""
-        # All roots that are compared later are asked for beforehand: the tree grows in one pass, and keeps no earlier
-        # state.
+        # Roots that are compared later are asked for beforehand: the tree grows in one pass, and none is kept unasked.
         sizes = () if standing is None or standing.position is None else (standing.position,)
         kept = None
         # first: a checkpoint that is made meanwhile covers entries that the snapshot has not
@@ -335,7 +334,7 @@ class _Audit:
             unfit = unfit or derived.catch_up(made, self._progress)
             self._found["journal"] += unfit
             self._digests = {} if unfit else table_digests(made.connection)
-            # Also where no row is false: this version's numbers agree with themselves, and other ones may stand on
+            # Also where no row is false: this version agrees with itself, and numbers of another one may stand on
             # paper.
             for part, reason in () if unfit else not_reproducible(made):
                 self.leave_out(part, reason)

@@ -285,8 +285,7 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
     # Put into a statement as they stand: ``_not_installed`` lets pass only what fits the pattern of names.
     names = ", ".join(f"'{name}'" for name in strange)
     for table in queries.tables(true.connection):
-        # The first is held against the journal by itself; of the second, what other processes did, no entry says
-        # anything.
+        # The first is held against the journal by itself; the second tells of other processes, and no entry of them.
         if table in {"progress", "left_behind"}:
             continue
         progress(f"table {table}", 0, 1)

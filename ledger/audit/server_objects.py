@@ -433,8 +433,8 @@ _FUNCTIONS = f"""
 SELECT p.proname::text, l.lanname::text, p.prosecdef, p.prosrc, p.proconfig::text
 FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace = {_OF_SCHEMA} ORDER BY 1
 """
-# With the rights of its owner a function would call what somebody put under a name of the server's own into a schema
-# that is searched earlier; temporary objects come first unless ``pg_temp`` is named.
+# Otherwise a function with the rights of its owner would seek names by the path of whoever calls it, and find what that
+# one put there; temporary objects come first unless ``pg_temp`` is named.
 _SEARCH_PATH = '{"search_path=pg_catalog, pg_temp"}'
 
 

@@ -258,8 +258,7 @@ def restore(
         )
     place = restoring(target)
     with disk.workshop(place, unfinished=RESTORE_PLAN):
-        # Before anything is refused: what a restore that was killed left half moved would be taken for a ledger that
-        # stands.
+        # Before anything is refused: what a killed restore left half moved would be taken for a ledger that stands.
         undone = replacing.undo(place, target)
         kept = disk.read_manifest(source)
         _refuse_standing(target, replace=replace, undone=undone)

@@ -167,8 +167,7 @@ class Publications:
                 complaints = self.complaints(draft)
             event = self._event(draft, as_of, now_ms)
             last = self._last_edition(name, as_of)
-            # In whatever form the last edition was kept: the same rows in the form of a later release are no other
-            # list.
+            # Whatever the form of the last edition: the same rows in the form of a later release are no other list.
             if last is not None and form_of_digest(list(draft.rows.values()), last.event.digest):
                 # Nothing is published, so that nothing is published in spite of complaints.
                 complaints = []

@@ -169,8 +169,7 @@ class ListImport:
         doubled = rows.filter(~pl.col("identity").is_first_distinct())
         if len(doubled):
             firsts = dict(
-                # ``implode``: a column that is looked for in a column of its own type may also mean row by row, says
-                # Polars.
+                # Without ``implode`` Polars takes it as ambiguous: a column to look in, or one to compare row by row.
                 rows.filter(pl.col("identity").is_in(doubled["identity"].implode()))
                 .unique("identity", keep="first", maintain_order=True)
                 .iter_rows()

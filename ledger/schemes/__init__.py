@@ -25,7 +25,7 @@ _NO_SCHEMES = {"scheme", "settings"}  # what a scheme is and has, and whom it ra
 @cache
 def built_in_names() -> tuple[str, ...]:
     """Names of the built-in schemes: each is a file of this package, ``ecf-grade`` in ``ecf_grade``."""
-    # The package among them, ``formulas``, holds what several schemes need and is none.
+    # The package among them, ``formulas``, holds what several schemes need, and is no scheme itself.
     files = {module.name for module in iter_modules(__path__) if not module.ispkg}
     return tuple(sorted(name.replace("_", "-") for name in files - _NO_SCHEMES))
 

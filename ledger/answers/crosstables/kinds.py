@@ -175,7 +175,6 @@ def is_knockout(games: Sequence[EventGame], players: Sequence[int]) -> bool:
     if len(matches) - (len(players) - 1) not in {0, 1}:
         return False
     met = Counter(player for pair in matches for player in pair)
-    # So many rounds leave one player of all; who loses a semi-final may have one match more.
     if max(met.values()) > ceil(log2(len(players))) + 1:
         return False
     out: set[int] = set()

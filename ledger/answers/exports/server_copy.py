@@ -218,8 +218,8 @@ class _Copy:
         is_later = self.connection.info.server_version >= _LATER
         for timeout in (*_NO_TIMEOUTS, *([_LATER_TIMEOUT] if is_later else [])):
             ask(f"SET LOCAL {timeout} = 0")
-        # so that what a killed command began ends soon, and the next one need not wait; not every system can tell, and a
-        # statement that fails would end the whole transaction: it stands within a savepoint
+        # So that what a killed command began ends soon, and the next one need not wait. Not every system can tell, and
+        # a statement that fails would end the whole transaction: it stands within a savepoint.
         with suppress(psycopg.Error), self.connection.transaction():
             ask("SET LOCAL client_connection_check_interval = '5s'")
         ask(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")

@@ -198,8 +198,7 @@ def _connect(path: str, stack: ExitStack) -> sqlite3.Connection:
             raise CorruptError(path, 0, message) from error
         if primary_code(error) not in _NO_LOG_CAN_BE_MADE:
             raise
-        # Asked only now: SQLite says the same of a file that may not be read and of a folder in which no log can be
-        # made.
+        # Only now: SQLite says the same of a file that may not be read as of a folder in which no log can be made.
         if not os.access(target, os.R_OK):
             raise StorageError(path, "you lack the right to read it; check its permissions") from error
         if _size(f"{target}-wal"):
