@@ -65,6 +65,7 @@ def evaluated(explained: Explanation) -> float:
     return _value(ast.parse(text.strip(), mode="eval").body, values)
 
 
+# No ``eval``: the rule is a text of a plug-in's, and nothing but arithmetic is to be found in it.
 def _value(node: ast.AST, values: Mapping[str, float]) -> float:
     match node:
         case ast.BinOp(left, sign, right):

@@ -229,6 +229,7 @@ def _fill(writer: TableWriter, part: ExportTable) -> None:
     query = f'INSERT INTO "{part.dataset.name}"({names}) VALUES ({places})'
     try:
         for frame in part.frames:
+            # SQLite has no type for true and false, and a STRICT table takes no other type than its own.
             writer.insert(query, with_iso_instants(frame).with_columns(pl.col(pl.Boolean).cast(pl.Int64)))
         writer.commit()
         writer.settle()
