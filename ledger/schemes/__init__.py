@@ -19,7 +19,7 @@ from ledger.runtime.nearest import choice_of
 from ledger.runtime.plugins import loadable
 from ledger.schemes.scheme import Scheme
 
-_NO_SCHEMES = {"scheme", "settings"}  # what a scheme is and has, and whom it rates
+_NO_SCHEMES = {"scheme", "settings"}  # what a scheme is, and what its settings are
 
 
 @cache
