@@ -334,7 +334,7 @@ class _Audit:
             unfit = unfit or derived.catch_up(made, self._progress)
             self._found["journal"] += unfit
             self._digests = {} if unfit else table_digests(made.connection)
-            # Also where no row is false: this version agrees with itself, and those of another one may stand on paper.
+            # Also where no row is false: this version agrees with itself; what an earlier one gave may stand on paper.
             for part, reason in () if unfit else not_reproducible(made):
                 self.leave_out(part, reason)
 
