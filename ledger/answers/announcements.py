@@ -182,6 +182,7 @@ def _refusal(ledger: Ledger, event: TournamentOpened) -> str | None:
     """Why an announcement would be refused; None where it would be recorded, or where its pool is none yet."""
     stored = ledger.journal.find([event.key]).get(event.key)
     try:
+        # The judge is asked about new facts alone: what has a known key repeats that fact, or contradicts it.
         if stored is None:
             ledger.standing.judge(event)
         else:

@@ -102,6 +102,7 @@ def for_strangers(rule: Naming, *, entries: bool = False) -> Iterator[None]:
         rule: as what players are shown.
         entries: whether the entries of the journal are shown as they stand, with who recorded them.
     """
+    # A context's own and no variable of the module: a server answers several at once, each for an audience of its own.
     before = _strangers.set(_Strangers(rule, entries))
     try:
         yield
@@ -140,6 +141,7 @@ def called_so(player: int, name: str | None) -> str:
             return name
         case Naming.INITIALS:
             firsts = (next((char for char in word if char.isalnum()), "") for word in name.replace("-", " ").split())
+            # A name of signs alone has no initials.
             return " ".join(f"{first}." for first in firsts if first) or nameless(player)
         case Naming.NUMBERS:
             return nameless(player)

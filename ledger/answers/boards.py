@@ -72,6 +72,7 @@ def kept_game(ledger: Ledger, game: str) -> KeptGame:
     """
     entries = listing.about(ledger.journal_of_moment, game)
     texts = (entry.facts.get("text") for entry in entries)
+    # One entry at most has a text: a supplement fills what was blank, and contradicts nothing.
     text = next((text for text in texts if text is not None), None)
     movetext = None if text is None else ledger.movetext(text)
     return KeptGame(entries[0].key.removeprefix("game:"), entries[0].position, movetext)

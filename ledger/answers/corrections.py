@@ -110,6 +110,7 @@ def described(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
 @of_one_moment
 def in_short(ledger: Ledger, changes: Sequence[Change]) -> str:
     """The first change in words, and how many more there are."""
+    # The first alone is put in words, for each costs a look for names, and a file makes thousands of changes.
     (first,), more = described(ledger, changes[:1]), len(changes) - 1
     return f"{first} and {more} more" if more else first
 

@@ -132,6 +132,8 @@ def _database(tables: Mapping[str, TableDoc], questions: Mapping[str, Question])
         "queries": {
             name: {"title": question.title, "description": question.description, "sql": question.sql}
             for name, question in questions.items()
+            # An export holds what was chosen for it, and a ledger may keep fewer read models: where a table is missing,
+            # a question about it would only show an error.
             if question.tables <= tables.keys()
         },
     }

@@ -123,6 +123,7 @@ def _list_now(ledger: Ledger, pool: str, ms: int) -> RatingList:
     return RatingList(NOW, pool, ms, ledger.views.position(), by_player(rows))
 
 
+# Not of one moment: views of earlier entries are made for it, which takes long, and the log of the views would grow.
 def differences(
     ledger: Ledger, first: RatingList, second: RatingList, progress: Progress = silent, *, why: bool = True
 ) -> list[ListDifference]:
@@ -220,6 +221,7 @@ def _steps_between(
         with replay(ledger, early.head, progress) as past:
             for cause, position in causes:
                 took(cause, _ratings(past.after(position), early.pool, players, early.at_ms))
+    # What no step has told is told last, whatever it was: the steps must lead to the number that stands on the list.
     final = {player: late.rows[player].rating if player in late.rows else None for player in players}
     took("played or passed between the two days" if early.at_ms != late.at_ms else "other entries", final)
     return steps_of

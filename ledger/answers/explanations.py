@@ -117,6 +117,7 @@ def explain(ledger: Ledger, person: Person, game: str) -> GameExplanation:
     side_row = queries.first_row(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
     if side_row is None:
         raise UnknownNameError(f"player of game {game!r} named", shown(person))
+    # A row of the history does not say its place in rating order, which is that of its game.
     side_row["rated_ms"] = row["rated_ms"]
     number = pool.era_at(row["rated_ms"])
     era, states = pool.eras[number], ledger.states(pool)

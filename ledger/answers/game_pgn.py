@@ -62,6 +62,7 @@ def game_pgn(ledger: Ledger, game: str, start: str = START) -> str:
     result = RESULTS[row["outcome"]]
     quoted = (
         # PGN 7: a backslash stands before a quotation mark or a backslash within a string.
+        # Made visible first: the escapes of that have backslashes, too.
         (name, visible(value).replace("\\", "\\\\").replace('"', '\\"'))
         for name, value in _tags(ledger, key, row, start)
     )

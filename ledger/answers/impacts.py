@@ -120,6 +120,7 @@ def _lists(ledger: Ledger, impact: Impact) -> list[MovedListRow]:
 
 def _side(figures: Figures | None, when: str, limits: Mapping[str, int]) -> dict[str, Any]:
     side = {f"{name}_{when}": None if figures is None else getattr(figures, name) for name in FIGURES}
+    # A scheme keeps a rating of whoever it does not list as well, which nobody is shown.
     if figures is not None and not figures.listed:
         side |= {f"{name}_{when}": None for name in ("rating", "hera", "hera_game")}
     is_shown = figures is not None and figures.listed and not figures.closed

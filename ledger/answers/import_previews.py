@@ -107,8 +107,10 @@ class ImportPreview:
         """
         self._ledger = ledger
         self._seen = _Seen(most)
+        # Over as many entries as there are now: what others record meanwhile is no part of the preview.
         self._journal = ScratchJournal(ledger.journal, ledger.journal.size(), watch=self._seen)
         self._names = _DryNames(self._journal, ledger.people)
+        # Once: a people file without a secret gives another one each time, and a game has one key in all files.
         self._secret = cache(ledger.people.secret_to_try)
 
     def import_games(

@@ -160,6 +160,7 @@ def recorded_and_standing(ledger: Ledger, position: int) -> tuple[dict[str, Any]
     pools = dict(connection.execute("SELECT pool, name FROM pools").fetchall())
     (row,) = rows_at(connection, [position])
     (recorded,) = recorded_facts(connection, [row], pools)
+    # SQLite keeps 1 for what is true, and an answer would show that.
     stands = {**row, "pool": pools[row["pool"]], "rated": bool(row["rated"])}
     names_of_fields = [name for name in stands if name in _FIELDS and recorded.get(name) != stands[name]]
     if not names_of_fields:

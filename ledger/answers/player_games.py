@@ -154,6 +154,7 @@ def games(
     # Both queries go through the player's rows, newest first: the two sides of a game come at one time.
     opposites = queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments)
     placed: list[tuple[tuple[Any, ...], Row, Row | None]] = [
+        # The opposite row does not say its place in rating order, which is that of the same game.
         (_place(row), row, {**opposite, "rated_ms": row["rated_ms"]})
         for row, opposite in zip(rows, opposites, strict=True)
         if occasion is None or occasion.has(row)

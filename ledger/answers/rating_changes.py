@@ -432,4 +432,5 @@ def _batches(connection: sqlite3.Connection, pool: Pool, player: int) -> Iterato
 
 
 def _finite(rating: float | None) -> Fraction:
+    # ``Fraction`` takes neither infinity nor NaN.
     return Fraction(rating) if rating is not None and isfinite(rating) else Fraction(0)

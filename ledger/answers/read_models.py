@@ -30,6 +30,7 @@ def refuse_without(ledger: Ledger, projector: Projector) -> None:
         UnknownNameError: naming those that it keeps.
         ProjectionError: the table is not level.
     """
+    # Asked first: a table that was left behind is not kept either, and what helps there is another thing.
     keeping.refuse_left_behind(ledger.views.connection, projector.name, ledger.views.at_hand.broken)
     if not keeps(ledger, projector):
         kept = sorted(made.name for made in ledger.views.kept())

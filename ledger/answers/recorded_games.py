@@ -205,6 +205,7 @@ def game_log(ledger: Ledger, game: str) -> list[LoggedEntry]:
         UnknownNameError: no such game, or several.
     """
     entries = ledger.log(game)
+    # A game of which only the recording is told is concerned by no proposal: none is looked for.
     concerning = ledger.game_log.proposals(game) if len(entries) > 1 else {}
     states = {shown.proposal.proposal: shown for shown in ledger.corrections.proposals(numbers=list(concerning))}
     words = {number: "; ".join(described(ledger, changes)) for number, changes in concerning.items()}

@@ -37,6 +37,7 @@ from ledger.runtime.long_work import Progress
 
 # Within a text a quotation mark has a backslash before it, so that no text of an entry can look like this.
 _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1"', b',"kind":"game-supplemented/1"'
+# Byes among them: as steps of their own, fifty of them once hid the corrections that came after.
 _MOVES_NOBODY = (
     ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,
     RoundWithoutGame, TokenIssued, TokenRevoked,

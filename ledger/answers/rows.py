@@ -22,6 +22,7 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 def as_row(answer: attrs.AttrsInstance) -> Row:
     """The fields of an answer by name, in their order; what is made of further classes, as rows and lists of rows."""
     row: Row = {}
+    # Answers are made without slots (``slots=False``), so that they have their fields in a dictionary already.
     values = vars(answer)
     for name, key, is_beside in _fields(type(answer)):
         value = values[name]

@@ -64,6 +64,7 @@ def journal_told(ledger: Ledger) -> JournalTold:
         where = {
             "place": journal.path,
             "promise": "quorum" if promises_too_little(standbys, commit) is None else "one-server",
+            # Through a socket of this machine a connection has no address.
             "server": f"{host or 'this machine'}:{port or ''}".rstrip(":"),
             "version": version,
             "waits_for": standbys or None,

@@ -38,6 +38,8 @@ ON t.pool = ?1 AND t.player = last.player AND t.n > last.n - ?2 AND t.n <= last.
 GROUP BY last.player
 """
 _NOW = "SELECT player, n FROM current WHERE pool = ?1"
+# From each player's newest row back to the first that was in force by then: the key of the history leads there, and of
+# a late day few rows are passed by.
 _THEN = """
 SELECT player, (
   SELECT h.n FROM history AS h JOIN games ON games.position = h.game

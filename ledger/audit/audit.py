@@ -202,6 +202,7 @@ class _Audit:
     def standing_views(self) -> StandingViews | None:
         """Hold the views, before the journal, and look at them; None where they cannot be looked at."""
         path = beside(self._path, "views")
+        # A file without a byte is what SQLite makes for whoever opens a name at which none stands: nothing was derived.
         if not path.is_file() or not path.stat().st_size:
             self.leave_out("derived rows", NO_VIEWS)
             return None
@@ -209,6 +210,7 @@ class _Audit:
 
     def journal(self, since: TreeHead | None, standing: StandingViews | None) -> None:
         """Hold the journal, and hash it anew."""
+        # Roots that are compared later are asked for beforehand: the tree grows in one pass, and none is kept unasked.
         sizes = () if standing is None or standing.position is None else (standing.position,)
         kept = None
         # first: a checkpoint that is made meanwhile covers entries that the snapshot has not
@@ -284,6 +286,7 @@ class _Audit:
         if (file := self._file) is None or not self._digests:
             self.leave_out("published lists", JOURNAL_IS_FALSE)
             return
+        # Those that name no head before them are named already, by ``verify_lists``.
         true = [published for published in self._lists.lists if published.head]
         sealed = SealedJournal(file, self._proven.head)
         result = self._part("texts", "published lists", lambda: recompute_lists(sealed, file, true, self._progress))
@@ -331,6 +334,7 @@ class _Audit:
             unfit = unfit or derived.catch_up(made, self._progress)
             self._found["journal"] += unfit
             self._digests = {} if unfit else table_digests(made.connection)
+            # Also where no row is false: this version agrees with itself; what an earlier one gave may stand on paper.
             for part, reason in () if unfit else not_reproducible(made):
                 self.leave_out(part, reason)
 

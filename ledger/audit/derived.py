@@ -158,6 +158,7 @@ def place_falsehoods(standing: StandingViews, size: int, roots: Mapping[int, byt
         return [Falsehood("progress", "position", message)]
     root = roots[standing.position]
     columns = [row[1] for row in standing.file.connection.execute("PRAGMA table_info(progress)")]
+    # Where the column is missing, that is named with the other objects of the file.
     if "root" in columns and standing.root != root:
         message = (
             f"is {shown(standing.root)}, but the journal's at entry {standing.position} is {shown(root)}: the views "
@@ -281,11 +282,14 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
     grown = {HISTORY.name}
     should = objects(true.connection, grown)
     false = object_falsehoods(standing.connection, should, "views", REMEDY, grown, left_out=strange)
+    # Put into a statement as they stand: ``_not_installed`` lets pass only what fits the pattern of names.
     names = ", ".join(f"'{name}'" for name in strange)
     for table in queries.tables(true.connection):
+        # The first is held against the journal by itself; the second tells of other processes, and no entry of them.
         if table in {"progress", "left_behind"}:
             continue
         progress(f"table {table}", 0, 1)
+        # A bound may be higher than every rating that was: that costs a look and hides nobody, a lower one does.
         if table == BOUNDS:
             false += _low_bounds(standing.connection, true.connection)
             continue

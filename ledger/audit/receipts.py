@@ -80,6 +80,7 @@ def _player_of(ledger: Ledger, entry: Stored, word: str) -> Person:
 def _name(ledger: Ledger, person: Person, head: TreeHead) -> dict[str, Any]:
     """What proves a name: identity, name and salt, and the entry that committed to them, with its path."""
     sealed = sealings(ledger.journal.find, [person.player]).get(person.player, [])
+    # The newest first: whoever was renamed is called by the name that the last of these entries sealed.
     entry = next((entry for entry in reversed(sealed) if is_sealed(person, entry)), None)
     if entry is None or person.salt is None:
         raise UnknownNameError("name", person.name or "", f"no entry sealed it for player {person.player}")

@@ -209,6 +209,7 @@ def _schemas(schema: str) -> tuple[_Schema, _Schema, _Schema]:
 def _functions(schema: str, script: str) -> dict[str, _Function]:
     """The functions that the SQL of a schema makes."""
     begin = rf"CREATE FUNCTION {re.escape(quoted(schema))}\.(\w+)\([^$]*? LANGUAGE (\w+)"
+    # A body stands between dollar signs, with a word between them or none, and ends with what it began with.
     making_one = rf"{begin}([^$]*?) AS (\$\w*\$)(.*?)\4"
     return {
         name: _Function(language, "SECURITY DEFINER" in words, text)
@@ -258,6 +259,7 @@ def went_to(address: str, schema: str) -> str | None:
 
 
 # Of a superuser nothing is told: whoever is one may switch the guards off at any time.
+# A setting of database 0 holds in each, and one of role 0, which is none, for everybody.
 _WITHOUT_GUARDS = """
 SELECT r.rolname::text FROM pg_db_role_setting s
 CROSS JOIN unnest(s.setconfig) AS setting LEFT JOIN pg_roles r ON r.oid = s.setrole
@@ -277,10 +279,13 @@ def _without_guards(connection: Connection[Any]) -> Iterator[str]:
 
 
 def _rows(connection: Connection[Any], query: str, schema: _Schema) -> list[tuple[Any, ...]]:
+    # As bytes, for psycopg's types take no text that was put together. ``to_regnamespace`` reads the name as SQL does,
+    # so that one with capitals must stand in quotation marks.
     return connection.execute(query.encode(), {"schema": quoted(schema.name)}).fetchall()
 
 
 _OF_SCHEMA = "to_regnamespace(%(schema)s)"
+# Indexes have a question of their own, and a composite type ('c') has no rows.
 _RELATIONS = f"""
 SELECT c.relname, c.relkind::text, c.relpersistence::text, c.relrowsecurity,
   EXISTS (SELECT FROM pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent)),
@@ -315,6 +320,8 @@ def _of_relations(connection: Connection[Any], schema: _Schema) -> Iterator[str]
         yield f"the publication {publication!r} sends names to others, who keep them: rows of {', '.join(tables)}"
 
 
+# From PostgreSQL 18 on NOT NULL is a constraint as well ('n'), which is told with its column already; constraint
+# triggers ('t') are told with the triggers. A target of 0 makes no statistics; the usual one is -1, or NULL from 17 on.
 _COLUMNS = f"""
 SELECT c.relname, concat(a.attname, ' ', format_type(a.atttypid, a.atttypmod),
     CASE WHEN a.attcollation NOT IN (0, 'pg_catalog."default"'::regcollation)
@@ -426,6 +433,8 @@ _FUNCTIONS = f"""
 SELECT p.proname::text, l.lanname::text, p.prosecdef, p.prosrc, p.proconfig::text
 FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace = {_OF_SCHEMA} ORDER BY 1
 """
+# Otherwise a function with the rights of its owner would seek names by the path of whoever calls it, and find what that
+# one put there; temporary objects come first unless ``pg_temp`` is named.
 _SEARCH_PATH = '{"search_path=pg_catalog, pg_temp"}'
 
 
@@ -471,6 +480,8 @@ def _of_owners(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
             yield f"{role} has the rights of its owner {owner}, and may change and delete what is recorded"
 
 
+# Without a list of rights (NULL) tables and schemas are their owner's alone, but a function everybody may call: what
+# NULL means there has to be asked for. The role 0 is everybody.
 _GRANTS = f"""
 SELECT kind, name, privilege, nullif(grantee, 0)::regrole::text, is_grantable FROM (
   SELECT 'schema' AS kind, '' AS name, g.privilege_type AS privilege, g.grantee, g.is_grantable, n.nspowner AS owner

@@ -106,6 +106,7 @@ class _Rows:
         self._connection = connection
         self._name = schema_of(schema)
         self._journal, self._s = quoted(schema), quoted(self._name)
+        # By the range of their keys, which the index over keys gives: by kind alone the whole journal would be read.
         bodies = self._rows(
             f"SELECT position, body FROM {self._journal}.journal "
             "WHERE key >= 'token:' AND key < 'token;' AND kind = 'token-issued/1'"
@@ -144,6 +145,7 @@ class _Rows:
         first = self._rows(f"SELECT body FROM {self._journal}.journal WHERE position = 1")
         leaves = [sha256(b"\x00" + body).digest() for (body,) in first]
         for _, ledger in self._keys:
+            # What is kept knows its ledger by the leaf of the first entry: that stands as long as the journal does.
             if ledger not in leaves:
                 yield (
                     "its key is of another ledger, whose journal begins with another entry: nobody signs in, and "
@@ -190,6 +192,7 @@ class _Rows:
             same = (token.name, token.roles, token.hash.hex(), token.revoked_at)
             if same != (facts.get("person"), facts.get("roles"), facts.get("digest"), None):
                 yield f"token {token.number} is not the one that the journal took along, whose entry is what counts"
+        # With no row at all they may stand in the file of a machine, as those of an earlier release do.
         for number in sorted(along) if self._tokens else ():
             yield f"token {number} is not there, which the journal took along: nothing there is ever taken away"
 

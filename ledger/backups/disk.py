@@ -149,6 +149,7 @@ def make_alike(path: Path, example: Path) -> None:
     with errors_named(path):
         about = example.stat()
         path.chmod(about.st_mode & 0o777)
+        # Only root may give a file to another owner: of a restore by anybody else the file keeps the permissions alone.
         with suppress(PermissionError):
             os.chown(path, about.st_uid, about.st_gid)
 

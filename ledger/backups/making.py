@@ -267,6 +267,7 @@ def _described(copies: Mapping[str, Path]) -> dict[str, disk.CopiedFile]:
             size, digest = disk.digest_of(copy)
             with copy.open("rb") as file:
                 # user_version; no connection, which would leave litter
+                # Bytes 60 to 63 of the header, the highest first (file format of SQLite, 1.3).
                 layout = int.from_bytes(file.read(64)[60:])
             described[role] = disk.CopiedFile(copy.name, size, digest, layout)
     return described

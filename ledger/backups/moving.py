@@ -72,12 +72,16 @@ def _sent(path: Path, place: ServerPlace, progress: Progress) -> TreeHead:
         there, people = on_server(place)
         with closing(people), closing(there), there.writing():
             pass  # whoever may not record there is told so now
+        # The root of the first entry alone: it tells this ledger from any other, and stays while the journal grows.
         tokens_to_server(path, journal.root_at(1), place, progress)
     # The lock of the journal is free for a moment between the two: what was recorded then is not on the server.
     with closing(sqlite.connect(path)) as connection, sqlite.immediate(connection, path):
+        # Read within the transaction that makes the guard: nobody can record between the look and the guard.
         last = connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0]
         if last != head.size:
             raise StorageError(str(path), "somebody recorded while it was moved: move it again; it stands where it was")
+        # A guard in the file itself: a process that has it open, or another release, is refused as well. Its name says
+        # where the ledger went: whoever moves it again after being stopped reads that there, and so does the audit.
         name = f"{_GONE}{place.shown}, schema {place.schema}".replace('"', "'")
         text = name.replace("'", "''")
         connection.execute(
@@ -93,6 +97,7 @@ def _arrived(path: Path, place: ServerPlace, name: str) -> TreeHead:
     journal, people = on_server(place)
     with closing(people), closing(journal), closing(SqliteJournal(path, read_only=True)) as left:
         head = left.head()
+        # At the size of the file, not at the head: others may have recorded on the server since it stands there.
         if journal.root_at(head.size) != head.root:
             raise StorageError(str(path), f"has the head {head}, which is no part of the journal on the server")
     return head

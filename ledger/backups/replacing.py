@@ -57,6 +57,7 @@ def alone(path: Path) -> Iterator[Present]:
         StorageError: another process has one of the files open.
     """
     with ExitStack() as stack:
+        # First the lock of whoever brings the views level: a build works in another file, which is not locked below.
         lock = filelock.FileLock(f"{places(path)['views']}.lock", timeout=WAIT_SECONDS)
         with disk.errors_named(path):
             try:
@@ -90,6 +91,7 @@ def _opened_alone(file: Path) -> sqlite3.Connection | None:
         return None
     except StorageError as error:
         connection.close()
+        # "database is locked" is SQLite's word for another connection that has it; anything else is no other process.
         raise (_in_use(file) if "locked" in str(error) else error) from error
     return connection
 
@@ -158,7 +160,10 @@ def replace(place: Path, path: Path, present: Present) -> Path:
         for file in places(path).values():
             if file.exists():
                 if (new := place / SET / file.name).exists():
+                    # Whoever could read the ledger, such as a server under another user, can read the restored one.
                     disk.make_alike(new, file)
+                # Each move is flushed before the next: a disk may keep new names in another order, and after a power
+                # cut the journal could stand here without its people.
                 disk.move(file, aside / file.name)
                 disk.flush(aside)
                 disk.flush(path.parent)

@@ -258,6 +258,7 @@ def restore(
         )
     place = restoring(target)
     with disk.workshop(place, unfinished=RESTORE_PLAN):
+        # Before anything is refused: what a killed restore left half moved would be taken for a ledger that stands.
         undone = replacing.undo(place, target)
         kept = disk.read_manifest(source)
         _refuse_standing(target, replace=replace, undone=undone)
@@ -371,6 +372,7 @@ def _erase(copy: Mapping[str, Path], gone: Erased) -> None:
         people.clean_whole()
         if gone.reasons:
             people.reasons.forget(gone.reasons)
+    # Proven once more, for the audit saw the people before these erasures.
     verdict = reader.verify_people(str(copy["journal"]), str(copy["people"]))
     if verdict.falsehoods:
         raise CorruptError(str(copy["people"]), 0, str(verdict.falsehoods[0]))

@@ -213,6 +213,7 @@ def take(file: sqlite3.Connection, place: Place, table: Table, progress: Progres
         try:
             file.executemany(insert, taking)
         except sqlite.sqlite3.IntegrityError as error:
+            # ``executemany`` does not say which row was refused: it is the last one that was taken from the iterator.
             row = block[len(block) - length_hint(taking) - 1]
             message = f"table {table.name}, row {row[0]}: no file can hold it ({one_line(error)}); {postgres.RESTORE}"
             raise CorruptError(place.name, row[0] if table is ENTRIES else 0, message) from error
@@ -254,6 +255,7 @@ def copy_to_server(
         # first the journal: whoever writes begins with the people, so that these know everybody whom it names
         files = [stack.enter_context(reader.snapshot(str(file))) for file in (path, people_path)]
         head = _audited(files[0], files[1], progress)
+        # Made after the audit alone: of files that are false nothing is left on the server.
         make_schemas(ServerPlace(address, schema))
         PostgresJournal(address, schema).close()  # what stands there must be of a ledger
         PostgresPeople(address, schema).close()
@@ -292,6 +294,7 @@ SELECT DISTINCT g.grantee::regrole::text FROM pg_class c CROSS JOIN aclexplode(c
 WHERE c.oid IN (%(journal)s::regclass, %(people)s::regclass) AND g.privilege_type = 'INSERT' AND g.grantee <> c.relowner
 AND NOT has_table_privilege(c.oid, 'INSERT')
 """
+# Locks of the session, not of a transaction: the rows are committed in many, and nobody may write between two of them.
 _LOCK = (
     "SELECT pg_advisory_lock(%(journal)s::regclass::oid::bigint), pg_advisory_lock(%(people)s::regclass::oid::bigint)"
 )
@@ -311,6 +314,7 @@ def _writing_alone(journal: Place, names: Place) -> Iterator[None]:
         yield
     finally:
         if not connection.broken:
+            # A transaction that failed takes no other statement before it is rolled back.
             connection.rollback()
             for role in roles:
                 connection.execute(f"REVOKE {role} FROM CURRENT_USER".encode())
@@ -368,6 +372,7 @@ def send_some(place: Place, table: Table, waiting: Iterator[Piece], digest: Dige
                 digest.add(piece.data)
                 added += piece.rows
             copy.write(COPY_END)
+        # A trigger or a rule of somebody else may leave rows out without an error: the server's own count tells.
         if cursor.rowcount != added:
             raise CorruptError(place.name, 0, f"took {cursor.rowcount} of {added} rows into {table.name}: {UNFIT}")
     return added

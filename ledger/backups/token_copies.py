@@ -48,6 +48,7 @@ def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Pro
     source = TokensFile(beside(path, "tokens"), lambda: first)
     if not source.exists():
         return
+    # A file of an earlier release lacks tables of today, which are copied like the others.
     source.make_whole()
     with (
         closing(postgres.connect(place.address)) as connection,

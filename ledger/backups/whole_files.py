@@ -58,6 +58,7 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
             ):
                 source.backup(target)
         copy_to_files(place.address, place.schema, copy, progress)
+        # They are looked for beside the journal: of a copy that stands elsewhere the audit would know none.
         checkpoints = CheckpointFiles(path).place
         if checkpoints.exists():
             SettingsFile(copy).put(checkpoints=str(checkpoints.absolute()))

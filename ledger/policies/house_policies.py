@@ -76,6 +76,7 @@ class HousePolicies:
         self.ledger.standing.refuse_unknown_models(policy, settings)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
+            # Once more under the lock: what others recorded since may have set the same policy, or four eyes.
             self.ledger.level()
             return [self._next(writer, policy, settings, effective_from)]
 
@@ -132,7 +133,9 @@ class HousePolicies:
         stands, row = _row_in_force(policies, policy, since), row_of(0, event)
         if stands is not None and (stands.since_ms, stands.settings) == (row.since_ms, row.settings):
             # The same fact under the same key is a duplicate, which records nothing.
+            # A row keeps "" for the beginning, of which the entry has no instant.
             return attrs.evolve(event, number=stands.number, effective_from=stands.since or None)
+        # Four eyes hold by position, not by day: asked at the position that this entry would have.
         if policy == FOUR_EYES and in_force(policies, writer.size + 1).on:
             raise RejectedError(
                 rules.NEEDS_A_PROPOSAL,

@@ -167,6 +167,7 @@ class Publications:
                 complaints = self.complaints(draft)
             event = self._event(draft, as_of, now_ms)
             last = self._last_edition(name, as_of)
+            # Whatever the form of the last edition: the same rows in the form of a later release are no other list.
             if last is not None and form_of_digest(list(draft.rows.values()), last.event.digest):
                 # Nothing is published, so that nothing is published in spite of complaints.
                 complaints = []
@@ -179,6 +180,7 @@ class Publications:
             return [event]
 
         receipts = self.ledger.record_judged(gate, who.name)
+        # Asked again: with it comes when the entry was recorded, or which edition had the same rows already.
         last = self._last_edition(name, as_of)
         assert last is not None
         if receipts:
@@ -245,6 +247,7 @@ class Publications:
     def _editions(self, pool: str, as_of: str) -> list[Publication]:
         # what follows is a number, and ':' follows '9'
         first = f"{_FIRST}{pool}@{as_of}/"
+        # Keys come in the order of text, in which edition 10 stands before edition 2.
         return sorted(self._between(first, f"{first}:"), key=lambda each: each.event.edition)
 
     def _last_edition(self, pool: str, as_of: str) -> Publication | None:

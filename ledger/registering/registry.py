@@ -169,6 +169,7 @@ class ListImport:
         doubled = rows.filter(~pl.col("identity").is_first_distinct())
         if len(doubled):
             firsts = dict(
+                # Without ``implode`` Polars takes it as ambiguous: a column to look in, or one to compare row by row.
                 rows.filter(pl.col("identity").is_in(doubled["identity"].implode()))
                 .unique("identity", keep="first", maintain_order=True)
                 .iter_rows()
@@ -273,6 +274,7 @@ class ListImport:
         self.report.registered += len(met.new)
         self.report.kept_names += met.kept_names
         frame = frame.with_columns(pl.Series("player", [met.persons[identity].player for identity in named], pl.Int64))
+        # Unless told, Polars takes two pairs for two columns, and three pairs for three rows.
         births = pl.DataFrame(news.births, {"player": pl.Int64, "birth_year": pl.Int64}, orient="row")
         self.report.births += append_rows(writer, births, BirthYearLearnt, stamp, self._actor)
         seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(news.seeded_lines))))
@@ -365,6 +367,7 @@ class Registry:
             StorageError: the people file and the journal do not belong together.
         """
         actor = self.ledger.recorder_named(token, actor)
+        # Only to refuse a name that no entry may have, before anybody gets a number.
         codec.seal_actor(actor)
         if not players:
             return []
@@ -392,6 +395,7 @@ class Registry:
             # in one transaction with their entries, where names and journal stand in one database
             for joined in dict.fromkeys(player.joined for player in players):
                 named = {player.identity: player.name for player in players if player.joined == joined}
+                # Some numbers at a time: those who are numbered together have one day of joining.
                 of_one_day = self.ledger.names.number(named, joined or instant_text(now_ms), writer.find)
                 numbered.persons.update(of_one_day.persons)
                 numbered.registered.update(of_one_day.registered)

@@ -19,12 +19,13 @@ from ledger.runtime.nearest import choice_of
 from ledger.runtime.plugins import loadable
 from ledger.schemes.scheme import Scheme
 
-_NO_SCHEMES = {"scheme", "settings"}  # what a scheme is and has, and whom it rates
+_NO_SCHEMES = {"scheme", "settings"}  # what a scheme is, and what its settings are
 
 
 @cache
 def built_in_names() -> tuple[str, ...]:
     """Names of the built-in schemes: each is a file of this package, ``ecf-grade`` in ``ecf_grade``."""
+    # The package among them, ``formulas``, holds what several schemes need, and is no scheme itself.
     files = {module.name for module in iter_modules(__path__) if not module.ispkg}
     return tuple(sorted(name.replace("_", "-") for name in files - _NO_SCHEMES))
 

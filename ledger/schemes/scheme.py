@@ -104,6 +104,7 @@ HALF_MOVES_UNKNOWN = -1
 
 _DECIMAL = re.compile(DECIMAL_PATTERN, re.ASCII)
 
+# FIDE's lists have 0 there, too, which is no rating.
 UNRATED = 0.0  # what stands for the rating of a player who has none, points
 
 
@@ -204,6 +205,7 @@ def refuse_by_common_reasons(
     return refuse_common(outcome, termination, rated)
 
 
+# Engine and rankings compare with this very function: with another one that does nothing each player is looked up.
 def as_it_stands(state: Any, p: int, period: float, day: float, numbers: Any) -> None:
     """Kernel ``at`` of a scheme whose ratings do not change by time alone."""
 
@@ -223,6 +225,7 @@ def nowhere(tournament: str, numbers: Any) -> bool:  # noqa: ARG001
     return False
 
 
+# ``lists_everybody`` of a pool compares with this very function, and only by it rows are read without the states.
 def always(state: Any, p: int, numbers: Any) -> bool:  # noqa: ARG001
     """Kernel ``listed`` of a scheme that lists everybody who has played."""
     return True
@@ -303,6 +306,7 @@ class Scheme:
     rate_player: Callable[..., None] | None = None
     in_force: Callable[..., float] | None = None
     welcomes: Callable[[str, Any], bool] = nowhere
+    # Without the hash, which a dictionary has not: loops that were compiled are kept by scheme.
     for_new_pools: Mapping[str, int | bool | str] = attrs.field(factory=dict, hash=False)
     steps: int = 1
     work: tuple[str, ...] = ()
@@ -390,6 +394,7 @@ class Scheme:
             field = fields.get(name)
             if field is None:
                 continue
+            # By ``type`` and not by ``isinstance``, which takes True for a whole number.
             if isinstance(field.default, bool):
                 expected, fits = "true or false", type(value) is bool
             else:

@@ -20,6 +20,8 @@ Importer = Callable[[Iterable[bytes], Reading], Iterator[SourceGame]]
 SPEEDS = frozenset({"ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence", None})
 MAX_TEXT = 300  # characters of a name or an identity
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# What readers of text stumble over: byte order marks, halves of letters, ends of lines that only Unicode knows, signs
+# of the formats, numbers beyond every limit, letters in two forms.
 _NOISE = (
     b"", b"\n", b"\r\n", b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xc3", b"\xe2\x80\xa8", b'"', b"\\",
     b"{", b"}", b"[", b"]", b"(", b")", b";", b"%", b"$", b"\t", b"9" * 400, b"-1", b"1e999", b"null", b"*", b"\x1a",
@@ -73,6 +75,7 @@ class ImporterContract:
     def test_two_files_in_one_give_the_games_of_both(self) -> None:
         for sample in self.samples:
             once, _ = self._read(sample)
+            # With an empty line between them, which ends a game of PGN.
             twice, _ = self._read(sample.rstrip(b"\n") + b"\n\n" + sample)
             assert [game._replace(line=0) for game in twice] == [game._replace(line=0) for game in once * 2]
 
@@ -91,6 +94,7 @@ class ImporterContract:
         for fault in reading.faults:
             assert 1 <= fault.line <= max(last, 1), (fault, file)
             assert fault.message
+            # Half of a surrogate pair, which Python keeps of a bad byte, could be printed nowhere.
             assert fault.message.encode()
             assert "\n" not in fault.message, fault
         for game in games:

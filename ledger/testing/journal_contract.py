@@ -16,6 +16,7 @@ from ledger.testing.kit import refused
 
 RECORDED_AT = "2021-03-04T05:06:07.890Z"
 SIZES = (1, 2, 253, 1, 1_200, 3, 70)  # entries a transaction: around a full tile, and enough at once to hurry
+# More than the stores here ask for in one query (5,000), and no multiple of that.
 MANY_KEYS = 12_000
 
 
@@ -185,6 +186,7 @@ class JournalContract:
 
     def test_a_key_that_is_known_is_refused_with_all_that_came_with_it(self) -> None:
         """Whether it was committed before, appended in this transaction, or stands twice in the batch."""
+        # Few, and so many that a store takes its way for many: SQLite's sets its guard aside from 1,000 entries on.
         for together, taken in itertools.product((2, 1_500), ("entry:1", "entry:3", "entry:4")):
             with self.journal() as journal:
                 entries = filled(journal, (2,))
@@ -241,6 +243,7 @@ class JournalContract:
                 other.close()
 
     def test_keys_are_listed_between_two_ends_in_order_of_their_bytes(self) -> None:
+        # In UTF-16 the face would stand before U+FFFF; by the rules of a language é stands beside e, and A beside a.
         words = ("b", "a", "a:1", "a:10", "a:2", "a:\u00e9", "a;", "A", "a:\U0001f600", "a:\uffff")
         with self.journal() as journal:
             batch = [Sealed("test/1", word, sealed(place).body) for place, word in enumerate(words, 1)]
@@ -283,6 +286,7 @@ class JournalContract:
     def test_two_ways_to_one_store_take_turns(self) -> None:
         with self.journal() as journal:
             other = self.again(journal)
+            # Past two full tiles of 256, so that each completes one whose beginning the other wrote.
             for turn in range(1, 600, 2):
                 with journal.writing() as writer:
                     append(writer, sealed(turn))
@@ -315,6 +319,7 @@ class JournalContract:
                 thread = threading.Thread(target=write_too)
                 thread.start()
                 assert entered.wait(30)
+                # A slow machine may let this pass for nothing; it never fails for nothing.
                 assert not waited.wait(0.2)
                 append(writer, sealed(1))
             thread.join(30)

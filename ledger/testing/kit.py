@@ -45,7 +45,9 @@ _TERMINATIONS = (
     Termination.UNPLAYED,
     Termination.UNKNOWN,
 )
+# 9, 10 and 11 lie around ChessWorld's limit, by which more than 10 half-moves are rated (RULES 4.3).
 _HALF_MOVES = (None, 0, 9, 10, 11, 40, 61, 120, 300)
+# Of a month: every one has so many.
 _DAYS = 28
 
 
@@ -127,6 +129,7 @@ def _player(number: int) -> PlayerRegistered:
 def _game(random: Random, number: int, players: int, pool: str, day: str) -> GameRecorded:
     white, black = random.sample(range(1, players + 1), 2)
     hour = random.randint(0, 23)
+    # The bare day twice as often: several games of one player on a day whose order the times do not tell.
     ended = random.choice((day, day, f"{day}T{hour:02}:00:00Z", f"{day}T{hour:02}:00:00.250Z", day[:7]))
     return GameRecorded(
         game=f"{random.getrandbits(24):06x}-{number}",  # keys in no order: they break the last ties
@@ -194,6 +197,8 @@ class MemoryJournal:
         with self._lock:
             writer = MemoryWriter(self._entries, self._by_key)
             yield writer
+            # New objects in place of the old ones, the entries last: readers take no lock, and whoever sees an entry
+            # counted finds its key and its text.
             self._by_key = {**self._by_key, **writer.by_key}
             self._texts = {**writer.texts, **self._texts}
             self._entries = self._entries + writer.entries
@@ -242,6 +247,7 @@ class MemoryJournal:
     def keys(self, first: str, last: str) -> Iterator[str]:
         """The committed keys from *first* on and before *last*, in order of their UTF-8 bytes."""
         low, high = first.encode(), last.encode()
+        # Python sorts by code points, which is the order of their bytes in UTF-8.
         yield from sorted(key for key in self._by_key if low <= key.encode() < high)
 
     def text(self, sha256: bytes) -> bytes | None:
@@ -317,6 +323,7 @@ def _root(leaves: Sequence[bytes]) -> bytes:
 
 
 _PLAYER_COLUMNS = frozenset({"player", "opponent", "white", "black"})
+# How views were made, and bounds of ratings, which corrections do not lower: the same facts may have several.
 _NOT_FACTS = frozenset({"progress", "projections", BOUNDS})
 
 Row = tuple[tuple[str, Any], ...]
@@ -329,6 +336,7 @@ def table_rows(connection: sqlite3.Connection, table: str) -> list[Row]:
         return value.hex() if isinstance(value, float) else value
 
     rows = queries.dictionaries(connection, f'SELECT * FROM "{table}"')
+    # By what they look like: None and numbers have no order in Python.
     return sorted((tuple((name, exact(value)) for name, value in sorted(row.items())) for row in rows), key=repr)
 
 

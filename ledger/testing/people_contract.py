@@ -261,6 +261,7 @@ class PeopleContract:
 
     def test_the_indexes_of_names_say_what_the_names_say_through_renamings_and_erasures(self) -> None:
         with self.people() as people:
+            # More than the 2,000 that are read each time rather than brought into an index.
             people.number({f"id:{i}": f"Ärne Nr{i % 400} Ek{i:04}" for i in range(3_000)}, DAY)
             people.search.bring_up()
             people.folds.bring_up()
@@ -285,6 +286,7 @@ class PeopleContract:
             assert people.like("Carlson") == ["Carlsen, Magnus", "Karlsson, Magda"]
             assert people.like("name:carlsn") == ["name:carlsen"]
             assert people.like("fide:12") == people.like("12") == []
+            # More than the 5,000 of whom every name is compared.
             self._put(people, {i: (f"x:{i}", f"Xx{i} Ungern") for i in range(4, 6_000)})
             assert people.like("Carlsn") == ["Carlsen, Magnus"]
             assert people.like("carlsn")[0] == "Carlsen, Magnus"

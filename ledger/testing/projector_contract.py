@@ -229,6 +229,7 @@ class ProjectorContract:
         facts, made = self.facts(), self.make()
         if not self.projectors():
             return
+        # 7: blocks of rows that end in the middle of a player's games.
         for size in (building.BLOCK, 7):
             journal, path = MemoryJournal(), fresh(tmp_path / f"late-{size}")
             before = Views(path, (), journal)
@@ -247,6 +248,7 @@ class ProjectorContract:
             stands = {table: table_rows(without.connection, table) for table in queries.tables(without.connection)}
             without.close()
             assert stands.pop(made.name) == rows
+            # The one thing that is new: the identity by which its table is known.
             noted = {str(row) for row in stands.pop("projections")} - {str(row) for row in stood.pop("projections")}
             assert [made.name in row for row in noted] == [True]
             assert stands == stood

@@ -65,6 +65,7 @@ def evaluated(explained: Explanation) -> float:
     return _value(ast.parse(text.strip(), mode="eval").body, values)
 
 
+# No ``eval``: the rule is a text of a plug-in's, and nothing but arithmetic is to be found in it.
 def _value(node: ast.AST, values: Mapping[str, float]) -> float:
     match node:
         case ast.BinOp(left, sign, right):
@@ -143,6 +144,7 @@ class SchemeContract:
         problems = _problems(scheme, wrong)
         assert len(problems) == len(wrong)
         assert all(any(name in problem for problem in problems) for name in wrong)
+        # ``float`` would take the blank, the exponent, the words for no number, and the Arabic digit 3 at the end.
         bad_amounts: tuple[Any, ...] = ("abc", "", "NaN", "inf", "1e3", " 1", 1.5, None, [1], "٣")
         for name, value in itertools.product(amounts, bad_amounts):
             assert len(_problems(scheme, {name: value})) == 1, (name, value)
@@ -340,6 +342,7 @@ class SchemeContract:
         starts = [0]
         while starts[-1] < GAMES:
             starts.append(min(starts[-1] + self.batches[len(starts) % len(self.batches)], GAMES))
+        # After every ninth batch two periods without a game: time that passes for everybody.
         period = [600.0 + batch + 2 * (batch // 9) for batch in range(len(starts) - 1)]
         closing = [day[last - 1] + 0.5 for last in starts[1:]]
         if self.make().in_force is None:
@@ -452,6 +455,7 @@ def _games(seed: int) -> tuple[list[int], list[int], list[float]]:
         if 0 in {w, b}:
             result = 1.0 if w == 0 else 0.0
         if 1 in {w, b} and 0 not in {w, b}:
+            # One rises and one falls without end, so that limits and caps of a scheme are met.
             result = 0.0 if w == 1 else 1.0
         white.append(w)
         black.append(b)

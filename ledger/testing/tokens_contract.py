@@ -60,6 +60,7 @@ class TokenStoreContract:
                 TokenRow(2, "adam", "corrector", DAY, None),
                 eve._replace(number=3, name="Zoë"),
             ]
+            # The last is what Python makes of a bad byte on a command line: no token has it, and UTF-8 cannot write it.
             assert (store.find("rlt_eve"), store.find("rlt_eva"), store.find("\udcff")) == (eve, None, None)
             with self.second() as second:
                 assert second.find("rlt_Zoë") == store.rows()[2]
@@ -203,6 +204,7 @@ class TokenStoreContract:
             assert store.sending("eve\nletter", b"other rows") == row
 
     def test_the_oldest_that_were_sent_are_forgotten(self) -> None:
+        # By hand, for nothing here imports pytest.
         before, token_store.MOST_SENDINGS = token_store.MOST_SENDINGS, 3
         try:
             with self.store() as store:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 BLOCK = 50_000  # rows that are Python objects at one time
 
+# 2.0, for SQLite divides whole numbers without a remainder.
 _GAMES = f"""
 SELECT white, black, half_points / 2.0, ended_ms, tournament, white_rating, black_rating
 FROM games WHERE pool = ?1 AND reason IS NULL AND ended_ms <= ?2 ORDER BY {IN_ORDER_OF_ENDS}
@@ -327,6 +328,7 @@ def _replay(candidate: Candidate, order: Order, timer: Callable[[], float]) -> R
     cols = FEW if isinstance(games.white, list) else MANY
     # compile before the clock starts: the seconds are those of the scheme
     if cols is MANY:
+        # Columns without a game, of the same types: Numba compiles once for each set of types.
         foresee(cols, scheme, numbers, engine.Rateable(*(column[:0] for column in games)), cols.room(0))
     began = timer()
     state = cols.floats(engine.newcomers(scheme, numbers, order.newcomers))

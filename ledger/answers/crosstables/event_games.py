@@ -36,6 +36,7 @@ SELECT tournament, position, key, white, black, half_points, termination, ended_
   reason, white_rating, black_rating
 FROM games WHERE {_OF_POOL} AND tournament {{}} ORDER BY tournament, round_order, {tables.IN_ORDER_OF_ENDS}
 """
+# Several as one text of JSON: a statement has 32,766 parameters at most, and is prepared once for any number.
 GAMES, GAMES_OF_SEVERAL = _READ.format("= ?2"), _READ.format("IN (SELECT value FROM json_each(?2))")
 # From name to name, for each has many games.
 _MET = """

@@ -170,6 +170,7 @@ def _is_swiss(games: Sequence[EventGame], players: Sequence[int], counted: Mappi
 def is_knockout(games: Sequence[EventGame], players: Sequence[int]) -> bool:
     """Whether all but one player are out after one match each; a match for the third place may stand beside it."""
     matches = matches_of(games)
+    # Each match puts one player out, and one is left; a match for the third place is one more.
     if len(matches) - (len(players) - 1) not in {0, 1}:
         return False
     met = Counter(player for pair in matches for player in pair)

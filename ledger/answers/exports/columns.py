@@ -143,6 +143,7 @@ def with_iso_instants(frame: DataFrame) -> DataFrame:
     return frame.with_columns(
         pl.when(pl.col(name).dt.millisecond() == 0)
         .then(pl.col(name).dt.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        # ``%.3f`` has its point with it: these are the words of chrono, on which Polars stands, and not Python's.
         .otherwise(pl.col(name).dt.strftime("%Y-%m-%dT%H:%M:%S%.3fZ"))
         .alias(name)
         for name in moments
@@ -289,6 +290,7 @@ def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) ->
                 kind=_KINDS[kind],
                 meaning=meaning,
                 sql=f'"{name}"',
+                # An INTEGER PRIMARY KEY has a value in every row, though it need not be declared NOT NULL.
                 optional=not not_null and not place,
                 personal=name in PERSONAL,
             )

@@ -141,6 +141,7 @@ def _game_scans(asked: ExportFilter, columns: Sequence[ExportColumn]) -> list[Sc
         sides = (f"SELECT position FROM games WHERE {side} = {asked.player}" for side in ("white", "black"))
         where.append(f"g.position IN ({' UNION ALL '.join(sides)})")
     if asked.tournament is not None:
+        # The name stands in the statement itself: a scan goes as text to the process that reads it, without parameters.
         of_name = f"SELECT position FROM games WHERE pool IN {pools} AND tournament = {literal(asked.tournament)}"
         where.append(f"g.position IN ({of_name})")
     if asked.since_ms is not None and asked.player is None and asked.tournament is None:
@@ -412,6 +413,7 @@ def crosstable_frames(ledger: Ledger, pool: int | None, tournament: str | None) 
     for rated_by in ledger.pools():
         if pool in {None, rated_by.pool}:
             for row in tournaments(ledger, rated_by.name, TournamentSearch(text=tournament)):
+                # The search finds every name that has this one in it.
                 if tournament in {None, row.tournament}:
                     page = crosstable(ledger, row.tournament, rated_by.name, TableChoice(edition=row.first_day))
                     yield pl.DataFrame(_crosstable_rows(page, row.first_day), types)

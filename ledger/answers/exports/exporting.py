@@ -93,6 +93,7 @@ def csv_lines(part: ExportTable, options: WriteOptions) -> Iterator[bytes]:
 def _cells(texts: Any, *, raw: bool) -> Any:
     """A column of text as cells: most are plain; of the others each different text is looked at once."""
     others = texts.filter(~texts.str.contains(_PLAIN_CELL)).unique().drop_nulls().to_list()
+    # A cell in quotation marks may have several lines (RFC 4180, 2.6).
     shown = {text: visible(text, keep="\n") for text in others}
     if not raw:
         shown = {text: in_cell(cell, "csv") for text, cell in shown.items()}
@@ -159,6 +160,8 @@ def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOption
         except BaseException as failure:  # noqa: BLE001  # told where the rows are read
             failures.append(failure)
 
+    # Polars asks for its rows in a thread of its own, and a connection of SQLite belongs to the one that opened it: so
+    # the rows are read in this one, and handed over.
     sinking = Thread(target=sink, daemon=True)
     sinking.start()
     try:
@@ -202,6 +205,7 @@ def write_sqlite(path: Path, parts: Sequence[ExportTable], options: WriteOptions
             own = table_writer.OwnConnection
             writer = table_writer.table_writer(path, connection) if options.are_many else own(connection)
             _fill(writer, part)
+        # After the rows: an index of all of them is made quicker than one that grows with each.
         for table, column, _, _ in [key for part in parts for key in _foreign_keys(part, tables)]:
             database.table(table).create_index([column], if_not_exists=True)
 
@@ -225,6 +229,7 @@ def _fill(writer: TableWriter, part: ExportTable) -> None:
     query = f'INSERT INTO "{part.dataset.name}"({names}) VALUES ({places})'
     try:
         for frame in part.frames:
+            # SQLite has no type for true and false, and a STRICT table takes no other type than its own.
             writer.insert(query, with_iso_instants(frame).with_columns(pl.col(pl.Boolean).cast(pl.Int64)))
         writer.commit()
         writer.settle()
@@ -290,6 +295,7 @@ FEW_ENTRIES = 20_000  # of a journal: up to here this process reads and writes a
 _TRIES = 3  # of meeting the same moment in two processes, before one of them reads alone
 _POSITION = Scan(columns={"position": ("position", "INTEGER")}, source="progress", key=("position",))
 # The key follows 'game:', and ';' follows ':' in the order of subjects.
+# The order within is that of the proposals: group_concat joins what comes as it comes.
 _CORRECTED = """
 SELECT substr(subject, 6) AS key, group_concat(proposal, ' ') AS value FROM (
   SELECT DISTINCT subject, proposal FROM corrections JOIN proposals USING (proposal)

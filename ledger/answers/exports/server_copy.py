@@ -207,6 +207,8 @@ class _Copy:
             StorageError: somebody does.
         """
         ask = self.connection.execute
+        # Such locks are numbers that all programs of a database share: this one is made of words of our own. It goes
+        # with the transaction, however that ends.
         row = ask(
             "SELECT pg_try_advisory_xact_lock(hashtextextended('rating-ledger export ' || %s, 0))", (self.schema,)
         ).fetchone()
@@ -216,7 +218,8 @@ class _Copy:
         is_later = self.connection.info.server_version >= _LATER
         for timeout in (*_NO_TIMEOUTS, *([_LATER_TIMEOUT] if is_later else [])):
             ask(f"SET LOCAL {timeout} = 0")
-        # so that what a killed command began ends soon, and the next one need not wait; not every system can tell
+        # So that what a killed command began ends soon, and the next one need not wait. Not every system can tell, and
+        # a statement that fails would end the whole transaction: it stands within a savepoint.
         with suppress(psycopg.Error), self.connection.transaction():
             ask("SET LOCAL client_connection_check_interval = '5s'")
         ask(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
@@ -455,6 +458,7 @@ class _Copy:
                     raise self.refused(f"{message}: end that, then run the command again; {_UNCHANGED}") from None
                 time.sleep(_LOCK_SECONDS)
             else:
+                # What was set within a savepoint holds on after it, to the end of the whole transaction.
                 self.connection.execute(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
                 return
 

@@ -241,6 +241,7 @@ def _index(statement: str, table: str, columns: Sequence[ServerColumn]) -> Serve
     orders = [f"{quoted(place[1])}{place[2] or ''}" for place in places if place]
     if len(orders) < len(places) or not all(place and place[1] in names for place in places):
         return None
+    # Cut off here as the server would: by this name the index is known again when the next copy is made.
     name = parts[1].encode()[:LONGEST_NAME].decode()
     return ServerIndex(name=name, columns=", ".join(orders), where=parts[4] or "")
 

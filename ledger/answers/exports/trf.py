@@ -100,7 +100,9 @@ def trf16(ledger: Ledger, asked: ExportFilter) -> Iterator[bytes]:
     first, last = (day(telling.edition.first_ms), day(telling.edition.last_ms)) if announced else telling.days
     rounds = rounds_of(telling.games)
     is_numbered = all(game.round_number == number for number, games in enumerate(rounds, 1) for game in games)
+    # A bye names its round: beside rounds that were made up of days it would stand in a wrong one.
     counted = [bye for bye in byes_beside(telling.games, telling.byes) if bye.round] if is_numbered else []
+    # A bye may lie in a round of which no game is told.
     rounds += [[] for _ in range(max((bye.round or 0 for bye in counted), default=0) - len(rounds))]
     return lines_of(
         Report(
@@ -160,6 +162,7 @@ def _entrants(ledger: Ledger, games: Sequence[EventGame], byes: Sequence[StoredR
         entrants[player] = ReportEntrant(
             name[:MAX_NAME].strip(), identity[5:] if identity.startswith("fide:") else "", rating
         )
+    # As they are cut off: two long names may have become one.
     names = [entrant.name for entrant in entrants.values() if not entrant.fide]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         words = "is the name of several players without a FIDE number: a report could not tell them apart"

@@ -129,6 +129,7 @@ def document(position: Position, title: str, *, side: int = SIDE, flipped: bool 
     words = in_words(position)
     label = f"{title}. {words}"
     return (
+        # One unit more on each side: of the line around the board, two units wide, one half lies outside.
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 -1 {SIDE + 2} {SIDE + 2}" width="{side}" '
         f'height="{side}" role="img" aria-label="{in_markup(label)}"><title>{in_markup(title)}</title>'
         f"<desc>{in_markup(words)}</desc><defs>{definitions()}</defs>{board(position, flipped=flipped)}</svg>\n"

@@ -225,6 +225,7 @@ class _Reader(NamedTuple):
 
     def _in_force_before(self, row: Row) -> float | None:
         """The opponent's rating in force before a game; None for who had none."""
+        # The row of a first game has what the newcomer began with, which need not have been in force for anybody.
         if row["opponent_n"] > 1 and self.states.rows_say_before:
             return float(row["opponent_before"])
         side = {"player": row["opponent"], "n": row["opponent_n"], "ended_ms": row["ended_ms"]}

@@ -225,6 +225,7 @@ def _symbol(bar: Bar, player: PlayerBars, drawn: str, how: _Drawn) -> str:
     leads_to, label, title = lines.split("\n", 2)
     way, end = ('<g tabindex="0" role="img"', "g") if href is None else (f'<a href="{leads_to}"', "a")
     named = f'{way} aria-label="{label}"><title>{title}</title>{drawn}</{end}>'
+    # The item of the list stands around the link: with that role of its own the link would be none to a screen reader.
     return f'<g role="listitem" {data_of(bar, player, how.facts)}>{named}</g>'
 
 

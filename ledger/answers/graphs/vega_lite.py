@@ -83,6 +83,7 @@ def _datum(player: PlayerBars, bar: Bar) -> dict[str, Any]:
 def _x(page: Page) -> dict[str, Any]:
     """Newest at the left."""
     if page.by == "date":
+        # Without ``utc`` Vega puts games on the days of the reader's own time zone.
         return {"field": "ended_ms", "type": "temporal", "title": None, "scale": {"reverse": True, "type": "utc"}}
     return {"field": "n", "type": "ordinal", "title": "game", "sort": "descending", "axis": {"labelOverlap": True}}
 
@@ -92,6 +93,7 @@ def _y(field: str, scale: Scale) -> dict[str, Any]:
         "field": field,
         "type": "quantitative",
         "title": "rating, points",
+        # Left to itself Vega begins the scale at 0 and ends it at round values of its own.
         "scale": {"domain": [scale.low, scale.high], "zero": False, "nice": False},
     }
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import sqlite3
 else:
     try:
+        # The library of the writers, though none of their code: of two SQLite libraries in one process, the one that
+        # closes a file drops the locks that the other has on it.
         from pysqlite3 import dbapi2 as sqlite3
     except ImportError:
         import sqlite3
@@ -196,6 +198,7 @@ def _connect(path: str, stack: ExitStack) -> sqlite3.Connection:
             raise CorruptError(path, 0, message) from error
         if primary_code(error) not in _NO_LOG_CAN_BE_MADE:
             raise
+        # Only now: SQLite says the same of a file that may not be read as of a folder in which no log can be made.
         if not os.access(target, os.R_OK):
             raise StorageError(path, "you lack the right to read it; check its permissions") from error
         if _size(f"{target}-wal"):
@@ -207,6 +210,7 @@ def _connect(path: str, stack: ExitStack) -> sqlite3.Connection:
 
 def _begun(address: str) -> sqlite3.Connection:
     """A connection in a read transaction, which holds the snapshot."""
+    # None: Python begins no transaction by itself; the one below is the snapshot.
     connection = sqlite3.connect(address, LOCK_WAIT_SECONDS, uri=True, isolation_level=None)
     try:
         # The file may be anybody's: its schema must run no function, and damaged cells are to be noticed when read.

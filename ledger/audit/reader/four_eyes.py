@@ -223,6 +223,7 @@ def _entries(journal: Snapshot) -> Iterator[tuple[int, str, dict[str, Any]]]:
             rows += read(since_policy, (*_bounds(start), keys, since)).fetchall()
     except READ_ERRORS:  # the journal's own verdict names it
         return
+    # By position, which no two of them share: what a damaged column holds is never compared.
     for position, key, body in sorted(rows):
         try:
             entry = json.loads(body)

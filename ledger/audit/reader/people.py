@@ -169,6 +169,7 @@ class _Later:
         if isinstance(self._journal, str):
             return False
         if self._registered is None:
+            # By the path, not by the snapshot that is held: that one ends before the renaming.
             self._registered = _registrations(self._journal.path, [])
         now = self._registered.get(player)
         if now is None or len(now.commitments) <= len(sealed.commitments):
@@ -281,6 +282,8 @@ _ERASURES = "SELECT position, key, body FROM journal WHERE key >= 'erased:' AND 
 _REGISTRATION = "SELECT position FROM journal WHERE key = ?"
 _KNOWN = "SELECT 1 FROM people WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
 # Names in the index of the search whose player has none.
+# FTS5 keeps the words of an index in a table of its own, by the number of the player: a name stays there until it is
+# taken out of the index, whatever becomes of the row.
 _IN_THE_INDEX = (
     "SELECT id FROM people_search_content "
     f"WHERE id NOT IN (SELECT player FROM people WHERE name IS NOT NULL) ORDER BY id LIMIT {FIRST_FALSEHOODS}"
@@ -290,6 +293,7 @@ SECRET_BYTES = 32
 _SECRETS = "SELECT number, typeof(secret), length(secret) FROM secret LIMIT 2"
 _HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = ?"
 # Each name of the index of whole names with that of its player, and players whom it should have and does not.
+# Who came after the last player of the index is missing there by right: only many of them are taken in at once.
 _WHOLE_NAMES = """
 SELECT f.player, f.name, p.name FROM people_folds AS f LEFT JOIN people AS p ON p.player = f.player
 UNION ALL SELECT player, NULL, name FROM people

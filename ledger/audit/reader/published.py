@@ -180,6 +180,7 @@ def _left(connection: sqlite3.Connection) -> Objects:
         for key, words in objects(connection).items():
             kind, name = key
             text = name.replace("'", "''")
+            # Held against the whole statement: a trigger that has such a name alone is somebody else's.
             made = f"CREATE TRIGGER \"{name}\" BEFORE INSERT ON journal BEGIN SELECT raise(ABORT, '{text}'); END"
             if kind == "trigger" and name.startswith(_WENT) and words == f"on journal: {_on_one_line(made)}":
                 return {key: words}

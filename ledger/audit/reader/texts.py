@@ -81,6 +81,7 @@ def _texts(file: Snapshot) -> Iterator[tuple[Any, str]]:
     decompressor = _decompressor()
     sha256: Any = b""
     try:
+        # In the order in which they were stored, which is that of the pages; by hash each would be looked up elsewhere.
         for sha256, packed in file.connection.execute("SELECT sha256, zstd FROM texts ORDER BY rowid"):
             yield sha256, _text_fault(decompressor, sha256, packed)
     except READ_ERRORS as error:
@@ -114,6 +115,7 @@ def _references(file: Snapshot) -> Iterator[tuple[int, str]]:
     sql = "SELECT position, body FROM journal WHERE instr(body, ?) ORDER BY position"
     position = 0
     try:
+        # In canonical JSON the member can be written in no other way: only the bodies that have these bytes are parsed.
         for position, body in file.connection.execute(sql, (b'"text":"',)):
             text = facts_of(body).get("text")
             if text is not None:

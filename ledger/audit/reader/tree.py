@@ -80,6 +80,7 @@ def inclusion_proof(path: str, position: int, size: int | None = None) -> list[b
             raise UnknownNameError("entry", str(position), f"it holds {last}, the head asked for {size}")
 
         def subtree(low: int, high: int) -> bytes:
+            # 256 leaves stand under a stored node of level 1, 65,536 under one of level 2: eight levels of hashes each.
             level, remainder = divmod((high - low).bit_length() - 1, 8)
             if remainder or high - low != TILE**level:
                 middle = low + _split(high - low)
