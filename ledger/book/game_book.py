@@ -356,6 +356,7 @@ def restand(book: Parts, games: Mapping[int, Mapping[str, Any]], fresh: Fresh) -
             if any(stood[name] != row[name] for name in _WRITTEN):
                 _note(book, stood, row, fresh)
                 if fresh.stood is not None:
+                    # Of a game that stands anew twice, in one step, the first row is the one that stood before.
                     fresh.stood.setdefault(row["position"], stood)
                 changed.append(tuple(row[name] for name in (*_WRITTEN, "position")))
         book.connection.executemany(_UPDATE, changed)
@@ -414,6 +415,8 @@ def _voided_by(decided: Decided, row: Row, pool: str, stands: Remainder) -> int 
         if not first <= row["ended_ms"] <= last:
             continue
         if change.do is Verb.ANNUL_GAMES:
+            # By who that is now: the number in the change, if it was merged since, would be taken for Black's in each
+            # game.
             person = decisions.root(decided.merges, change.player or 0)
             if not row["rated"] or not decisions.is_meant(change, person, row["white"], row["outcome"]):
                 continue
