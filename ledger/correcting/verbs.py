@@ -326,6 +326,7 @@ class Verbs:
         if ledger.journal.find([f"game:{old}"]):
             return old
         persons = ledger.people.by_number(players)
+        # Who was erased has no identity left: the number stands for it.
         identities = [persons[player].identity or player if player in persons else player for player in players]
         # Names could be tried against a plain hash of who met whom: the key is made under the ledger's secret (design,
         # 9).
