@@ -68,8 +68,7 @@ class Correcting:
         self._book = book
         self._connection, self._journal, self._decided = book.connection, book.journal, book.decided
         self._issued = IssuedTokens(book.journal)
-        # proposals that act now and did not before, or do no longer
-        self._toggled: list[int] = []
+        self._toggled: list[int] = []  # proposals that act now and did not before, or do no longer
 
     def take(self, entry: Entry) -> None:
         """Note a proposal or a decision; what follows waits for ``settle``."""
@@ -229,8 +228,7 @@ class GameBook(Parts):
 
     def fold(self, entries: Iterable[codec.Entry | Placed], fresh: Fresh) -> None:
         """Fold some of many entries in: what was decided waits for ``settle``, until all that it concerns is there."""
-        # of games that may stand among these entries
-        tellings: list[Added] = []
+        tellings: list[Added] = []  # of games that may stand among these entries
         for entry in entries:
             match entry.event:
                 case CorrectionProposed() | CorrectionDecided():

@@ -43,7 +43,7 @@ INSERT_PLAYER = "INSERT OR REPLACE INTO players VALUES (?, ?, ?, ?, ?)"  # a cor
 INSERT_MOVETEXT = "INSERT OR REPLACE INTO movetexts VALUES (?, ?)"
 INSERT_GAME = f"INSERT INTO games({', '.join(GAME_COLUMNS)}) VALUES ({', '.join('?' * len(GAME_COLUMNS))})"
 
-# Verdicts on games that wait until all are judged.
+# Verdicts on games that wait until all are judged: an index that is being read must not change meanwhile.
 ASIDE = (
     "judged(reason TEXT, rated_ms INTEGER NOT NULL, batch TEXT NOT NULL, began_ms INTEGER, "
     "position INTEGER PRIMARY KEY)"

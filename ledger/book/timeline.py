@@ -245,8 +245,7 @@ class Pool:
                 lie within ``reach_ms`` of the games that are asked for.
         """
         by_end: dict[int, Edition] = {}
-        # by last era of those on end that rate tournaments whole, when the first begins
-        begins: dict[int, int] = {}
+        begins: dict[int, int] = {}  # by last era of those on end that rate tournaments whole, when the first begins
         # Eras on end that rate tournaments whole share the editions: a tournament may cross from one to the next.
         for era, until in enumerate(self._whole_until):
             if self._calendars[era].by_event:

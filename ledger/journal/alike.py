@@ -102,12 +102,9 @@ class AlikeGames:
         self._size = 0  # of the journal when the import began
         self._before: str | None = None  # what it held then
         self._known: KnownGames | None = None
-        # whether that knows all games, or those alone that the games of one frame may be
-        self._is_whole = False
-        # entries that could have been read for what was looked up so far
-        self._read = 0
-        # by entry, whether the file has told that game
-        self._claimed: Any = None
+        self._is_whole = False  # whether that knows all games, or those alone that the games of one frame may be
+        self._read = 0  # entries that could have been read for what was looked up so far
+        self._claimed: Any = None  # by entry, whether the file has told that game
 
     def sort_out(self, frame: DataFrame, find: Find, size: int) -> tuple[DataFrame, list[Alike]]:
         """The frame without the games that are held back; those that are known bear the keys that they are known by.

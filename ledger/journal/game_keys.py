@@ -149,8 +149,7 @@ class MadeKeys:
         """
         self._journal = journal
         self._secret = secret
-        # by source, whether the journal may hold plain keys
-        self._of_old: dict[str, bool] = {}
+        self._of_old: dict[str, bool] = {}  # by source, whether the journal may hold plain keys
 
     def keys(self, plain: Iterable[str], find: Find) -> list[str]:
         """The keys of games by what they are made from: those that the journal has, else keyed ones."""

@@ -302,8 +302,7 @@ class KnownGames:
         """
         self._people = people
         self._names = names
-        # by identity, the number of the player and of those alike
-        self._met: dict[str, tuple[int, int]] = {}
+        self._met: dict[str, tuple[int, int]] = {}  # by identity, the number of the player and of those alike
         try:
             games = [part for part in map(self._indexed, blocks) if len(part)]
         except (pl.exceptions.PolarsError, IndexError) as error:  # an entry was damaged since it was sealed

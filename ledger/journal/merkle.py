@@ -42,8 +42,7 @@ class Frontier:
 
     def __init__(self) -> None:
         self.size = 0
-        # by height: root of the complete subtree that waits for its sibling
-        self._edge: list[bytes | None] = []
+        self._edge: list[bytes | None] = []  # by height: root of the complete subtree that waits for its sibling
 
     def copy(self) -> Frontier:
         """An independent frontier at the same size."""

@@ -222,8 +222,7 @@ class _Entries:
     keys: list[str] = attrs.Factory(list)
     bodies: list[bytes] = attrs.Factory(list)
     places: list[tuple[str, int, Event | None]] = attrs.Factory(list)
-    # by subject, the facts of the transaction so far
-    beside: dict[str, list[Event]] = attrs.Factory(dict)
+    beside: dict[str, list[Event]] = attrs.Factory(dict)  # by subject, the facts of the transaction so far
 
     @property
     def next(self) -> int:
@@ -252,8 +251,7 @@ class _Batch:
         self._accepted = accepted  # the first event, judged already
         self._judged = judged  # kinds that are judged already
         self._stamp = rules.recorded_text(now_ms)
-        # what is known of games that were told again, by their key
-        self._games: dict[str, KnownGame] = {}
+        self._games: dict[str, KnownGame] = {}  # what is known of games that were told again, by their key
 
     def append(self, events: Sequence[Event], actors: Iterable[str]) -> Recorded:
         """Append what is new. Nearly always all is new: it is tried before the keys are looked up.

@@ -174,10 +174,8 @@ class SealedNames:
         self._journal = journal
         self._highest_registered = highest_registered
         self.file = people  # as it stands, compared with nothing
-        # of the people file, when its numbers were last found to be all there
-        self._version = -1
-        # number that is known to have a row; 0 before the first look
-        self._highest = 0
+        self._version = -1  # of the people file, when its numbers were last found to be all there
+        self._highest = 0  # number that is known to have a row; 0 before the first look
         self._ends_compared = False
 
     def people(self) -> People:
