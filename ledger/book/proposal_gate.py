@@ -25,8 +25,7 @@ from ledger.journal.rules import next_number
 if TYPE_CHECKING:
     import sqlite3
 
-# Name -> what it means and what to do.
-RULES: Mapping[str, str] = {
+RULES: Mapping[str, str] = {  # name -> what it means and what to do
     "no-reason": "a correction is proposed with a reason, which stands beside the journal: give one",
     "nothing-proposed": "a proposal holds at least one change, and a batch at least one row: give one",
     "no-such-fact": "the journal holds no fact of this key at this entry: look it up",

@@ -39,8 +39,7 @@ VERBS_OF: Mapping[Decision, str] = {
     Decision.REJECTED: "reject",
     Decision.WITHDRAWN: "withdraw",
 }
-# Name of a refusal -> what it means and what to do.
-RULES: dict[str, str] = {
+RULES: dict[str, str] = {  # name of a refusal -> what it means and what to do
     "needs-a-token": "tokens are set up for this ledger: show one by RATING_LEDGER_TOKEN or --token-file",
     "unknown-token": "this token is none of this ledger: check which one is given",
     "revoked-token": "this token was revoked: ask for a new one",

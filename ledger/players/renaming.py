@@ -20,8 +20,7 @@ from ledger.players.people import Pending, People, Person
 from ledger.players.sealed_names import commitment_to, erasure_key, is_sealed, not_sealed, sealings, under
 
 PATIENCE = 2.0  # seconds to wait for those who read the people file, before the old name is left to the next one
-# Name -> what it means and what to do; the other refusals are those of ``rules``.
-RULES: dict[str, str] = {
+RULES: dict[str, str] = {  # name -> what it means and what to do; the other refusals are those of ``rules``
     "erased-player": "who was erased is known to nobody any more: who comes back is registered anew",
 }
 
