@@ -130,8 +130,7 @@ def add_checkpoint(path: Path, checkpoint: Checkpoint, *, is_first: bool) -> Non
                 rest = memoryview(b"\n" + checkpoint.note.encode())
                 while rest:
                     rest = rest[file.write(rest) :]
-                # On the disk before the file beside it goes: after a power cut half a checkpoint would count as a whole
-                # one.
+                # On the disk before the file beside it goes: after a power cut half a checkpoint would count as whole.
                 os.fsync(file.fileno())
             except OSError:
                 _cut_off(file, end)  # where that fails too, what is behind counts for nothing: the file beside it stays
@@ -469,8 +468,7 @@ class Checkpoints(CheckpointFiles):
             head = self._journal.head()
             self._journal.fence()
             made = Checkpoint(key.name, head, key.sign(note_text(key.name, head)))
-            # Ed25519 signs one text alike each time (RFC 8032, 5.1.6): where nothing is new the note is the same to the
-            # byte.
+            # Ed25519 signs one text alike each time (RFC 8032, 5.1.6): where nothing is new the note is the same.
             if kept is None or kept.note != made.note:
                 add_checkpoint(place, made, is_first=kept is None)
             # Last: settings that name a file in which nothing stands yet would leave the ledger open for reading alone.
