@@ -124,6 +124,7 @@ class Ledger(OpenLedger):
             with sqlite.whole(people) as making:
                 SqlitePeople.create(making, secret).close()
         elif not SqlitePeople.is_empty(people):
+            # An empty one is of a making that was stopped before the journal appeared: that is gone on with.
             raise StorageError(str(people), "exists already, though the journal does not")
         elif secret is not None:
             with closing(SqlitePeople(people)) as empty:
@@ -134,6 +135,7 @@ class Ledger(OpenLedger):
             cls._over(making, SqliteJournal.create(making), SqlitePeople(people), (), clock) as made,
         ):
             made.append(event, actor=actor)
+        # Opened anew: what was open until now is under the names that files have while they are made.
         return cls.open(path, clock=clock)
 
     @classmethod
@@ -166,6 +168,7 @@ class Ledger(OpenLedger):
         refuse_half_restored(path)
         read_only = read_only or not follow
         journal, people = open_stores(path, read_only=read_only)
+        # First: where the journal is of another history, nothing that waits may be brought to its end by what it says.
         refuse_another_history(path, journal, people)
         renaming.settle_if_possible(journal, people)
         erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
@@ -537,6 +540,7 @@ class Ledger(OpenLedger):
     def database(self) -> Database:
         """The level views as a read-only sqlite-utils database, for anything that SQL can ask."""
         self.level()
+        # By a connection of its own that cannot write: what is asked over it is anybody's SQL.
         return sqlite_utils.Database(sqlite.connect(self.views.path, read_only=True))
 
     @property

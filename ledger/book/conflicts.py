@@ -182,9 +182,13 @@ def contradictory(
             continue
         for fields, message in ending_faults(fact.facts):
             stood = before.fact(key)
+            # As a source told it, or as it stands already: journals of old hold such games, which may still be
+            # corrected in all else.
             if _same(fields, fact.facts, fact.told) or (stood and _same(fields, fact.facts, stood.facts)):
                 continue
             yield Refusal(number, RULE, f"{key!r}: {message}; {_HOW}")
+        # A loss on time that is called a draw fits every rule, for a flag may fall where nobody can mate: so it is
+        # asked whether the ending was meant.
         if key in results - ends:
             stood = before.fact(key)
             if stood and becomes_drawn_by_time(stood.facts.get("outcome"), *(fact.facts[name] for name in _RESULT)):

@@ -95,6 +95,7 @@ def remainder(acting: Iterable[Acting]) -> Remainder:
             if change.do is Verb.ADD:
                 annulled, restored = (place, proposal), None
         elif change.do is Verb.REPLACE:
+            # Of a fact that is annulled, too: put back, it stands as it was corrected.
             fields.update(change.facts or {})
         elif change.do is Verb.ANNUL:
             annulled, restored = (place, proposal), None
@@ -316,6 +317,7 @@ class Decided:
     def _toggled(self) -> list[int]:
         """Bring ``effective`` up to date where decisions undo others; returns the proposals that changed."""
         undone = self.undone()
+        # Not those alone that this decision names: where it undoes an undo, what that one undid acts again.
         chains = {number for _, proposal, undoes in self._undoing() for number in (proposal, *undoes)}
         changed = []
         for number in sorted(chains):
@@ -402,6 +404,7 @@ class Decided:
             undone: what ``undone`` gives, or would give after a further decision.
             known: the last entry of those whose decisions count; by default all that are folded in.
         """
+        # By the decision and not by the proposal: what was decided later was not known then.
         where = "c.subject IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR p.decided_position <= ?2)"
         changes: dict[str, list[Acting]] = {}
         undone = self.undone(known=known) if undone is None else undone
@@ -419,6 +422,7 @@ class Decided:
         for acting in self.spans:
             change = acting.change
             if change.do is Verb.ANNUL_GAMES:
+                # By who that is now: games of the book stand under persons, whatever number was told.
                 person = root(self.merges, change.player or 0)
                 self._by_player.setdefault(person, []).append(acting)
             else:

@@ -68,8 +68,7 @@ class Correcting:
         self._book = book
         self._connection, self._journal, self._decided = book.connection, book.journal, book.decided
         self._issued = IssuedTokens(book.journal)
-        # proposals that act now and did not before, or do no longer
-        self._toggled: list[int] = []
+        self._toggled: list[int] = []  # proposals that act now and did not before, or do no longer
 
     def take(self, entry: Entry) -> None:
         """Note a proposal or a decision; what follows waits for ``settle``."""
@@ -229,8 +228,7 @@ class GameBook(Parts):
 
     def fold(self, entries: Iterable[codec.Entry | Placed], fresh: Fresh) -> None:
         """Fold some of many entries in: what was decided waits for ``settle``, until all that it concerns is there."""
-        # of games that may stand among these entries
-        tellings: list[Added] = []
+        tellings: list[Added] = []  # of games that may stand among these entries
         for entry in entries:
             match entry.event:
                 case CorrectionProposed() | CorrectionDecided():
@@ -356,6 +354,7 @@ def restand(book: Parts, games: Mapping[int, Mapping[str, Any]], fresh: Fresh) -
             if any(stood[name] != row[name] for name in _WRITTEN):
                 _note(book, stood, row, fresh)
                 if fresh.stood is not None:
+                    # Of a game that stands anew twice, in one step, the first row is the one that stood before.
                     fresh.stood.setdefault(row["position"], stood)
                 changed.append(tuple(row[name] for name in (*_WRITTEN, "position")))
         book.connection.executemany(_UPDATE, changed)
@@ -414,6 +413,8 @@ def _voided_by(decided: Decided, row: Row, pool: str, stands: Remainder) -> int 
         if not first <= row["ended_ms"] <= last:
             continue
         if change.do is Verb.ANNUL_GAMES:
+            # By who that is now: the number in the change, if it was merged since, would be taken for Black's in each
+            # game.
             person = decisions.root(decided.merges, change.player or 0)
             if not row["rated"] or not decisions.is_meant(change, person, row["white"], row["outcome"]):
                 continue

@@ -170,6 +170,7 @@ def refusal_loop(scheme: Scheme) -> Callable[..., None]:
     return bound(refuse_all, f"refuse_{scheme.name}", refuse=scheme.refuse)
 
 
+# ``_standings`` gives this code to all whom the roster does not name.
 assert STANDING_CODE["full"] == STANDING_FULL
 
 
@@ -207,6 +208,8 @@ class Judging:
         edition: Edition | None = None,
     ) -> Verdict:
         """Why a game does not count (None if it does), and its place in rating order."""
+        # Where a tournament may cross a change of scheme, its place says whose rules refuse the game; elsewhere a game
+        # that does not count needs none.
         place = pool.place(ms, tournament, edition) if pool.is_crossed else None
         era = pool.eras[pool.era_at(ms if place is None else place.rated_ms)]
         reason = era.scheme.refuse(
@@ -366,6 +369,7 @@ def editions_of(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str 
             spans[pool.pool, tournament] = pool, min(first, ended_ms), max(last, ended_ms)
     by_pool: dict[int, dict[str, Mapping[int, Edition]]] = {}
     for (number, tournament), (pool, first, last) in spans.items():
+        # What was told of one edition bounds the next, however far away: then all games of the name are needed.
         if tournament in pool.closed or tournament in pool.opened:
             rows = connection.execute(_ALL_ENDS, (number, tournament))
         else:

@@ -479,8 +479,7 @@ class Parts:
         self.decided = Decided(connection)
         self.played = PlayedTournaments()
         self.unsettled: set[int] = set()
-        # by pool, the earliest run closed since its games were placed
-        self._runs_from: dict[str, int] = {}
+        self._runs_from: dict[str, int] = {}  # by pool, the earliest run closed since its games were placed
 
     def pool_named(self, name: str, position: int) -> Pool:
         """The pool of an entry.

@@ -305,6 +305,7 @@ def breach(policy: FourEyes, decision: Decision, proposed: Party, decided: Party
     """
     if not policy.on or decision is not Decision.APPROVED:
         return None
+    # Before any token is asked for: two tokens of one person are still one person.
     if same_person(proposed.name, decided.name):
         return f"{decided.name!r} proposed it, and who proposed cannot approve"
     if policy.tokens and not (proposed.proven and decided.proven):

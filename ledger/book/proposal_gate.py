@@ -25,8 +25,7 @@ from ledger.journal.rules import next_number
 if TYPE_CHECKING:
     import sqlite3
 
-# Name -> what it means and what to do.
-RULES: Mapping[str, str] = {
+RULES: Mapping[str, str] = {  # name -> what it means and what to do
     "no-reason": "a correction is proposed with a reason, which stands beside the journal: give one",
     "nothing-proposed": "a proposal holds at least one change, and a batch at least one row: give one",
     "no-such-fact": "the journal holds no fact of this key at this entry: look it up",
@@ -132,6 +131,7 @@ class ProposalGate:
         coming = self._coming(changes, after)
         refusals: list[Refusal] = []
         for number, change in enumerate(changes, 1):
+            # One after the other: what may not be by itself has no place among other facts that could be judged.
             faults = list(self._faults(change)) or list(self._misfits(number, change, coming))
             refusals += [Refusal(number, rule, message) for rule, message in faults]
         # What changes come to together is asked only where each by itself may be: of a fact that is not there nothing
@@ -266,6 +266,8 @@ class ProposalGate:
             if _plain(now) != _plain(expected):
                 is_stale = True
                 yield "stale", f"{name} of {change.fact!r} is {_shown(now)}, not {_shown(expected)}; look at it again"
+        # Of a fact that says something else by now, whether it says so already is no news to whoever expected another
+        # value.
         if not is_stale and all(
             _plain(fact.facts.get(name, BLANK)) == _plain(value) for name, value in new_facts.items()
         ):
@@ -363,6 +365,7 @@ class ProposalGate:
         first, last = decisions.span(change)
         for side, outcome in (("white", "white"), ("black", "black")):
             won = "" if change.which == "all" else f" AND outcome = '{outcome}'"
+            # A question for each colour: each has its own index.
             query = _OF_PERSON.format(side=side, won=won)
             if self._connection.execute(query, (person, first, last)).fetchone()[0]:
                 return

@@ -146,8 +146,7 @@ class Roster:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._gathered: _Gathered | None = None
-        # whether a build has met a declared rating, a year of birth or a seed
-        self.is_told_of_pasts = False
+        self.is_told_of_pasts = False  # whether a build has met a declared rating, a year of birth or a seed
         self.standing: dict[int, int] = {}
         self.changes: dict[int, list[tuple[int, str, int, int, int | None]]] = {}
         for player, standing in connection.execute(_SPECIAL):

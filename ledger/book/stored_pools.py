@@ -88,6 +88,7 @@ def _numbers(scheme: Scheme, settings: str) -> Any:
 def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     """The pools of a views database with their timelines, in order of their numbers."""
     eras: dict[int, list[Era]] = {}
+    # Of eras that begin together the last one holds: that of the more precise spelling, then that of the later entry.
     query = "SELECT pool, since_ms, since, scheme, settings, carry, conversion, position FROM eras ORDER BY 1, 2, 3, 8"
     for pool, since_ms, since, name, settings, carry, conversion, position in connection.execute(query):
         scheme, values = named(name), orjson.loads(settings)

@@ -43,7 +43,7 @@ INSERT_PLAYER = "INSERT OR REPLACE INTO players VALUES (?, ?, ?, ?, ?)"  # a cor
 INSERT_MOVETEXT = "INSERT OR REPLACE INTO movetexts VALUES (?, ?)"
 INSERT_GAME = f"INSERT INTO games({', '.join(GAME_COLUMNS)}) VALUES ({', '.join('?' * len(GAME_COLUMNS))})"
 
-# Verdicts on games that wait until all are judged.
+# Verdicts on games that wait until all are judged: an index that is being read must not change meanwhile.
 ASIDE = (
     "judged(reason TEXT, rated_ms INTEGER NOT NULL, batch TEXT NOT NULL, began_ms INTEGER, "
     "position INTEGER PRIMARY KEY)"
@@ -122,8 +122,11 @@ INDEXES = (
     # 4 TERMS), where a game that is rated by itself has few others.
     "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
     "CREATE INDEX games_not_counted ON games(pool, ended_ms) WHERE reason IS NOT NULL",
+    # The best who never played come into a ranking by it, one after another, without a look at all of a list.
     "CREATE INDEX seeds_by_rating ON seeds(pool, rating DESC, player)",
+    # Who has a past is asked of a pool in which a million may play, and a few declared a rating.
     "CREATE INDEX players_declared ON players(player) WHERE declared_rating IS NOT NULL",
+    # Accounts that are closed are few, and asked for with each ranking (``player_rows``).
     "CREATE INDEX players_not_full ON players(player, standing) WHERE standing <> 'full'",
     "CREATE INDEX changes_closing ON changes(player) WHERE standing = 'closed'",
     _BY_TOURNAMENT,
@@ -131,8 +134,10 @@ INDEXES = (
     "CREATE INDEX games_of_white ON games(white, black, ended_ms)",
     "CREATE INDEX games_of_black ON games(black, ended_ms)",  # the end: when somebody's first game was
     "CREATE INDEX rounds_without_game_of_player ON rounds_without_game(player, pool, tournament)",
+    # A correction takes the row of an entry out, and the key of the table begins with the pool.
     "CREATE INDEX rounds_without_game_by_entry ON rounds_without_game(position)",
     "CREATE INDEX corrections_by_subject ON corrections(subject)",
+    # Games are recognised as they were told, whoever the players are since, and whatever was corrected.
     "CREATE INDEX given_sides_of_white ON given_sides(white, black)",
     "CREATE INDEX given_sides_of_black ON given_sides(black)",
     "CREATE INDEX originals_of_players ON originals(facts ->> 'white', facts ->> 'black')",

@@ -245,8 +245,7 @@ class Pool:
                 lie within ``reach_ms`` of the games that are asked for.
         """
         by_end: dict[int, Edition] = {}
-        # by last era of those on end that rate tournaments whole, when the first begins
-        begins: dict[int, int] = {}
+        begins: dict[int, int] = {}  # by last era of those on end that rate tournaments whole, when the first begins
         # Eras on end that rate tournaments whole share the editions: a tournament may cross from one to the next.
         for era, until in enumerate(self._whole_until):
             if self._calendars[era].by_event:
@@ -302,6 +301,8 @@ class Pool:
         while era < until and _over(edition.last_ms, self._calendars[era]) > self._last_ms(era):
             era = self.era_at(self._last_ms(era) + 1)
         calendar, last = self._calendars[era], self._last_ms(era)
+        # What was over before this era began, too late for the last list of the one before, is of its first period; and
+        # a scheme that rates otherwise cuts an edition that goes on.
         over = max(_over(min(edition.last_ms, last), calendar), self.eras[era].since_ms)
         number, began = periods.number(over, calendar, self.runs), edition.first_ms
         # Its ratings would be asked for long after the lists that a state keeps: each game goes where it ended.

@@ -143,6 +143,7 @@ def annulled_by(decided: Decided, pool: str, stored: StoredRound, stands: decisi
         verdicts.append(stands.annulled)
     if stands.restored is not None:
         verdicts.append((stands.restored, None))
+    # Nobody has the number 0: changes of a player's games mean rated ones, and this is none.
     for span in decided.spans_of(0, 0, pool, stored.tournament):
         first, last = decisions.span(span.change)
         if first <= stored.last_ms and stored.edition_ms <= last:
@@ -169,6 +170,8 @@ def editions_by_end(
         ends: when its games ended, milliseconds, ascending, each with the date as it was recorded.
         quiet_days: more days than these without a game part two editions; None: as the module says.
     """
+    # A date that the one before begins with tells a year or month alone of that one: nobody knows how many days lie
+    # between.
     vague = {end for (_, before), (end, date) in pairwise(ends.items()) if date.startswith(before)}
 
     def gap(end: int) -> float:
@@ -246,6 +249,7 @@ def in_edition(
     ends = dict(connection.execute(_ENDS, (pool.pool, event.tournament)).fetchall())
     for together in editions_of(pool, event.tournament, ends, byes, None).rounds.values():
         if byes[0] in together:
+            # Position 0 is the other telling itself.
             return next((tellings[bye.position - 1] for bye in together if bye.position), None)
     return None
 

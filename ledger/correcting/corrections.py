@@ -278,6 +278,7 @@ class Corrections:
         row = self.ledger.tokens.store.sending(_sent_by(person, sending), sending.content)
         stored = None if row is None else find([row.entry]).get(row.entry)
         entry = None if stored is None else codec.decode(stored.body).event
+        # The key alone proves nothing: where what was sent was never recorded, another proposal got its number.
         if row is None or not isinstance(entry, CorrectionProposed) or entry.reason != row.reason:
             return []
         if not row.is_same or self.ledger.people.reasons.text(row.reason) not in {reason, None}:  # None: it was erased
@@ -339,6 +340,7 @@ class Corrections:
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
             # four eyes hold from the entry of their policy on, never backwards (design, 8)
             position = writer.size + 1
+            # Again, under the lock: the token may have been revoked while its holder waited for that.
             self.ledger.tokens.check(who, role, position, tried)
             self.ledger.level()
             judging = self._judging(now_ms)
@@ -352,6 +354,7 @@ class Corrections:
                 lambda stored: broken_by(self.ledger.views.connection, position, stored, decision, party),
             )
             if not refusals:
+                # Last: whoever may not decide need not look at the impact again.
                 unseen = self.ledger.unseen("the impact", seen, writer.size, despite_games=despite_games)
                 refusals += [] if unseen is None else [Refusal(0, "unseen-entries", unseen)]
             key = f"decision:{proposal}"
@@ -361,6 +364,7 @@ class Corrections:
             event = CorrectionDecided(
                 proposal=proposal, decision=decision, reason=sealed, proven=who.proven, by_token=who.entry
             )
+            # In one transaction: after a crash an approved game would be one that nobody recorded.
             added = facts_of_approval(judging.decided, proposal) if decision is Decision.APPROVED else []
             return [event, *added]
 

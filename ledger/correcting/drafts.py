@@ -145,6 +145,7 @@ class Drafts:
         merges = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal).decided.merges
         if player not in merges:
             raise UnknownNameError("merge of player", self._called(player), "see 'correct list'")
+        # The one merge of this player: where the other was merged further, that stays.
         return Change(do=Verb.PART, player=player, into=merges[player])
 
     @staticmethod

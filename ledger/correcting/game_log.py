@@ -99,6 +99,7 @@ class GameLog:
                 return {}
             concerns = list(_concerning(connection, key, stored.position))
         by_proposal: dict[int, list[Change]] = {}
+        # By proposal and number alone: changes themselves have no order.
         for concern in sorted(concerns, key=lambda concern: concern[:2]):
             by_proposal.setdefault(concern.proposal, []).append(concern.change)
         return by_proposal

@@ -100,6 +100,7 @@ class Impact:
     players: int
     moves: tuple[Move, ...]
     lists: tuple[ListMove, ...]
+    # Two impacts are the same that say the same, however long each took.
     seconds: float = attrs.field(eq=False)
 
     @property
@@ -183,6 +184,7 @@ class Previews:
             then_ms, impact = kept
             # The clock may have been set back since.
             (has_changed,) = self.ledger.views.connection.execute(_BETWEEN, sorted((then_ms, now_ms))).fetchone()
+            # Kept as an object: the room of the open ledger stands below this one and knows no class of it.
             return None if has_changed else cast("Impact", impact)
 
     @contextmanager
@@ -200,6 +202,7 @@ class Previews:
             tried = self._tried(views, wanted)
             with closing(self._journal(tried)) as journal:
                 if apart:
+                    # Committed: another connection reads nothing else.
                     with sqlite.immediate(views.connection, views.path):
                         trials.fold_in(views, journal, tried.entries, views.kept())
                     views.journal = journal  # with which they are level, whoever asks them now
@@ -346,6 +349,8 @@ def _approval(number: int, *, proven: bool, by_token: int | None) -> CorrectionD
 def _somebody_else(proposal: Proposal) -> Party:
     """Who may approve: not who proposed, and known as well as that one."""
     name = "another person" if same_person(proposal.proposed_by, _ANOTHER) else _ANOTHER
+    # Of somebody proven and a mere word the word may be the same person's, which four eyes refuse
+    # (``policies.breach``).
     return Party(name, bool(proposal.proposed_proven))
 
 

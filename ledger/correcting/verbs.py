@@ -178,8 +178,7 @@ VERBS: Mapping[str, VerbWords] = {
     "put-back": VerbWords("A fact that was taken back holds again.", ("fact",), (), (), "put-back run:standard@2024"),
     "undo": VerbWords("An approved proposal acts no longer; an undo can be undone.", ("proposal",), (), (), "undo 12"),
 }  # fmt: skip
-# What each word says; those that a command takes by their place first.
-WORD_HELP: Mapping[str, str] = {
+WORD_HELP: Mapping[str, str] = {  # what each word says; those that a command takes by their place first
     "game": "Key of a game, the id that its server gave it, or # and its entry.",
     "player": "Name, identity or number of a player.", "white": "Who had White.", "black": "Who had Black.",
     "fact": "Key of a fact, as the log shows it.", "scheme": "Name of the scheme.", "proposal": "Number of a proposal.",
@@ -326,6 +325,7 @@ class Verbs:
         if ledger.journal.find([f"game:{old}"]):
             return old
         persons = ledger.people.by_number(players)
+        # Who was erased has no identity left: the number stands for it.
         identities = [persons[player].identity or player if player in persons else player for player in players]
         # Names could be tried against a plain hash of who met whom: the key is made under the ledger's secret (design,
         # 9).

@@ -97,6 +97,7 @@ def _key_schema(cls: type[Event]) -> dict[str, Any]:
     return {
         "description": f"the fact's own identity: {form}",
         "type": "string",
+        # With both anchors: JSON Schema looks for a pattern anywhere in a text.
         "pattern": f"^{_KEY_PREFIX}{rest}$",
     }
 

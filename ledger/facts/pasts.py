@@ -21,6 +21,7 @@ class Past:
         since: from when it holds, an instant; None: from the beginning.
     """
 
+    # Text: an entry holds no floats, whose digits another program might write otherwise.
     rating: str
     games: int | None = None
     deviation: str | None = None

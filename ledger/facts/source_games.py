@@ -18,6 +18,7 @@ KEPT_FAULTS = 10_000  # of one file; the others are counted
 MAX_MESSAGE = 1_000  # characters of a fault
 PLAIN_KEY = r"[A-Za-z0-9._-]{1,32}:[0-9a-f]{24}"  # a source and half a SHA-256 of facts
 OUR_PLAIN_KEY = r"(?:csv|hand|pgn|trf):[0-9a-f]{24}"  # those that earlier releases recorded so, or sent on
+# A fault quotes what stands in somebody else's file, where a value may be of any length and depth.
 _SHOWN = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 60
 _SHOWN.maxlevel = 2

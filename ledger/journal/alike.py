@@ -102,12 +102,9 @@ class AlikeGames:
         self._size = 0  # of the journal when the import began
         self._before: str | None = None  # what it held then
         self._known: KnownGames | None = None
-        # whether that knows all games, or those alone that the games of one frame may be
-        self._is_whole = False
-        # entries that could have been read for what was looked up so far
-        self._read = 0
-        # by entry, whether the file has told that game
-        self._claimed: Any = None
+        self._is_whole = False  # whether that knows all games, or those alone that the games of one frame may be
+        self._read = 0  # entries that could have been read for what was looked up so far
+        self._claimed: Any = None  # by entry, whether the file has told that game
 
     def sort_out(self, frame: DataFrame, find: Find, size: int) -> tuple[DataFrame, list[Alike]]:
         """The frame without the games that are held back; those that are known bear the keys that they are known by.
@@ -118,9 +115,12 @@ class AlikeGames:
             size: entries of the journal so far.
         """
         if self._before is None:
+            # Once: games of the file itself are never held against each other, for two that a pair played alike on one
+            # day are two.
             self._before = _before(self._journal)
             self._size = size
             self._claimed = np.zeros(size + 1, np.bool_)
+        # Two identifiers of servers are never of one game: where both sides have nothing else, no entry need be read.
         if self._known is None and (
             self._before == "nothing" or (self._before == "servers" and _are_of_servers(frame))
         ):
@@ -158,6 +158,7 @@ class AlikeGames:
         reached = None if self._index is None else self._index.reached()
         if self._index is None or reached is None:
             return None
+        # Entries behind the index are read anew for each frame, and so they count each time.
         self._read += _READ_FOR_ONE * len(frame) + max(self._size - reached, 0)
         if self._read > self._size:
             return None
@@ -175,8 +176,11 @@ class AlikeGames:
                 continue
             agreeing = telling.agreeing(game.facts) if is_made(telling.key) else 0
             if agreeing:
+                # Doubled, so that the entry of its own key wins among those that agree alike, and never against one
+                # that agrees better: another file may tell the games of a day in another order.
                 candidate = _Known(key, entry, 2 * agreeing + (entry == asked.own), is_same=True)
             elif not asked.own and telling.looks_like(game.facts):
+                # A telling whose key is known is of that game or contradicts it, which ``told_again`` says.
                 candidate = _Known(key, entry, 0, is_same=False)
             else:
                 continue
@@ -273,12 +277,17 @@ def _contradictions(telling: Mapping[str, Any], facts: Mapping[str, Any]) -> Ite
         yield is_before(began, known_began) or is_before(known_began, began)
     round_, known_round = telling.get("round"), facts.get("round")
     if round_ is not None and known_round is not None:
+        # One source tells 2.1, with the board or the game of the round behind the dot, where another tells 2.
         yield round_.partition(".")[0] != known_round.partition(".")[0]
     events = telling.get("tournament"), facts.get("tournament")
     end, known_end = telling["ended_at"], facts["ended_at"]
     if len(end) < _DAY:
+        # Within a month or a year a pair meets at several events; of one day two names may be of one: "Club", "The
+        # club".
         yield None not in events and events[0] != events[1]
     if min(len(end), len(known_end)) >= _SECOND and end != known_end:
+        # Sources see a game end at different seconds: the same number of moves, or one second of its beginning,
+        # outweighs that.
         yield not (same_moves or (began is not None and began == known_began and len(began) >= _SECOND))
 
 
@@ -378,6 +387,7 @@ class ErasedSides:
                 game = self._met(row, sides, find)
             if game is not None:
                 repeats[row["row"]] = Alike(row["line"], "", *game, HOW)
+                # Each known game stands for one row: the next one of that day that is told alike may be another game.
                 self._told.add(game[1])
         kept = pl.Series([row not in repeats for row in range(len(frame))], dtype=pl.Boolean)
         return (frame.filter(kept) if repeats else frame), list(repeats.values())

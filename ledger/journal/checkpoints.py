@@ -79,6 +79,7 @@ def last_checkpoint(path: Path) -> Checkpoint | None:
     Raises:
         StorageError: it cannot be read, or does not end in a whole checkpoint.
     """
+    # A link whose target is away, as on a medium that is not there, is no missing file: to open it then says so.
     if not os.path.lexists(path):
         return None
     try:
@@ -129,12 +130,14 @@ def add_checkpoint(path: Path, checkpoint: Checkpoint, *, is_first: bool) -> Non
                 rest = memoryview(b"\n" + checkpoint.note.encode())
                 while rest:
                     rest = rest[file.write(rest) :]
+                # On the disk before the file beside it goes: after a power cut half a checkpoint would count as whole.
                 os.fsync(file.fileno())
             except OSError:
                 _cut_off(file, end)  # where that fails too, what is behind counts for nothing: the file beside it stays
                 _adding(path).unlink()
                 raise
             _adding(path).unlink()
+        # Else a power cut brings the file beside it back, and with it what was acknowledged counts for nothing.
         sqlite.sync_folder(_adding(path).parent)
     except OSError as error:
         raise StorageError(str(path), f"takes no checkpoint: {error.strerror or error}") from error
@@ -149,6 +152,7 @@ def _cut_off(file: FileIO, end: int) -> None:
 
 
 def _adding(path: Path) -> Path:
+    # Beside the file itself, through whichever link it is opened: every later reader must meet it.
     target = path.resolve()
     return target.with_name(f"{target.name}.adding")
 
@@ -287,6 +291,7 @@ def read_key(path: Path) -> NoteKey:
     if match is None or len(secret) != 1 + SEED_BYTES or secret[:1] != ED25519:
         raise StorageError(str(path), f"is no key of this kind, PRIVATE+KEY+NAME+ID+SECRET on one line: {NEW_KEY}")
     key = NoteKey(match[1], secret[1:])
+    # The id is a checksum of name and key: with one letter changed they would sign notes that no verifier takes.
     if key.key_id.hex() != match[2]:
         raise StorageError(str(path), f"is damaged: its key has the id {key.key_id.hex()}, not {match[2]}; restore it")
     return key
@@ -334,6 +339,8 @@ class CheckpointFiles:
         """
         configured = self.settings.place_of("checkpoints")
         newest = last_checkpoint(configured or kept_with(self._path, "checkpoints"))
+        # A file that is missing there is likely a disk that is away: taken for a log without checkpoints, it would let
+        # one be signed that contradicts an earlier one.
         if newest is None and configured is not None:
             raise StorageError(
                 str(configured),
@@ -376,6 +383,7 @@ class CheckpointFiles:
         last = self.last()
         if last is None or (cosigned := self.cosigned()) is None:
             return last
+        # A witness that could not be reached has cosigned an earlier one, and its signature says nothing of this one.
         is_the_same = (cosigned.origin, cosigned.head) == (last.origin, last.head)
         return cosigned if is_the_same else last
 
@@ -450,6 +458,7 @@ class Checkpoints(CheckpointFiles):
         place = keep_in or self.place
         with self._alone():
             kept = last_checkpoint(place)
+            # Both: another place is no way around the last checkpoint, and what is kept there may be another log's.
             for last, where in ((self.last(), self.place), (kept, place)):
                 if last is not None and last.origin != key.name:
                     raise StorageError(str(where), _other_origin(last, key.name))
@@ -459,8 +468,10 @@ class Checkpoints(CheckpointFiles):
             head = self._journal.head()
             self._journal.fence()
             made = Checkpoint(key.name, head, key.sign(note_text(key.name, head)))
+            # Ed25519 signs one text alike each time (RFC 8032, 5.1.6): where nothing is new the note is the same.
             if kept is None or kept.note != made.note:
                 add_checkpoint(place, made, is_first=kept is None)
+            # Last: settings that name a file in which nothing stands yet would leave the ledger open for reading alone.
             if keep_in is not None:
                 self.settings.put(checkpoints=str(keep_in.absolute()))
             return made
@@ -479,6 +490,7 @@ class Checkpoints(CheckpointFiles):
         if older.size > size or self._journal.root_at(older.size) != older.root:
             message = f"the first {older.size} of its {size} entries do not have the head {older}: there is no proof"
             raise StorageError(str(self._path), message)
+        # From an empty tree there is nothing to prove: tlog-witness has "old 0" without hashes.
         path = consistency_path(older.size, size, self._journal.subtree_root) if older.size else []
         return "\n".join([f"old {older.size}", *(b64encode(sibling).decode() for sibling in path), "", made.note])
 
@@ -507,6 +519,7 @@ class Checkpoints(CheckpointFiles):
     def _alone(self) -> Iterator[None]:
         """No other process makes a checkpoint of this ledger meanwhile."""
         path = kept_with(self._path, "checkpoints.lock")
+        # A lock of the system, which lets go of it with a killed process; a file that only stands there would stay.
         lock = filelock.FileLock(str(path), timeout=WAIT_SECONDS)
         try:
             lock.acquire()

@@ -97,6 +97,8 @@ def _sources(journal: Journal) -> Iterator[str]:
 # Two games may come to one key, such as two that a pair played on one day: further ones get the next that is free.
 # Whether a telling is of another game is judged in ``told_again``.
 
+# An import tries them one within the other (``GameImport._append``): a file that tells one game of a day a thousand
+# times, each with other moves, must come to an end.
 MOST_OF_ONE_KEY = 64  # games of one made key
 # A letter that is no hexadecimal digit, in place of the first one, tells keyed hashes from the plain ones of old.
 KEYED = r"[A-Za-z0-9._-]{1,32}:k[0-9a-f]{23}"
@@ -111,6 +113,8 @@ def keyed(secret: bytes, plain: Iterable[str]) -> list[str]:
 
     Its two halves are begun once and copied for each key: 1.3 µs, where ``hmac.digest`` takes 3.3.
     """
+    # RFC 2104, section 2: a key shorter than a block is filled up with zeros; the secret has 32 bytes, so none is
+    # hashed first.
     padded = secret.ljust(_BLOCK, b"\0")
     inner, outer = (sha256(bytes(byte ^ mask for byte in padded)).copy for mask in (0x36, 0x5C))
     keys: list[str] = []
@@ -145,8 +149,7 @@ class MadeKeys:
         """
         self._journal = journal
         self._secret = secret
-        # by source, whether the journal may hold plain keys
-        self._of_old: dict[str, bool] = {}
+        self._of_old: dict[str, bool] = {}  # by source, whether the journal may hold plain keys
 
     def keys(self, plain: Iterable[str], find: Find) -> list[str]:
         """The keys of games by what they are made from: those that the journal has, else keyed ones."""
@@ -156,6 +159,7 @@ class MadeKeys:
         stand = find([f"game:{key}" for key in every]) if any(map(self._may_be_of_old, sources)) else {}
         if not stand:
             return keys
+        # A game of old keeps its plain key: under the keyed one it would be recorded a second time.
         return [old if f"game:{old}" in stand else key for old, key in zip(every, keys, strict=True)]
 
     def key_of(self, game: SourceGame) -> str:

@@ -90,6 +90,7 @@ class TokenRegister:
         added_at = without_zero_fraction(entry.recorded_at)
         token = Issued(entry.position, event, entry.actor, added_at, void)
         if void is None and event.reset:
+            # Before the new token stands among them: it would end itself.
             for earlier in self.of(event.person):
                 self._end(earlier, entry)
         if void is None and Role.APPROVER in token.roles and self.approver_since is None:
@@ -119,6 +120,7 @@ class TokenRegister:
             by_token: position of the entry that issued that person's token; None where none was shown.
             position: of the entry that issues or revokes.
         """
+        # Up to the entry that made the first approver there was nobody whose token could be shown.
         if self.approver_since is None or position <= self.approver_since:
             return None
         return self.fault(name, by_token, Role.APPROVER, position)
@@ -144,6 +146,7 @@ class TokenRegister:
             return f"the token of entry {by_token} names {token.event.person!r}, not {name!r}"
         if role not in token.roles:
             return f"the token of entry {by_token} has the roles {token.event.roles}, not {role}"
+        # Not at that entry itself: whoever gives up a token has perhaps no other one to prove it by.
         if token.revoked is not None and token.revoked < position:
             return f"the token of entry {by_token} was revoked by entry {token.revoked}"
         return None

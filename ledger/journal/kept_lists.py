@@ -85,6 +85,7 @@ class KeptTexts(NamedTuple):
 
 def kept_texts(rows: Iterable[ListRow], form: str = FORM) -> KeptTexts:
     """The bytes in which rows are kept, with the ranks that they have; they may come in any order."""
+    # By the first field, the number of the player: ``row`` finds the part by its first and its last one.
     in_order = sorted(rows)
     texts, lines = [], [_line({"columns": COLUMNS, "form": form, "players": len(in_order)})]
     remaining = iter(in_order)
@@ -170,6 +171,7 @@ class KeptList:
             text = zstandard.ZstdDecompressor().decompress(frame, max_output_size=LARGEST_TEXT)
         except zstandard.ZstdError:
             raise self._false(f"{digest} of its kept rows cannot be unpacked") from None
+        # The entry seals the digest of the cover alone: what is kept beside the journal proves nothing by itself.
         if sha256(text).hexdigest() != digest:
             raise self._false(f"{digest} of its kept rows was changed")
         return text

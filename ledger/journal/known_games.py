@@ -106,6 +106,7 @@ def _in_words(facts: Mapping[str, Any]) -> dict[str, Any]:
 # read.
 
 LONG = 30  # half-moves from which the same moves are the same game; two players have shorter ones by heart
+# Each is read from the journal: of moves that many have played after each other, all would be read for one telling.
 MOST_LOOKED_AT = 32  # games that are looked at for one telling
 _DIGEST = 16  # characters of a SHA-256 that are indexed
 _MIRRORED = {"white": "black", "black": "white", "draw": "draw"}
@@ -227,6 +228,7 @@ def told_otherwise(
         is_same = (same_winner and same_round) or (same_moves and (same_winner or same_outcome))
         return "with the colours swapped" if is_same else ""
     if (sides.white or sides.black) and same_moves and same_event and same_outcome:
+        # Of the side that differs: those of the Blacks where White is the same.
         other = names()[int(sides.white)]
         return "with another name" if nearest(other[0], [other[1]]) else ""
     return ""
@@ -300,8 +302,7 @@ class KnownGames:
         """
         self._people = people
         self._names = names
-        # by identity, the number of the player and of those alike
-        self._met: dict[str, tuple[int, int]] = {}
+        self._met: dict[str, tuple[int, int]] = {}  # by identity, the number of the player and of those alike
         try:
             games = [part for part in map(self._indexed, blocks) if len(part)]
         except (pl.exceptions.PolarsError, IndexError) as error:  # an entry was damaged since it was sealed
@@ -309,6 +310,8 @@ class KnownGames:
         schema = {"position": pl.Int64, "pair": pl.UInt64, "place": pl.UInt64, "key": pl.UInt64}
         self._of_moves, self._of_meetings = Index(games, "moves"), Index(games, "meeting")
         every = pl.concat(self._with_supplements(games)) if games else pl.DataFrame(schema=schema)
+        # A supplement names its game by the entry: one that was sealed past the rules may name any, which ``claimed``
+        # has not.
         if len(every) and not every["position"].is_between(1, len(claimed) - 1).all():
             raise CorruptError("journal", 0, "an entry tells of a game at no position of this journal; run 'audit'")
         order = every.filter(pl.col("place").is_not_null()).sort("place", "position")  # a supplement may tell no day
@@ -349,6 +352,7 @@ class KnownGames:
             return None
         reached, positions = answer
         later = [body for bodies in journal.read(reached, size) for body in bodies] if reached < size else []
+        # Those of their own keys, too: a row whose key is known is never held back, so that it must be known here.
         positions.update(entry.position for entry in find([f"game:{key}" for key in frame["key"].to_list()]).values())
         try:
             # A supplement that came after the index may give a game a day by which the index does not know it.
@@ -392,6 +396,7 @@ class KnownGames:
         # Entry 0 is none: what is marked there, by rows that have no entry of their own, claims no game.
         self.claimed[own[~is_asked]] = True
         for _, asked in others:
+            # A game under its own key is that game, whatever others have its moves or its place in a round.
             is_asked |= asked & (own == 0)
         for row in np.flatnonzero(is_asked).tolist():
             here = {entry for first, last in of_days for entry in self._positions[first[row] : last[row]].tolist()}
@@ -432,6 +437,7 @@ class KnownGames:
         schema: dict[str, Any] = {"facts": pl.Struct(facts), "key": pl.String, "position": pl.Int64}
         frame = pl.read_ndjson(io.BytesIO(b"\n".join(games)), schema=schema).unnest("facts")
         sides = [self._names.column(frame[side]).alias(side) for side in ("white", "black")]
+        # The facts of a supplement alone name an entry; its key is that of no game.
         key = pl.when(pl.col("entry").is_null()).then(pl.col("key").str.slice(len("game:")).hash())
         position = pl.coalesce("entry", "position").alias("position")
         columns = frame.select(position, *sides, *_days(), key.alias("key"), "tournament", "round", moves_digest())
@@ -484,6 +490,7 @@ def _with_their_supplements(journal: Journal, find: Find, positions: Sequence[in
     """The bodies of games by position, and those of what supplements them."""
     bodies: dict[int, bytes] = {}
     breaks = [place for place, (before, after) in enumerate(pairwise(positions), 1) if after != before + 1]
+    # Neighbours at one time: each reading is a question to the store, which may be on another machine.
     for first, last in pairwise([0, *breaks, len(positions)] if positions else []):
         run = positions[first:last]
         read = (body for block in journal.read(run[0] - 1, run[-1]) for body in block)

@@ -77,6 +77,7 @@ def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -
     marks_of_kinds = _marks(kinds)
     keys = _few_keys(journal, set(kinds.values()))
     if keys is not None:
+        # Others may record between the two questions: what is answered is of the size that was read first.
         entries = sorted(entry for entry in journal.find(keys).values() if entry.position <= size)
         every = [entry.body for entry in entries if any(mark in entry.body for mark in marks_of_kinds)]
         return iter(every[-last:] if last else every)
@@ -122,6 +123,7 @@ def _few_keys(journal: Journal, classes: Iterable[type[Event]]) -> list[str] | N
         every = journal.keys(beginning, beginning[:-1] + _AFTER_COLON)
         # Both have one beginning, and there are as many as players: a change tells since when.
         of_cls = (key for key in every if cls not in _OF_PLAYERS or ("@" in key) is (cls is PlayerChanged))
+        # One more than may be tells that there are too many, without reading them all.
         keys += islice(of_cls, STEP + 1 - len(keys))
     return keys if len(keys) <= STEP else None
 
@@ -132,6 +134,7 @@ def marks(classes: Collection[type[Event]]) -> tuple[bytes, ...]:
 
 
 def _marks(kinds: Iterable[str]) -> tuple[bytes, ...]:
+    # In canonical JSON the quotation marks of a text are escaped: no fact can spell these bytes.
     return tuple(b',"kind":"%b","position":' % kind.encode() for kind in sorted(kinds))
 
 

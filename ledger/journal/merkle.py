@@ -22,6 +22,8 @@ RootOf = Callable[[int, int], bytes]  # the root over the leaves with first <= i
 
 def leaf_hash(body: bytes) -> bytes:
     """SHA-256 leaf hash of an entry's body, 32 bytes."""
+    # The byte in front parts leaves from nodes: without it the two hashes of a node could be shown as an entry (RFC
+    # 6962, section 2.1).
     return sha256(b"\x00" + body).digest()
 
 
@@ -40,8 +42,7 @@ class Frontier:
 
     def __init__(self) -> None:
         self.size = 0
-        # by height: root of the complete subtree that waits for its sibling
-        self._edge: list[bytes | None] = []
+        self._edge: list[bytes | None] = []  # by height: root of the complete subtree that waits for its sibling
 
     def copy(self) -> Frontier:
         """An independent frontier at the same size."""
@@ -108,6 +109,7 @@ def check_subtree(first: int, last: int, size: int) -> None:
     """
     if not 0 <= first <= last <= size:
         raise ValueError(f"leaves {first} to {last} of {size}")
+    # At the left edge any number of leaves is one: the whole tree of an earlier size.
     if first and (first == last or first % (1 << (last - first - 1).bit_length())):
         raise ValueError(f"no subtree has the leaves {first} to {last}")
 

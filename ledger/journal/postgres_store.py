@@ -73,6 +73,8 @@ _SEAL = """
 SELECT concat(c.xmin, (SELECT string_agg(concat(t.oid, '.', t.xmin), ',') FROM pg_trigger t WHERE t.tgrelid = c.oid))
 FROM pg_class c WHERE c.oid = $1::bigint::oid
 """
+# Of several privileges in one text the server says whether any is held ("Access Privilege Inquiry Functions"): so it is
+# asked of those that nobody who records may have, and each of the others by itself.
 _LOOK = """
 SELECT has_schema_privilege(n.oid, 'USAGE')::integer, j.oid::bigint, has_table_privilege(j.oid, 'SELECT')::integer,
   has_table_privilege(j.oid, 'INSERT')::integer, has_table_privilege(j.oid, 'UPDATE, DELETE, TRUNCATE')::integer,
@@ -292,6 +294,8 @@ class PostgresJournal(StoredTree):
     def _check(self, session: Session) -> None:
         """Make sure, on each new connection, that the tables are this journal's and as this program left them."""
         try:
+            # Not by ``ask``: where the connection is lost again that would open another one, and come here again,
+            # within itself.
             (look,) = session.try_to_ask(Question(_LOOK, [self.schema]))
             if not look.count:
                 raise StorageError(
@@ -394,6 +398,7 @@ class PostgresJournal(StoredTree):
             stands = self._leaves(settled - 1, settled) if settled else [its_leaf]
             if self._edge.frontier.size <= settled or stands != [its_leaf]:
                 raise
+        # What was known beyond the settled entries went with a lost server: the edge is read anew from the tables.
         self._edge = Edge()
         return size
 
@@ -594,6 +599,7 @@ def promises_too_little(standbys: str, commit: str) -> str | None:
         standbys: its ``synchronous_standby_names``.
         commit: its ``synchronous_commit``.
     """
+    # With "local" a commit waits for no other server, with "off" not even for its own disk ("synchronous_commit").
     if standbys and commit in {"on", "remote_write", "remote_apply"}:
         if _ANYBODY.search(standbys) is None:
             return None
@@ -632,6 +638,7 @@ def _faults(strangers: Answer) -> list[str]:
         elif kind != "trigger" or (table, name) not in own:
             faults.append(f"the table {table!r} has a {kind} {name!r}")
         elif enabled not in ("O", "A"):
+            # pg_trigger: O fires but for replication, A always; R would fire for replication alone, D never.
             faults.append(f"the trigger {name!r} of the table {table!r} is switched off")
     missing = own - {(table, name) for kind, table, name, _ in there if kind == "trigger"}
     return faults + [f"the trigger {name!r} of the table {table!r} is gone" for table, name in sorted(missing)]
@@ -670,6 +677,7 @@ class PostgresWriter(StoredWriter):
         Raises:
             StorageError: nothing is known to be recorded, or not to be replicated.
         """
+        # What an earlier statement warned of says nothing of this commit.
         self._session.warnings.clear()
         self.ask(_COMMIT)
         self._journal._refuse_unreplicated()
@@ -700,12 +708,15 @@ class PostgresWriter(StoredWriter):
             self._copy(kinds, keys, bodies, leaves)
         else:
             row: list[Value] = [self.size + 1, next(iter(kinds)), keys[0], bodies[0], leaves[0]]
+            # Asked under the lock, and free: nobody takes it before the commit, so the row goes with that and an entry
+            # costs two round trips. ``...`` is a key that was not asked.
             if self._stand.get(keys[0], ...) is None:
                 self._waiting.append((Question(self._statements.insert, row), 1, "journal"))
             else:
                 (answer,) = self.ask(Question(self._statements.insert_if_new, row))
                 if not answer.count:
                     raise KeyTakenError
+        # What was looked up before says of them that they are free.
         for key in keys:
             self._stand.pop(key, None)
 
@@ -713,6 +724,7 @@ class PostgresWriter(StoredWriter):
         self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes], leaves: Sequence[bytes]
     ) -> None:
         """Many rows by COPY, which knows no way around a key that is taken but to undo all of it."""
+        # Either way what waits is sent first: a COPY has the connection to itself, and its rows follow those that wait.
         if not self._is_sealed:
             self._journal.check_seal()
             self._is_sealed = True
@@ -747,4 +759,5 @@ class PostgresWriter(StoredWriter):
         frames = dict(texts)
         if frames:
             columns = [array(BYTEA, frames), array(BYTEA, frames.values())]
+            # How many of them are new nobody knows: those that stand there are passed over.
             self._waiting.append((Question(self._statements.keep_texts, columns), None, "texts"))

@@ -168,6 +168,7 @@ def making(schema: str, roles: Roles, identity: str) -> str:
 def literal(text: str) -> str:
     """A text as it stands in SQL, whatever the server takes backslashes for."""
     doubled = text.replace("'", "''")
+    # The blank in front parts the E from whatever word stands before it, as in libpq's PQescapeLiteral.
     return f" E'{doubled}'".replace("\\", "\\\\") if "\\" in doubled else f"'{doubled}'"
 
 

@@ -209,6 +209,7 @@ class PostgresTokens:
             Question(
                 f"DELETE FROM {self._s}.sessions WHERE hash IN (SELECT hash FROM {self._s}.sessions WHERE token = $1 "
                 "ORDER BY begun_ms DESC, used_ms DESC OFFSET $2)",
+                # One less, for the one that begins.
                 [session.token, MOST - 1],
             ),
             Question(

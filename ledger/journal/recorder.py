@@ -133,6 +133,7 @@ class Recorder:
             if strangers:
                 what_to_do = "is no event: build one, such as GameRecorded(game=..., ...) of 'ledger'"
                 raise MalformedError([f"{shown(thing)} {what_to_do}" for thing in strangers[:STRANGERS_NAMED]])
+        # Before the lock, for which others wait: who may not stand in an entry is refused at once.
         codec.seal_actor(actor)
         with self._writing([event.key for event in batch]) as writer:
             accepted = _accepted(batch, writer)
@@ -221,8 +222,7 @@ class _Entries:
     keys: list[str] = attrs.Factory(list)
     bodies: list[bytes] = attrs.Factory(list)
     places: list[tuple[str, int, Event | None]] = attrs.Factory(list)
-    # by subject, the facts of the transaction so far
-    beside: dict[str, list[Event]] = attrs.Factory(dict)
+    beside: dict[str, list[Event]] = attrs.Factory(dict)  # by subject, the facts of the transaction so far
 
     @property
     def next(self) -> int:
@@ -251,8 +251,7 @@ class _Batch:
         self._accepted = accepted  # the first event, judged already
         self._judged = judged  # kinds that are judged already
         self._stamp = rules.recorded_text(now_ms)
-        # what is known of games that were told again, by their key
-        self._games: dict[str, KnownGame] = {}
+        self._games: dict[str, KnownGame] = {}  # what is known of games that were told again, by their key
 
     def append(self, events: Sequence[Event], actors: Iterable[str]) -> Recorded:
         """Append what is new. Nearly always all is new: it is tried before the keys are looked up.
@@ -357,6 +356,7 @@ class _Batch:
             # What comes with an approval was judged by its gate, beside all else that its proposal lets stand.
             if event.KIND != GameRecorded.KIND and not self._judged:
                 self._further.judge(event, entries.beside)
+                # Last: whoever is told to propose a fact must not learn then that it may not stand at all.
                 rules.check_reach(event, self._writer.find, self._now_ms)
         key, position = event.key, entries.next
         body = codec.body_of(position, self._stamp, actor, event)
@@ -378,6 +378,7 @@ class _Batch:
         """
         stored, telling = rules.facts_of(before), codec.facts_mapping(event)
         telling.pop(event.KEY_FIELD or "", None)  # the key carries it
+        # Most repeats are the same to the letter, and end here before any supplement is looked up.
         if not isinstance(event, GameRecorded) or stored == telling:
             rules.check_repeat(type(event), event.key, stored, telling)
             return None

@@ -283,6 +283,7 @@ class GameImport:
         """Append those that are new; one that says something else than the journal, or the file, is a fault."""
         stored = writer.find([event.key for event in events.values()])
         facts_by_key = {key: rules.facts_of(entry) for key, entry in stored.items()}
+        # Sorted, for Python orders a set of texts otherwise in each process: the same import gives the same entries.
         pools = sorted({event.pool for event in events.values()} - self._pools)
         adopted = [attrs.evolve(self._scheme, pool=pool) for pool in pools]  # a tournament may begin with a bye
         keys = [event.key for event in adopted]
@@ -383,6 +384,7 @@ class GameImport:
             frame.select(pl.col(f"{side}_id").alias("id"), pl.col(f"{side}_name").alias("name"))
             for side in ("white", "black")
         ]
+        # In the order of the file, in which newcomers get their numbers: the same file gives the same numbers.
         met = pl.concat(sides).unique("id", keep="first", maintain_order=True)
         ids, names = met["id"].to_list(), met["name"].to_list()
         self._meet(writer, dict(zip(ids, names, strict=True)), stamp)
@@ -401,6 +403,7 @@ class GameImport:
         """The frame in the columns of ``GameRecorded``, with its ``line`` and its movetext."""
         for side in ("white", "black"):
             ids = frame.select(pl.col(f"{side}_id").alias("id"))
+            # Polars keeps the order of rows through a join only where it is asked to.
             joined = ids.join(players, on="id", how="left", maintain_order="left")
             frame = frame.with_columns(joined["player"].alias(side))
         if frame["text"].null_count() < len(frame):
@@ -420,6 +423,8 @@ class GameImport:
             return games
         rows = games.with_row_index("row").with_columns(suspected=suspected)
         doubtful = rows.filter(doubted)
+        # ``implode``: a bare series of the column's own type is ambiguous to Polars, and no longer to be given
+        # (``Expr.is_in``).
         recorded = dict(
             rows.filter(~doubted & games["game"].is_in(doubtful["game"].unique().implode()))
             .group_by("game")

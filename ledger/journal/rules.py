@@ -134,8 +134,7 @@ RULES: dict[str, str] = {
     ),
 }
 
-# Facts that come into the journal by calls of their own, and by which.
-OWN_DOORS: Mapping[type[Event], str] = {
+OWN_DOORS: Mapping[type[Event], str] = {  # facts that come into the journal by calls of their own, and by which
     CorrectionProposed: "'correct' or Ledger.propose",
     CorrectionDecided: "'correct approve', 'reject', 'withdraw' or Ledger.decide",
     PolicySet: "'policy set' or Ledger.policies",

@@ -90,4 +90,5 @@ def form_token(word: str, form: str) -> str:
 
 def is_form_token(word: str, form: str, given: str) -> bool:
     """Whether it is that token; compared in constant time."""
+    # ``compare_digest`` raises on a text beyond ASCII, and whoever sends a form may send any.
     return hmac.compare_digest(form_token(word, form), given.encode("ascii", "replace").decode())

@@ -178,6 +178,7 @@ class SettingsFile:
             if word not in (*FILES, *OF_A_SERVER):
                 raise StorageError(str(path), f"has no setting {word!r}, {_KNOWN}{_EXPECTED}")
             if word == "patience":
+                # By its type: to ``isinstance`` TOML's true is a whole number, too.
                 if type(value) not in (int, float) or not 0 < value <= 3_600:
                     raise StorageError(str(path), f"patience must be seconds, up to 3600, got {value!r}")
             elif word == "durability":

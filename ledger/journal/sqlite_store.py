@@ -65,6 +65,7 @@ _LAST = "SELECT position, leaf FROM journal WHERE position = (SELECT max(positio
 _FIND_ONE = "SELECT position, body, leaf FROM journal WHERE key = ?"
 # Only a text that is there already is passed over; any other obstacle is an error.
 _KEEP_TEXT = "INSERT INTO texts(sha256, zstd) VALUES (?, ?) ON CONFLICT(sha256) DO NOTHING"
+# One parameter however many keys there are: the statement is prepared once, and no limit on question marks is met.
 _FIND = "SELECT key, position, body, leaf FROM journal WHERE key IN (SELECT value FROM json_each(?)) ORDER BY position"
 
 
@@ -204,6 +205,7 @@ class SqliteJournal(StoredTree):
         if self.refusal is not None:
             raise StorageError(self.path, self.refusal)
         with sqlite.immediate(self._connection, self.path, patience=patience):
+            # Under the lock: between this look and the rows nobody can put a trigger on the table.
             self._guard.check(self._connection)
             self._catch_up(self._find_last(*self._last()))
             writer = SqliteWriter(self, self._connection, self._edge.copy())

@@ -17,6 +17,7 @@ from ledger.facts.words import TreeHead
 from ledger.journal.merkle import TILE_HEIGHT, Frontier, Node, check_hashes, check_subtree, leaf_hashes
 
 TILE = 1 << TILE_HEIGHT
+# The keys of a body are sorted: ``recorded_at`` is the last, 24 characters before a quotation mark and a brace.
 ENDING = 26  # bytes at the end of a body: when it was recorded, and what closes it
 
 
@@ -250,6 +251,7 @@ class StoredWriter(ABC):
         leaves = leaf_hashes(bodies)
         if not leaves:
             return []
+        # Before the edge moves: where a key is taken the transaction goes on from the edge as it was.
         self._insert(kinds, keys, bodies, leaves)
         edge = self.edge
         edge.recorded_at, edge.last_leaf = recorded_at_of(bodies[-1]), leaves[-1]

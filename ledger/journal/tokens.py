@@ -32,14 +32,14 @@ UNNAMED = "admin"  # who acts where no name is given and none is proven
 PREFIX = "rlt_"  # so that a token that was pasted somewhere is known for one
 SECRET_BYTES = 32
 SALT_BYTES = 32
+# Those who are refused may be strangers, and what they tried stays in the log: none of it may be long.
 LONGEST_NOTED = 500  # characters of a name, an attempt or a refusal in the log
 VERBS_OF: Mapping[Decision, str] = {
     Decision.APPROVED: "approve",
     Decision.REJECTED: "reject",
     Decision.WITHDRAWN: "withdraw",
 }
-# Name of a refusal -> what it means and what to do.
-RULES: dict[str, str] = {
+RULES: dict[str, str] = {  # name of a refusal -> what it means and what to do
     "needs-a-token": "tokens are set up for this ledger: show one by RATING_LEDGER_TOKEN or --token-file",
     "unknown-token": "this token is none of this ledger: check which one is given",
     "revoked-token": "this token was revoked: ask for a new one",
@@ -159,6 +159,7 @@ class Tokens:
                 f"{name!r} was never an approver; an approver revokes the token and issues a new one with 'token add'",
             )
         valid_tokens = [token for token in register.of(name) if token.revoked is None]
+        # What was taken from the person by revoking does not come back, unless nothing else is left to give.
         roles = {role for token in valid_tokens for role in token.roles} or roles
         who = Actor(by or UNNAMED, proven=False)
         return self._issue(name, [role for role in Role if role in roles], who, f"reset tokens of {name!r}", reset=True)
@@ -340,6 +341,7 @@ class Tokens:
             if token is None:
                 return Actor(claimed or UNNAMED, proven=False)
             self._refuse_without_any()
+        # Whoever sets up tokens for corrections stops no program that records games without one.
         if token is None and role is Role.RECORDER and not self.is_held(role):
             return Actor(claimed or UNNAMED, proven=False)
         if token is None:
@@ -564,6 +566,7 @@ def _needs_a_token(tried: str, role: Role) -> str:
 
 
 def _digest(salt: bytes, token: str) -> str:
+    # One hash is enough where a password would need a slow one: a token is 32 random bytes, which nobody can try.
     return hmac.digest(salt, token.encode("utf-8", "surrogatepass"), "sha256").hex()
 
 

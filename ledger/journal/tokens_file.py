@@ -262,6 +262,7 @@ class TokensFile:
         with self._writing(make=True) as connection:
             key = _key(connection)
             connection.execute(
+                # A row that is replaced comes back under the highest number: what was sent last is forgotten last.
                 "INSERT OR REPLACE INTO sendings(hash, digest, entry, reason, proposals) VALUES (?, ?, ?, ?, ?)",
                 (keyed_hash(key, word), hmac.digest(key, content, "sha256"), entry, reason, proposals),
             )
@@ -296,6 +297,7 @@ class TokensFile:
                 sqlite.check_identity(connection, self.path, sqlite.TOKENS_ID, LAYOUT, OLDEST_LAYOUT)
                 for fault in faults(connection, _SCHEMAS[_layout(connection)]):
                     raise StorageError(str(self.path), fault)
+                # A file that came to lie beside another ledger must not name its own people as those who act here.
                 ledgers = connection.execute("SELECT ledger FROM file").fetchall()
                 if ledgers != [(self._ledger(),)]:
                     raise StorageError(str(self.path), f"holds the tokens of another ledger; {REMEDY}")

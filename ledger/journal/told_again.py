@@ -150,6 +150,7 @@ def _told_twice(names: Series, different: Set[int]) -> set[str]:
     if not different:
         return set()
     every = names.to_list()
+    # Then the row that differs is a second game of those facts, and no false telling of the first one.
     as_known = {name for row, name in enumerate(every) if row not in different}
     return as_known & {every[row] for row in different}
 
@@ -217,6 +218,7 @@ def _fitting(added: dict[str, Any], recorded: Mapping[str, Any], stands: Mapping
         stands: facts of the game after them.
     """
     fitting = dict(added)
+    # The ending first: without it the number of half-moves may fit.
     for field in ("termination", "half_moves"):
         new = {name: value for name, value in fitting.items() if stands.get(name) == recorded.get(name)}
         after = {**stands, **new}

@@ -46,6 +46,8 @@ def erase_all(
     try:
         with journal.writing() as writer:
             unrecorded = _unrecorded(writer, dict.fromkeys(players, actor))
+            # Before anybody is forgotten: with a clock that is behind, the names would be gone and no entry could say
+            # so.
             now = rules.check_clock(clock_ms(), writer.last_recorded_at()) if unrecorded else 0
             # Forgotten first and recorded then: the other way a crash would leave a name of which the journal says that
             # it is gone.
@@ -101,10 +103,12 @@ def settle(
         StorageError: a file refuses.
     """
     with lock as writer:
+        # First: whoever comes to wait by this is brought to the end with the others.
         forget_again(journal, people)
         waiting = people.erasures.rows()
         if unrecorded := _unrecorded(writer, waiting):
             _record(writer, unrecorded, rules.check_clock(clock_ms(), writer.last_recorded_at()))
+    # No sooner do the rows go that wait: by them alone the next one knows that old bytes are still there.
     if people.clean_soon(patience):
         people.erasures.drop(waiting)
 

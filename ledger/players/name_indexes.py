@@ -95,6 +95,8 @@ class NameIndex(ABC):
         with suppress(LedgerError):
             while self.lacks_many():
                 with self._writing(_PATIENCE):
+                    # Asked anew within the transaction: another process may have brought the index further, and a
+                    # player stands in it once.
                     rows = self._later(self.reached(), _CHUNK)
                     self._enter((player, self.form(name)) for player, name in rows)
 
@@ -175,6 +177,7 @@ class NameSearch(NameIndex):
         Raises:
             MalformedError: no word of it is long enough.
         """
+        # A name has 128 characters at most: of a text of megabytes, as anybody may search for, the beginning is enough.
         words = folded(part[:1_000]).words
         if not any(len(word) >= SHORTEST for word in words):
             message = f"search {part[:60]!r}: give {SHORTEST} letters on end or more; a whole name is found by 'show'"

@@ -73,6 +73,7 @@ def _of_like_letters(people: People, newcomers: Sequence[tuple[str, str]]) -> It
         return
     words = {"identity": pl.String, "name": pl.String}  # told, for a dry run asks where nobody is registered yet
     asked = pl.DataFrame(newcomers, words, orient="row").with_row_index("place").with_columns(_letters())
+    # Sorted: a note names the first of those alike, who was registered first.
     rows = pl.DataFrame(people.called(), {"player": pl.Int64, **words}, orient="row").sort("player")
     every = pl.concat([rows.with_columns(_letters()).drop("player"), asked.drop("place")])
     every = every.unique("identity", keep="first", maintain_order=True)

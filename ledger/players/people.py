@@ -342,6 +342,7 @@ class People(ABC):
         """Those of these identities that are known, in whatever spelling; one that stands so goes first."""
         rows = self._spelt_so({*identities, *map(spelt, identities)})
         unmet = [identity for identity in identities if identity not in rows and spelt(identity) not in rows]
+        # Only where somebody is unmet: for the older spellings all identities are looked through.
         older = self._older_spellings() if unmet else {}
         further = {identity: older[spelt(identity)] for identity in unmet if spelt(identity) in older}
         if further:

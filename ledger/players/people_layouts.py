@@ -114,6 +114,8 @@ _RENAMED = (
 )
 # A file of the first layout has no such table: this join finds nothing, and the view stays one.
 _AS_IT_STANDS = "LEFT JOIN (SELECT NULL AS player, NULL AS name, NULL AS salt) AS r ON r.player = p.player"
+# SQLite looks for a name among temporary things first: whoever asks for ``people`` reads this view, and so whatever is
+# to be written says ``main.people``.
 _VIEW = """
 CREATE TEMP VIEW people AS
 SELECT p.player, iif(h.player IS NULL, p.identity, NULL) AS identity,
@@ -297,6 +299,7 @@ class SqliteNameSearch(SqliteNameIndex, NameSearch):
         return self._matching(_REST, player)
 
     def _holding(self, words: Sequence[str]) -> list[Match]:
+        # In quotation marks: AND, OR, NOT and NEAR are words of FTS5's language, and may be parts of names.
         return self._matching(_FOUND, " AND ".join(f'"{word}"' for word in words))
 
     def _matching(self, query: str, argument: object) -> list[Match]:

@@ -61,6 +61,7 @@ class NamesDatabase:
 
     def rows(self, query: str, **values: object) -> list[Any]:
         """The rows of a query, in which ``{s}`` is the schema and ``{people}`` the people as they are to be read."""
+        # In any case: of named values psycopg passes over those that no place in the statement asks for.
         values |= {"sealed": list(self.sealed), "hidden": list(self.hidden)}
         with postgres.storage_errors(self.place):
             return self.connect().execute(self._sql(query), values, binary=True).fetchall()
@@ -71,6 +72,7 @@ class NamesDatabase:
 
     def _sql(self, query: str) -> Any:
         shown = _AS_SHOWN if self.sealed or self.hidden else "{s}.people AS people"
+        # The people first: what stands for them names the schema, too.
         return query.replace("{people}", shown).replace("{s}", self.schema)
 
     def copy(self, table: str, columns: str, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
@@ -78,6 +80,8 @@ class NamesDatabase:
         statement: Any = f"COPY {self.schema}.{table}({columns}) FROM STDIN (FORMAT BINARY)"
         with self.connect().cursor() as cursor:
             with cursor.copy(statement) as copy:
+                # A binary COPY converts nothing: without the types psycopg sends a number in as few bytes as it needs,
+                # which the column does not take.
                 copy.set_types(types)
                 for row in rows:
                     copy.write_row(row)
@@ -126,6 +130,7 @@ class PostgresPeople(People):
         self._own = None if connect else postgres.connect(address)
         self._database = NamesDatabase(connect or self._own_connection, self.path, quoted(schema_of(schema)))
         self._schema = schema
+        # By it a session tells its own changes from those of others; a bigint has 63 bits beside its sign.
         self._writer = secrets.randbits(62)
         self._version = 0
         part = (self._database, self._writing)
@@ -201,6 +206,7 @@ class PostgresPeople(People):
             with connection.transaction():
                 if not is_part:
                     _wait(connection, WRITER_SECONDS if patience is None else patience)
+                # The lock first: the number of this change follows the last one that was committed by then.
                 self._database.run("SELECT pg_advisory_xact_lock('{s}.people'::regclass::oid::bigint)")
                 self._database.run(
                     "INSERT INTO {s}.changes SELECT coalesce(max(number), 0) + 1, %(writer)s FROM {s}.changes",
@@ -376,6 +382,8 @@ class PostgresPeople(People):
     def _cleaned(self, patience: float) -> bool:
         connection, deadline = self._database.connect(), time.monotonic() + patience
         with postgres.storage_errors(self.path):
+            # First: an index or a trigger of somebody else's would keep names of its own, whatever is written anew
+            # here.
             for fault in foreign_objects(connection, self._schema):
                 raise StorageError(self.path, fault)
             with connection.transaction():

@@ -166,6 +166,7 @@ class Reasons(ABC):
         unsealed = []
         for number, sealed, entry in self._newest_first():
             stored = writer.find([entry]).get(entry)
+            # The key alone proves nothing: after a reason that was never sealed, another proposal got the number.
             if stored is not None and b'"reason":"%b"' % sealed.encode() in stored.body:
                 break
             unsealed.append(number)

@@ -20,8 +20,7 @@ from ledger.players.people import Pending, People, Person
 from ledger.players.sealed_names import commitment_to, erasure_key, is_sealed, not_sealed, sealings, under
 
 PATIENCE = 2.0  # seconds to wait for those who read the people file, before the old name is left to the next one
-# Name -> what it means and what to do; the other refusals are those of ``rules``.
-RULES: dict[str, str] = {
+RULES: dict[str, str] = {  # name -> what it means and what to do; the other refusals are those of ``rules``
     "erased-player": "who was erased is known to nobody any more: who comes back is registered anew",
 }
 
@@ -64,6 +63,8 @@ def rename(
     try:
         with journal.writing() as writer:
             person, sealed = _to_be_renamed(writer, people, player)
+            # The same name may be given again: an older copy of the names has one that the journal sealed before the
+            # last.
             is_new = person.name != name or not is_sealed(person, sealed[-1])
             if is_new:
                 now = rules.check_clock(clock_ms(), writer.last_recorded_at())
@@ -89,6 +90,7 @@ def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person,
     if person is None:
         words = f"knows nothing of player {player}, whom entry {sealed[0].position} registered"
         raise StorageError(people.path, f"{words}; {people.RESTORE}")
+    # Both: an older copy of the names may still know who the journal says was erased.
     if person.is_erased or writer.find([erasure_key(player)]):
         message = f"who player {player} was is forgotten: who comes back is registered anew, under another number"
         raise RejectedError("erased-player", f"renamed:{player}@{len(sealed)}", message)

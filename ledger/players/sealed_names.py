@@ -174,10 +174,8 @@ class SealedNames:
         self._journal = journal
         self._highest_registered = highest_registered
         self.file = people  # as it stands, compared with nothing
-        # of the people file, when its numbers were last found to be all there
-        self._version = -1
-        # number that is known to have a row; 0 before the first look
-        self._highest = 0
+        self._version = -1  # of the people file, when its numbers were last found to be all there
+        self._highest = 0  # number that is known to have a row; 0 before the first look
         self._ends_compared = False
 
     def people(self) -> People:
@@ -210,9 +208,12 @@ class SealedNames:
 
     def _compare_ends(self) -> None:
         """Compare the lowest and the highest numbered registered player who was not erased: two look-ups."""
+        # A file of another ledger differs at the lowest number; one of a ledger that went its own way since a copy was
+        # made, perhaps at the highest alone.
         for highest_first in (False, True):
             for persons in self.file.salted(highest_first=highest_first):
                 sealed = self._latest([person.player for person in persons])
+                # Whom no entry registered proves nothing either way: the next one is looked at.
                 person = next((person for person in persons if person.player in sealed), None)
                 if person is not None:
                     self._confirmed(person, sealed[person.player])
@@ -295,6 +296,7 @@ class SealedNames:
         sealed = self._latest(renamed_players(self._journal))
         for person in self.file.by_number(sealed).values():
             self._confirmed(person, sealed[person.player])
+        # The version from before the rows were read: what others wrote meanwhile is looked through the next time.
         self._version, self._highest = version, max(seen, last)
 
     def _lost(self, lost: Mapping[int, int]) -> StorageError:
@@ -428,6 +430,7 @@ def player_found(journal: Journal, names: SealedNames, word: str) -> Person:
     """
     people = names.people()
     is_number = word.isdecimal() and len(word) <= _DIGITS
+    # A number goes before an identity of digits alone, which earlier releases took.
     persons = list(people.by_number([int(word)]).values()) if is_number else []
     persons = persons or people.named(word)
     # the journal registered it, and the people file as it stands knows nothing

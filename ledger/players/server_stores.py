@@ -119,6 +119,7 @@ def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[PostgresJo
     journal, people = on_server(place)
     try:
         _refuse_entries(place, journal)
+        # Where somebody ran the SQL before, there is none yet: it is printed, and no secret is to be seen in it.
         people.take_secret(secret or new_secret())
     except BaseException:
         journal.close()

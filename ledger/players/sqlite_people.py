@@ -227,6 +227,7 @@ class SqlitePeople(People):
         if self.refusal is not None:
             raise StorageError(self.path, self.refusal)
         with sqlite.immediate(self._connection, self.path, patience=patience):
+            # Before the guard looks, which knows the schema of the newest layout alone.
             bring_up(self._connection)
             self._guard.check(self._connection)
             yield

@@ -325,6 +325,7 @@ class Build:
                     writers.aside().run(statement)  # while the games are rated
                 parts = (part for block in games.blocks(GAMES_A_BLOCK) for part in block.partition_by("pool"))
                 for number, blocks in groupby(parts, lambda part: int(part["pool"][0])):
+                    # Pools come in order, and this one was written whole before the build was stopped.
                     if number < written_pool:
                         continue
                     pool = next(pool for pool in book.pools.values() if pool.pool == number)
@@ -341,6 +342,8 @@ class Build:
                 views_file.count_distribution(connection)
                 views_file.set_checkpoint(connection, target, self._journal.root_at(target))
                 keeping.remember(connection, missing)
+                # In one transaction with the checkpoint: a file without this table is no build that could be gone on
+                # with.
                 connection.execute("DROP TABLE build")
         finally:
             connection.close()

@@ -260,6 +260,7 @@ class OpenLedger:
             return None
         if despite_games and seen < size:
             games = chosen(self.journal, seen, size, marks((GameRecorded, PlayerRegistered)))
+            # An entry of any other kind is missing from the count.
             if sum(1 for _ in games) == size - seen:
                 return None
         others = ", and not only games came" if despite_games else ""

@@ -76,6 +76,8 @@ class _KnownViews(Views):
                 self.close()
                 self._discard_build()
                 self._build(progress, self.journal.size())
+            # Under the lock they are opened: whoever asks about another entry deletes them next, and who has them open
+            # reads on.
             assert self.connection
 
     def delete(self) -> None:

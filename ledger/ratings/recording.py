@@ -511,6 +511,7 @@ class EarlyGames:
             )
             for side in ("white", "black")
         ]
+        # The earliest game of each alone: where that one takes no list away, no later one of the player does.
         first = pl.concat(sides).filter("rated").sort("ended_ms", "line").unique(["pool", "player"], keep="first")
         names = dict(zip(first["player"].to_list(), first["name"].to_list(), strict=True))
         rows = first.sort("line").select("line", "pool", "player", "ended_ms").iter_rows()

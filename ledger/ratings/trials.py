@@ -144,6 +144,7 @@ def undone(connection: sqlite3.Connection) -> Iterator[None]:
         yield
     finally:
         connection.execute("ROLLBACK TO as_it_stands")
+        # SQLite keeps a savepoint open that was rolled back to.
         connection.execute("RELEASE as_it_stands")
 
 
@@ -285,6 +286,7 @@ def compared(asked: AskedList, before: Mapping[int, Said], after: Mapping[int, S
     return ListMove(asked.name, asked.pool, len(differing), largest, before[largest][0], after[largest][0])
 
 
+# CROSS JOIN holds SQLite to the order as written: the players who are asked about are few, the tables hold everybody.
 LAST_ROWS = """
 SELECT c.player, c.rating, c.n, c.listed, c.rated_ms, h.time_losses, h.hera, games.key
 FROM json_each(?2) AS asked

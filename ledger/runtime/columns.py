@@ -233,6 +233,7 @@ class Many:
         return np.asarray(values, np.float64)
 
     def texts(self, values: Iterable[str | None]) -> Column:
+        # A list first: of an iterator ``asarray`` would make one object.
         return np.asarray(list(values), np.object_)
 
     def zeros(self, length: int) -> Column:
@@ -311,6 +312,7 @@ class Many:
         return int(np.diff(starts).max()) if len(starts) > 1 else 0
 
     def rows(self, flat: Column, places: Column | None, width: int, fields: slice = ALL) -> Column:
+        # NumPy does not know how many rows of width 0 there are, as a table without such numbers has them.
         return flat.reshape(-1, width or 1)[ALL if places is None else places, fields].reshape(-1)
 
     def put_rows(self, flat: Column, places: Column, width: int, rows: Column, first: int | None = None) -> None:

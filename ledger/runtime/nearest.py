@@ -21,6 +21,7 @@ def nearest(word: str, names: Iterable[str]) -> list[str]:
         by_folded.setdefault(name.casefold(), []).append(name)
     begin = word.casefold()
     like = difflib.get_close_matches(begin, by_folded, n=_MOST, cutoff=_LIKE_ENOUGH)
+    # With one letter alone too many names begin.
     begun = [name for name in by_folded if len(begin) > 1 and name.startswith(begin) and name not in like]
     return [name for folded in [*like, *begun] for name in by_folded[folded]][:_MOST]
 

@@ -171,6 +171,8 @@ class Session:
         try:
             return self.try_to_ask(*questions, patience=patience)
         except LostError as error:
+            # In a transaction what was asked before is gone with it; and a server that said nothing for so long is not
+            # waited for twice.
             if not is_alone or isinstance(error, SilentError):
                 raise self.explained(error) from error
         except RefusedError as error:
@@ -233,6 +235,7 @@ class Session:
                 result = self._result(pgconn, self.patience)
             refused = None if result is None or result.status == status.COMMAND_OK else _refusal(result)
             count = 0 if result is None else result.command_tuples or 0
+            # Up to the last result: libpq takes nothing new before, and what is left would answer the next question.
             while self._result(pgconn, self.patience) is not None:
                 pass
         if refused is not None:

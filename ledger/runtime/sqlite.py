@@ -342,8 +342,7 @@ class Guard:
         self._place = str(Path(path).absolute())  # the working folder may change
         self._script = script
         self._file = self._standing()
-        # the schema's version in which everything was found to be ours
-        self._version = -1
+        self._version = -1  # the schema's version in which everything was found to be ours
 
     def check(self, connection: sqlite3.Connection) -> None:
         """Make sure of file and schema, at the beginning of a write transaction.
