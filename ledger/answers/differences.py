@@ -28,7 +28,6 @@ from ledger.journal import Journal
 from ledger.journal.kept_lists import ListRow, in_form
 from ledger.ledger import Ledger
 from ledger.ratings.standings import Standings, by_player, list_in_force
-from ledger.ratings.views import Views
 from ledger.runtime.long_work import Progress, silent
 
 NOW = "now"
@@ -219,19 +218,14 @@ def _steps_between(
     if causes:
         with replay(ledger, early.head, progress) as past:
             for cause, position in causes:
-                took(cause, _ratings(past.after(position), early.pool, players, early.at_ms))
+                connection = past.after(position).connection
+                # At that time nobody may have opened the pool yet.
+                then = next((each for each in stored_pools(connection) if each.name == early.pool), None)
+                listed = {} if then is None else Standings(connection, then, early.at_ms).of(players)
+                took(cause, {player: listed[player].rating if player in listed else None for player in players})
     final = {player: late.rows[player].rating if player in late.rows else None for player in players}
     took("played or passed between the two days" if early.at_ms != late.at_ms else "other entries", final)
     return steps_of
-
-
-def _ratings(views: Views, name: str, players: list[int], ms: int) -> dict[int, float | None]:
-    # At that time nobody may have opened the pool yet.
-    pool = next((pool for pool in stored_pools(views.connection) if pool.name == name), None)
-    if pool is None:
-        return dict.fromkeys(players)
-    listed = Standings(views.connection, pool, ms).of(players)
-    return {player: listed[player].rating if player in listed else None for player in players}
 
 
 Cause = tuple[str, int]  # what may have changed a list, in words, and the last entry that belongs to it

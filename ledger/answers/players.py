@@ -175,10 +175,19 @@ def _played(
 ) -> PlayerResults:
     keeps_lowest = keeps(ledger, highest_lowest.PROJECTOR)
     mean, sd = _spread(ledger, states, pool, last)
+    # the highest rating that was ever in force; a seed's, of which list it is
+    reached = in_force.row
+    if reached is not None and reached["hera_n"]:
+        rated_ms = _row(ledger, pool, in_force.player, reached["hera_n"])["rated_ms"]
+        scheme = pool.eras[pool.era_at(rated_ms)].scheme.name
+        hera = Hera(hera=reached["hera"], hera_date=in_force_from(rated_ms), hera_scheme=scheme)
+    else:
+        first = _row(ledger, pool, in_force.player, 1)
+        hera = _hera_of(ledger.states(pool).seed_at(in_force.player, first["ended_ms"]))
     return PlayerResults(
         games=last["n"],
         **{name: last[name] for name in ("wins", "draws", "losses", "time_losses")},
-        hera=_hera(ledger, pool, in_force),
+        hera=hera,
         lowest=lowest(ledger, pool, in_force.player, in_force.games) if keeps_lowest else NO_LOWEST,
         mean_rating=mean,
         rating_sd=sd,
@@ -226,17 +235,6 @@ def _then(states: PlayerStates, player: int, then: str) -> tuple[float | None, W
     closing = states.waiting_until(state, ms)
     after = None if closing is None else states.after_period(player, closing).in_force
     return state.in_force, WaitingGames(rating_after_period=after, period_closes=in_force_from(closing))
-
-
-def _hera(ledger: Ledger, pool: Pool, in_force: PlayerState) -> Hera:
-    """The highest rating that was ever in force; a seed's, of which list it is."""
-    reached = in_force.row
-    if reached is not None and reached["hera_n"]:
-        row = _row(ledger, pool, in_force.player, reached["hera_n"])
-        scheme = pool.eras[pool.era_at(row["rated_ms"])].scheme.name
-        return Hera(hera=reached["hera"], hera_date=in_force_from(row["rated_ms"]), hera_scheme=scheme)
-    first = _row(ledger, pool, in_force.player, 1)
-    return _hera_of(ledger.states(pool).seed_at(in_force.player, first["ended_ms"]))
 
 
 def _hera_of(seed: Listed | None) -> Hera:

@@ -80,7 +80,17 @@ def kind_of(
     played = max((game.round_number for game in games), default=0)
     numbered = max([played, *(number for _, number in byes)])
     rounds = max(announced.rounds or 0, numbered)
-    shape = announced.format or (_seen(games, players, counted) if games else OTHER)
+    # what was announced, or else what the games look like
+    shape: str = announced.format or OTHER
+    if not announced.format and games:
+        if len(players) == 2:
+            shape = Format.MATCH
+        elif _is_all_play_all(players, counted):
+            shape = Format.ALL_PLAY_ALL
+        elif len(players) >= 4 and is_knockout(games, players):
+            shape = Format.KNOCKOUT
+        elif _is_swiss(games, players, counted):
+            shape = Format.SWISS
     missing = list(_missing_always(games, entrants, announced, played))
     meetings = 0
     lacking: dict[Pair, int] = {}
@@ -131,17 +141,6 @@ def _missing_in_swiss(
     if not absent:
         return []
     return [f"{_counted(absent, 'round')} of a player without a game, and nobody told whether a bye brought points"]
-
-
-def _seen(games: Sequence[EventGame], players: Sequence[int], counted: Mapping[Pair, int]) -> str:
-    """What the games look like."""
-    if len(players) == 2:
-        return Format.MATCH
-    if _is_all_play_all(players, counted):
-        return Format.ALL_PLAY_ALL
-    if len(players) >= 4 and is_knockout(games, players):
-        return Format.KNOCKOUT
-    return Format.SWISS if _is_swiss(games, players, counted) else OTHER
 
 
 def _is_all_play_all(players: Sequence[int], counted: Mapping[Pair, int]) -> bool:

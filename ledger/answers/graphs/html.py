@@ -72,21 +72,35 @@ def draw(
         pgn: games as PGN, by key: each stands in the details of its game.
     """
     title = in_markup(f"Rating graph of {wording.heading(page)}")
-    shown = f"<style>{style(look)}</style>"
+    shown, styles = f"<style>{style(look)}</style>", "'unsafe-inline'"
     if look.sheet is not None:
         shown = f'<link rel="stylesheet" href="{in_markup(look.sheet)}">'
+        site = urlsplit(look.sheet)
+        styles = in_markup(f"{site.scheme}://{site.netloc}") if site.netloc and site.scheme else "'self'"
+    # The page may load and run its own script, and its style: within it, or of the site of the style sheet.
+    policy = (
+        f"default-src 'none'; style-src {styles}; script-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
+    )
+    players = [player for player in (page.player, page.against) if player is not None]
+    # A panel for each game, of which one is seen: where the reader points, is, or has followed a bar to.
+    articles = [_article(player, bar, (pgn or {}).get(bar.game)) for player in players for bar in player.bars]
+    pieces = ""
+    if any("<use " in article for article in articles):
+        pieces = f'<svg width="0" height="0" aria-hidden="true"><defs>{mini_boards.definitions()}</defs></svg>'
     return "\n".join(
         [
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_policy(look)}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{title}</title>\n{shown}\n</head>\n<body>\n<main>",
             f"<h1>{title}</h1>\n<p>{in_markup(wording.summary(page))}</p>",
             *_links(page, page_link),
             *_drawings(page, look),
-            *_details(page, pgn or {}),
+            f'<section class="details" aria-label="Details of a game">{pieces}',
+            *articles,
+            "</section>",
             '<section id="list" aria-label="List of the games">',
-            *(line for player in (page.player, page.against) if player is not None for line in _table(player)),
+            *(line for player in players for line in _table(player)),
             "</section>",
             f"</main>\n<script>{_SCRIPT}</script>\n</body>\n</html>\n",
         ]
@@ -100,15 +114,6 @@ def style(look: Look = PLAIN) -> str:
     else:
         page = f":root{{color-scheme:{look.theme}}}{_FORM}{_DARK if look.theme is Theme.DARK else _LIGHT}"
     return page + looks.style(look)
-
-
-def _policy(look: Look) -> str:
-    """What the page may load and run: its own script, and its style: within it, or of the site of the style sheet."""
-    styles = "'unsafe-inline'"
-    if look.sheet is not None:
-        site = urlsplit(look.sheet)
-        styles = in_markup(f"{site.scheme}://{site.netloc}") if site.netloc and site.scheme else "'self'"
-    return f"default-src 'none'; style-src {styles}; script-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
 
 
 def _drawings(page: Page, look: Look) -> list[str]:
@@ -152,16 +157,6 @@ def _links(page: Page, page_link: Callable[[int], str] | None) -> list[str]:
     ]
     here = f"page {page.page} of {page.pages}" if page.page is not None else wording.games_shown(page)
     return [*parts, f'<span class="here">{in_markup(here)}</span>', "</nav>"]
-
-
-def _details(page: Page, pgn: Mapping[str, str]) -> list[str]:
-    """A panel for each game, of which one is seen: where the reader points, is, or has followed a bar to."""
-    players = [player for player in (page.player, page.against) if player is not None]
-    articles = [_article(player, bar, pgn.get(bar.game)) for player in players for bar in player.bars]
-    pieces = ""
-    if any("<use " in article for article in articles):
-        pieces = f'<svg width="0" height="0" aria-hidden="true"><defs>{mini_boards.definitions()}</defs></svg>'
-    return [f'<section class="details" aria-label="Details of a game">{pieces}', *articles, "</section>"]
 
 
 def _article(player: PlayerBars, bar: Bar, pgn: str | None) -> str:
