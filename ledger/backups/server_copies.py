@@ -253,7 +253,11 @@ def copy_to_server(
     with ExitStack() as stack:
         # first the journal: whoever writes begins with the people, so that these know everybody whom it names
         files = [stack.enter_context(reader.snapshot(str(file))) for file in (path, people_path)]
-        head = _audited(files[0], files[1], progress)
+        with collector_paused():
+            verdict = reader.verify_journal(files[0], None, lambda done, total: progress("journal", done, total))
+        falsehoods = verdict.falsehoods or reader.verify_people(files[0], files[1]).falsehoods
+        if falsehoods:
+            raise CorruptError(files[0].path, 0, f"{falsehoods[0]}; nothing was copied: run 'audit', restore a backup")
         make_schemas(ServerPlace(address, schema))
         PostgresJournal(address, schema).close()  # what stands there must be of a ledger
         PostgresPeople(address, schema).close()
@@ -271,19 +275,11 @@ def copy_to_server(
             _hold_against(places, content)
         with closing(PostgresJournal(address, schema)) as journal:
             there = journal.head()
-            if there != head:
-                raise CorruptError(places[0].name, 0, f"its head is {there}, that of the files {head}: {UNFIT}")
+            if there != verdict.head:
+                message = f"its head is {there}, that of the files {verdict.head}: {UNFIT}"
+                raise CorruptError(places[0].name, 0, message)
             journal.fence()  # and so is everything before it replicated
-            return Arrival(head, content, journal.identity, tuple(server_faults(address, schema)))
-
-
-def _audited(journal: Snapshot, names: Snapshot, progress: Progress) -> TreeHead:
-    with collector_paused():
-        verdict = reader.verify_journal(journal, None, lambda done, total: progress("journal", done, total))
-    falsehoods = verdict.falsehoods or reader.verify_people(journal, names).falsehoods
-    if falsehoods:
-        raise CorruptError(journal.path, 0, f"{falsehoods[0]}; nothing was copied: run 'audit', restore a backup")
-    return verdict.head
+            return Arrival(verdict.head, content, journal.identity, tuple(server_faults(address, schema)))
 
 
 # Whoever may make roles may grant them to himself. The role is the one that may add to the table, besides its owner.
@@ -341,7 +337,11 @@ def _send(file: Snapshot, place: Place, table: Table, progress: Progress) -> tup
         for piece in pieces(table, islice(rows, done), file.path):
             digest.add(piece.data)
         if digest_of_server(place, table) != digest.text():
-            raise StorageError(place.name, _difference(file, place, table))
+            # which of the rows that stand there is the first that the files do not have
+            pairs = zip(rows_of_server(place, table), rows_of_file(file.connection, table, file.path), strict=False)
+            row = next((there[0] for there, here in pairs if there != here), "unknown")
+            what = "the secret differs" if table is SECRET else f"from row {row} on table {table.name} differs"
+            raise StorageError(place.name, f"{what} from the files: {ANOTHER}")
     waiting = pieces(table, rows, file.path)
     for first in waiting:
         done += send_some(place, table, chain([first], waiting), digest)
@@ -371,14 +371,6 @@ def send_some(place: Place, table: Table, waiting: Iterator[Piece], digest: Dige
         if cursor.rowcount != added:
             raise CorruptError(place.name, 0, f"took {cursor.rowcount} of {added} rows into {table.name}: {UNFIT}")
     return added
-
-
-def _difference(file: Snapshot, place: Place, table: Table) -> str:
-    """What is to be said of rows that stand on a server and are not the first ones of the files."""
-    pairs = zip(rows_of_server(place, table), rows_of_file(file.connection, table, file.path), strict=False)
-    row = next((there[0] for there, here in pairs if there != here), "unknown")
-    what = "the secret differs" if table is SECRET else f"from row {row} on table {table.name} differs"
-    return f"{what} from the files: {ANOTHER}"
 
 
 def _hold_against(places: Sequence[Place], content: Content) -> None:
