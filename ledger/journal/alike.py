@@ -382,19 +382,17 @@ class ErasedSides:
         kept = pl.Series([row not in repeats for row in range(len(frame))], dtype=pl.Boolean)
         return (frame.filter(kept) if repeats else frame), list(repeats.values())
 
-    def _games(self, day: str) -> list[Mapping[str, Any]]:
-        """The games of the nameless on a day that the file has not told yet."""
-        if self._by_day is None:
+    def _met(self, row: Mapping[str, Any], sides: Mapping[str, int | None], find: Find) -> tuple[str, int] | None:
+        """Key and entry of the first game of a nameless side that a telling may be of."""
+        if self._by_day is None:  # the games of the nameless are read for the first telling that may be one of them
             self._by_day = {}
             for game in self._games_of(self._players or ()):
                 for played in _days(game):
                     self._by_day.setdefault(played, []).append(game)
-        return [game for game in self._by_day.get(day, ()) if game["position"] not in self._told]
-
-    def _met(self, row: Mapping[str, Any], sides: Mapping[str, int | None], find: Find) -> tuple[str, int] | None:
-        """Key and entry of the first game of a nameless side that a telling may be of."""
         telling = {name: row[name] for name in _COMPARED if row[name] is not None}
-        for game in (game for day in _days(row) for game in self._games(day)):
+        for game in (game for day in _days(row) for game in self._by_day.get(day, ())):
+            if game["position"] in self._told:  # by an earlier row of the file
+                continue
             facts = {name: game[name] for name in _COMPARED if game[name] is not None}
             if (
                 may_be_one(row["key"], game["key"])
@@ -419,18 +417,15 @@ class ErasedSides:
         if number == player:
             return True
         if self.is_nameless(player):
-            return number is None or self._registered(number, find) > entry
+            if number is not None and number not in self._since:
+                stored = find([registration_key(number)])
+                # a player whom no entry registered came after them all
+                self._since[number] = next((entry.position for entry in stored.values()), 2**62)
+            return number is None or self._since[number] > entry
         if player not in self._names:
             person = self._people.by_number([player]).get(player)
             self._names[player] = spelt(f"name:{person.name}") if person is not None and person.name else ""
         return self._names[player] == spelt(f"name:{name}")
-
-    def _registered(self, number: int, find: Find) -> int:
-        """The entry that registered a player; after all others where none did."""
-        if number not in self._since:
-            stored = find([registration_key(number)])
-            self._since[number] = next((entry.position for entry in stored.values()), 2**62)
-        return self._since[number]
 
 
 def _days(game: Mapping[str, Any]) -> list[str]:

@@ -413,7 +413,7 @@ def _check_closing(event: RatingRunClosed | TournamentClosed, keys: Known, now_m
 
 def _check_opening(event: TournamentOpened, keys: Known) -> None:
     if f"scheme:{event.pool}@start" not in keys:
-        raise _refusal("unknown-pool", event, f"no scheme was adopted for pool {event.pool!r}; adopt one first")
+        raise _unknown_pool(event, event.pool)
     if instant_end_ms(event.ends_at) < instant_ms(event.starts_at):
         raise _refusal(
             "ended-before-start",
