@@ -370,8 +370,11 @@ class ErasedSides:
             sides = {side: numbers[row[f"{side}_id"]] for side in SIDES}
             if entry is not None:
                 facts = rules.facts_of(entry)
-                is_erased = any(self.is_nameless(facts[side]) and facts[side] != sides[side] for side in SIDES)
-                if not is_erased or self._is_recorded_since(row, sides, find):
+                if not any(self.is_nameless(facts[side]) and facts[side] != sides[side] for side in SIDES):
+                    continue
+                # somebody may have had the game recorded as another one than that of the erased side
+                further = self._keys.further(row["plain"], find) if row["plain"] is not None else ()
+                if any({side: rules.facts_of(other)[side] for side in SIDES} == sides for other in further):
                     continue
                 game: tuple[str, int] | None = row["key"], entry.position
             else:
@@ -403,11 +406,6 @@ class ErasedSides:
             ):
                 return game["key"], game["position"]
         return None
-
-    def _is_recorded_since(self, row: Mapping[str, Any], sides: Mapping[str, int | None], find: Find) -> bool:
-        """Whether somebody had the game recorded as another one than that of the erased side."""
-        further = self._keys.further(row["plain"], find) if row["plain"] is not None else ()
-        return any({side: rules.facts_of(entry)[side] for side in SIDES} == sides for entry in further)
 
     def _may_be(self, name: str, number: int | None, player: int, entry: int, find: Find) -> bool:
         """Whether who is told may be the player of an entry: the same number or name, or the player is nameless.

@@ -81,7 +81,13 @@ def verify_names(journal: str | Snapshot, people: str | Snapshot) -> NamesVerdic
     checked = erased = unregistered = waiting = since = 0
     later = _Later(journal)
     with opened(people, "people") as file:
-        pending = _pending(file)
+        file.read_any_text()
+        query = "SELECT player, number, name, salt FROM renaming ORDER BY player"
+        try:
+            rows_pending = file.connection.execute(query).fetchall()
+        except READ_ERRORS:  # a file of the first layout has none; what its tables should be is compared elsewhere
+            rows_pending = []
+        pending = {player: _Pending(*row) for player, *row in rows_pending}
         for player, row_of_name in pending.items():
             if fault := _pending_fault(row_of_name, registered.get(player)):
                 remedy = f"remove it with 'DELETE FROM renaming WHERE player = {player}'"
@@ -175,16 +181,6 @@ class _Later:
             return False
         is_longer = now.commitments[: len(sealed.commitments)] == sealed.commitments
         return is_longer and not list(_row_faults(row, now, None))
-
-
-def _pending(file: Snapshot) -> dict[int, _Pending]:
-    """The names that are to be given, by player; none in a file of the first layout, or where they cannot be read."""
-    file.read_any_text()
-    try:
-        rows = file.connection.execute("SELECT player, number, name, salt FROM renaming ORDER BY player").fetchall()
-    except READ_ERRORS:  # what its tables should be is compared elsewhere
-        return {}
-    return {player: _Pending(*row) for player, *row in rows}
 
 
 def _pending_fault(pending: _Pending, sealed: _Sealed | None) -> str:
