@@ -281,6 +281,7 @@ class LedgerRatings:
             self._enrolments[player] = self._states.at(player, self._began_ms, before=True).in_force
         elif player not in self._enrolments:
             games = self._games[player]
+            # the first in the order in which they were rated, or else the first that ended
             rated = {row["n"]: game for game in games if (row := self._row(player, game)) is not None}
             first = rated[min(rated)] if rated else min(games, key=lambda game: game.ended_ms)
             self._enrolments[player] = self.before(player, first)
