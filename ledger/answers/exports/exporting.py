@@ -445,13 +445,14 @@ class _Lookups(Mapping[str, "Lookup"]):
 
     def __getitem__(self, name: str) -> Lookup:
         if name not in self._read:
-            connection, people = self._ledger.views.connection, self._ledger.people
+            connection = self._ledger.views.connection
             if name == POOLS:
                 lookup = by_number(dict(connection.execute("SELECT pool, name FROM pools").fetchall()))
             elif name == CORRECTED:
                 rows = connection.execute(_CORRECTED).fetchall()
                 lookup = pl.DataFrame(rows, {"key": pl.String, "value": pl.String}, orient="row")
             else:
+                people = self._ledger.people
                 lookup = by_number(dict(people.names() if name == NAMES else people.identities()))
             self._read[name] = lookup
         return self._read[name]
