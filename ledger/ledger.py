@@ -244,10 +244,11 @@ class Ledger(OpenLedger):
         self.refuse_other_threads()
         outcomes: list[Receipt | Refused] = []
         for is_game, run in groupby(tellings, lambda telling: type(telling.event) is GameRecorded):
+            several = list(run)
             if is_game:
-                outcomes += self._append_games(list(run))
+                outcomes += self._append_games(several)
                 continue
-            for telling in run:
+            for telling in several:
                 try:
                     outcomes.append(self.append(telling.event, actor=telling.actor, token=telling.token))
                 except (RejectedError, MalformedError) as error:
