@@ -447,14 +447,13 @@ class _Lookups(Mapping[str, "Lookup"]):
         if name not in self._read:
             connection = self._ledger.views.connection
             if name == POOLS:
-                lookup = by_number(dict(connection.execute("SELECT pool, name FROM pools").fetchall()))
+                self._read[name] = by_number(dict(connection.execute("SELECT pool, name FROM pools").fetchall()))
             elif name == CORRECTED:
                 rows = connection.execute(_CORRECTED).fetchall()
-                lookup = pl.DataFrame(rows, {"key": pl.String, "value": pl.String}, orient="row")
+                self._read[name] = pl.DataFrame(rows, {"key": pl.String, "value": pl.String}, orient="row")
             else:
                 people = self._ledger.people
-                lookup = by_number(dict(people.names() if name == NAMES else people.identities()))
-            self._read[name] = lookup
+                self._read[name] = by_number(dict(people.names() if name == NAMES else people.identities()))
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
