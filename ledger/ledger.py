@@ -248,7 +248,14 @@ class Ledger(OpenLedger):
         outcomes: list[Receipt | Refused] = []
         for is_game, run in groupby(tellings, lambda telling: type(telling.event) is GameRecorded):
             several = list(run)
-            outcomes += self._append_games(several) if is_game else map(self._append_alone, several)
+            if is_game:
+                outcomes += self._append_games(several)
+                continue
+            for telling in several:
+                try:
+                    outcomes.append(self.append(telling.event, actor=telling.actor, token=telling.token))
+                except (RejectedError, MalformedError) as error:
+                    outcomes.append(error)
         return outcomes
 
     def _append_games(self, games: Sequence[Telling]) -> list[Receipt | Refused]:
@@ -267,12 +274,6 @@ class Ledger(OpenLedger):
         if named:
             outcomes |= zip(named, self.record_each([*named.values()]), strict=True)
         return [outcomes[place] for place in range(len(games))]
-
-    def _append_alone(self, telling: Telling) -> Receipt | Refused:
-        try:
-            return self.append(telling.event, actor=telling.actor, token=telling.token)
-        except (RejectedError, MalformedError) as error:
-            return error
 
     def _stated(self, event: Event) -> Event:
         """A fact in the words in which it is recorded.

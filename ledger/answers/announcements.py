@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
+from ledger.answers.asking import day
 from ledger.book.timeline import NOTHING, Announced, Edition, Pool, first_from
 from ledger.errors import RejectedError
 from ledger.facts import codec
 from ledger.facts.codec import decode
 from ledger.facts.events import TournamentClosed, TournamentOpened
-from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_ms_column, instant_text
+from ledger.facts.instants import instant_end_ms, instant_ms, instant_ms_column
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Format
 from ledger.imports.reading import ReportedTournament
@@ -79,11 +80,11 @@ def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: 
         by_end = pool.editions(event.tournament, ends)
         edition = by_end.get(within[-1]) if within else None
         if edition is not None and edition.last_ms < over:
-            return f"no game of it ended after {_day(edition.last_ms)}, when its last edition was over"
+            return f"no game of it ended after {day(edition.last_ms)}, when its last edition was over"
         count = sum(by_end.get(end) == edition for end in within)
         if edition is not None and count < len(within) and not edition.days > calendar.longest:
             return (
-                f"the edition that it ends began on {_day(edition.first_ms)} and has {count:,} of the {len(within):,} "
+                f"the edition that it ends began on {day(edition.first_ms)} and has {count:,} of the {len(within):,} "
                 f"games: others are more than {calendar.gap:g} days (event_gap) before; where they belong to it, tell "
                 "its first day by 'open-tournament'"
             )
@@ -138,10 +139,6 @@ class OutsideGames:
 def outside_games(ledger: Ledger, pool: str) -> OutsideGames:
     """What looks at the games of an import into a pool."""
     return OutsideGames(announced_in(ledger.journal, pool))
-
-
-def _day(ms: int) -> str:
-    return instant_text(ms, Precision.DAY)
 
 
 class Opening(NamedTuple):

@@ -85,7 +85,16 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
     day_ms = ledger.now_ms() if at is None else instant_end_ms(at)
     present = rated_by.eras[sides.era(n) if n else rated_by.era_at(day_ms)].scheme.name
     made = _Made(sides, rated_by, present)
-    return [*_extremes(ledger, made, person, n), *_best_games(ledger, made, person, n)]
+    reached = [*_extremes(ledger, made, person, n)]
+    kinds: tuple[tuple[What, str, int], ...] = (("best win", _WINS, 2), ("worst loss", _LOSSES, 0))
+    for what, query, half_points in kinds:
+        arguments = (rated_by.pool, person.player, n, half_points, bests.PLACES)
+        rows = queries.dictionaries(ledger.views.connection, query, arguments)
+        reached += [
+            made.of_game(what, place, row["n"], reckoned=row["opponent_rating_before"])
+            for place, row in enumerate(rows, 1)
+        ]
+    return reached
 
 
 class _Made(NamedTuple):
@@ -129,14 +138,6 @@ def _extremes(ledger: Ledger, made: _Made, person: Person, n: int) -> Iterator[A
         yield Achievement(what="highest", place=place, scheme=scheme, other_system=is_other, reached=reached)
     for place, row in enumerate((row for row in eras if row["lowest_n"]), 1):
         yield made.of_game("lowest", place, row["lowest_n"], rating=row["lowest"])
-
-
-def _best_games(ledger: Ledger, made: _Made, person: Person, n: int) -> Iterator[Achievement]:
-    kinds: tuple[tuple[What, str, int], ...] = (("best win", _WINS, 2), ("worst loss", _LOSSES, 0))
-    for what, query, half_points in kinds:
-        arguments = (made.pool.pool, person.player, n, half_points, bests.PLACES)
-        for place, row in enumerate(queries.dictionaries(ledger.views.connection, query, arguments), 1):
-            yield made.of_game(what, place, row["n"], reckoned=row["opponent_rating_before"])
 
 
 @of_one_moment

@@ -238,7 +238,13 @@ def server_faults(address: str, schema: str) -> list[str]:
             faults += postgres_layout.foreign_objects(connection, schema)
             tokens = postgres_token_tables.schema_of(schema)
             faults += postgres_layout.objects_beside(connection, tokens, _INDEXES_OF_TOKENS)
-            faults += _without_guards(connection)
+            # whose sessions begin with all triggers switched off, which a superuser once had them do
+            for (role,) in connection.execute(_WITHOUT_GUARDS).fetchall():
+                reset = "ALTER DATABASE" if role is None else f"ALTER ROLE {role}"
+                faults.append(
+                    f"{role or 'everybody'} works with session_replication_role = replica here, so that no guard of "
+                    f"the journal acts: run '{reset} ... RESET session_replication_role'"
+                )
             for each in _schemas(schema):
                 if not postgres.has_schema(connection, each.name):
                     faults.append(f"schema {each.name} {LACKING.format(name='DB')}")
@@ -266,16 +272,6 @@ CROSS JOIN unnest(s.setconfig) AS setting LEFT JOIN pg_roles r ON r.oid = s.setr
 WHERE s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
   AND setting ILIKE 'session_replication_role=replica' AND r.rolsuper IS NOT TRUE ORDER BY 1
 """
-
-
-def _without_guards(connection: Connection[Any]) -> Iterator[str]:
-    """Whose sessions begin with all triggers switched off, which a superuser once had them do."""
-    for (role,) in connection.execute(_WITHOUT_GUARDS).fetchall():
-        reset = "ALTER DATABASE" if role is None else f"ALTER ROLE {role}"
-        yield (
-            f"{role or 'everybody'} works with session_replication_role = replica here, so that no guard of the "
-            f"journal acts: run '{reset} ... RESET session_replication_role'"
-        )
 
 
 def _rows(connection: Connection[Any], query: str, schema: _Schema) -> list[tuple[Any, ...]]:

@@ -123,8 +123,10 @@ class _Rows:
         faults = [*self._of_the_schema()]
         for table in _COUNTED:
             faults += self._gaps(table)
-        for table in _FORMS:
-            faults += self._unwritten(table)
+        for table, (word, condition) in _FORMS.items():
+            query = f"SELECT number FROM {self._s}.{table} WHERE NOT ({condition})"
+            numbers = self._rows(f"{query} ORDER BY number LIMIT {FIRST_FALSEHOODS}")
+            faults += [f"{word} {number} holds what this program does not write" for (number,) in numbers]
         faults += chain(islice(self._of_tokens(), FIRST_FALSEHOODS), islice(self._of_sessions(), FIRST_FALSEHOODS))
         not_compared: tuple[str, ...] = ()
         if self._tokens and not self._issued:
@@ -165,12 +167,6 @@ class _Rows:
         )
         for before, number in self._rows(query):
             yield f"after {word} {before} follows {number}: nothing there is ever taken away, or gets another number"
-
-    def _unwritten(self, table: str) -> Iterator[str]:
-        word, condition = _FORMS[table]
-        query = f"SELECT number FROM {self._s}.{table} WHERE NOT ({condition}) ORDER BY number LIMIT {FIRST_FALSEHOODS}"
-        for (number,) in self._rows(query):
-            yield f"{word} {number} holds what this program does not write"
 
     def _of_tokens(self) -> Iterator[str]:
         """Once the journal issues tokens, each that held was taken along by an entry, under the key of the schema."""

@@ -43,7 +43,11 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
         yield path
         return
     prefix = f"{path.stem}.copy-"
-    _remove_abandoned(path.parent, prefix)
+    # Copies of processes that were killed: there are names in them, which nobody would erase there.
+    for held in path.parent.glob(f"{glob.escape(prefix)}*/{_HELD}"):
+        # another process is at work on it, or it is another user's
+        with suppress(OSError, filelock.Timeout), filelock.FileLock(held, timeout=0):
+            shutil.rmtree(held.parent)
     with (
         tempfile.TemporaryDirectory(prefix=prefix, dir=path.parent) as folder,
         filelock.FileLock(Path(folder) / _HELD),
@@ -63,11 +67,3 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
         if checkpoints.exists():
             SettingsFile(copy).put(checkpoints=str(checkpoints.absolute()))
         yield copy
-
-
-def _remove_abandoned(folder: Path, prefix: str) -> None:
-    """Remove the copies of processes that were killed: there are names in them, which nobody would erase there."""
-    for held in folder.glob(f"{glob.escape(prefix)}*/{_HELD}"):
-        # another process is at work on it, or it is another user's
-        with suppress(OSError, filelock.Timeout), filelock.FileLock(held, timeout=0):
-            shutil.rmtree(held.parent)

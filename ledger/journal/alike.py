@@ -379,8 +379,11 @@ class ErasedSides:
             sides = {side: numbers[row[f"{side}_id"]] for side in SIDES}
             if entry is not None:
                 facts = rules.facts_of(entry)
-                is_erased = any(self.is_nameless(facts[side]) and facts[side] != sides[side] for side in SIDES)
-                if not is_erased or self._is_recorded_since(row, sides, find):
+                if not any(self.is_nameless(facts[side]) and facts[side] != sides[side] for side in SIDES):
+                    continue
+                # somebody may have had the game recorded as another one than that of the erased side
+                further = self._keys.further(row["plain"], find) if row["plain"] is not None else ()
+                if any({side: rules.facts_of(other)[side] for side in SIDES} == sides for other in further):
                     continue
                 game: tuple[str, int] | None = row["key"], entry.position
             else:
@@ -392,19 +395,17 @@ class ErasedSides:
         kept = pl.Series([row not in repeats for row in range(len(frame))], dtype=pl.Boolean)
         return (frame.filter(kept) if repeats else frame), list(repeats.values())
 
-    def _games(self, day: str) -> list[Mapping[str, Any]]:
-        """The games of the nameless on a day that the file has not told yet."""
-        if self._by_day is None:
+    def _met(self, row: Mapping[str, Any], sides: Mapping[str, int | None], find: Find) -> tuple[str, int] | None:
+        """Key and entry of the first game of a nameless side that a telling may be of."""
+        if self._by_day is None:  # the games of the nameless are read for the first telling that may be one of them
             self._by_day = {}
             for game in self._games_of(self._players or ()):
                 for played in _days(game):
                     self._by_day.setdefault(played, []).append(game)
-        return [game for game in self._by_day.get(day, ()) if game["position"] not in self._told]
-
-    def _met(self, row: Mapping[str, Any], sides: Mapping[str, int | None], find: Find) -> tuple[str, int] | None:
-        """Key and entry of the first game of a nameless side that a telling may be of."""
         telling = {name: row[name] for name in _COMPARED if row[name] is not None}
-        for game in (game for day in _days(row) for game in self._games(day)):
+        for game in (game for day in _days(row) for game in self._by_day.get(day, ())):
+            if game["position"] in self._told:  # by an earlier row of the file
+                continue
             facts = {name: game[name] for name in _COMPARED if game[name] is not None}
             if (
                 may_be_one(row["key"], game["key"])
@@ -416,11 +417,6 @@ class ErasedSides:
                 return game["key"], game["position"]
         return None
 
-    def _is_recorded_since(self, row: Mapping[str, Any], sides: Mapping[str, int | None], find: Find) -> bool:
-        """Whether somebody had the game recorded as another one than that of the erased side."""
-        further = self._keys.further(row["plain"], find) if row["plain"] is not None else ()
-        return any({side: rules.facts_of(entry)[side] for side in SIDES} == sides for entry in further)
-
     def _may_be(self, name: str, number: int | None, player: int, entry: int, find: Find) -> bool:
         """Whether who is told may be the player of an entry: the same number or name, or the player is nameless.
 
@@ -429,18 +425,15 @@ class ErasedSides:
         if number == player:
             return True
         if self.is_nameless(player):
-            return number is None or self._registered(number, find) > entry
+            if number is not None and number not in self._since:
+                stored = find([registration_key(number)])
+                # a player whom no entry registered came after them all
+                self._since[number] = next((entry.position for entry in stored.values()), 2**62)
+            return number is None or self._since[number] > entry
         if player not in self._names:
             person = self._people.by_number([player]).get(player)
             self._names[player] = spelt(f"name:{person.name}") if person is not None and person.name else ""
         return self._names[player] == spelt(f"name:{name}")
-
-    def _registered(self, number: int, find: Find) -> int:
-        """The entry that registered a player; after all others where none did."""
-        if number not in self._since:
-            stored = find([registration_key(number)])
-            self._since[number] = next((entry.position for entry in stored.values()), 2**62)
-        return self._since[number]
 
 
 def _days(game: Mapping[str, Any]) -> list[str]:

@@ -72,8 +72,10 @@ class TokenRegister:
             match entry.event:
                 case TokenIssued() as event:
                     self._issue(entry, event)
-                case TokenRevoked() as event:
-                    self._revoke(entry, event)
+                case TokenRevoked() as event if self.issuing_fault(entry.actor, event.by_token, entry.position) is None:
+                    for token in self.tokens.values():
+                        if token.event.number == event.number:
+                            self._end(token, entry)
                 case _:
                     pass
 
@@ -96,12 +98,6 @@ class TokenRegister:
         if void is None and Role.APPROVER in token.roles and self.approver_since is None:
             self.approver_since = entry.position
         self.tokens[entry.position] = token
-
-    def _revoke(self, entry: Entry, event: TokenRevoked) -> None:
-        if self.issuing_fault(entry.actor, event.by_token, entry.position) is None:
-            for token in self.tokens.values():
-                if token.event.number == event.number:
-                    self._end(token, entry)
 
     @staticmethod
     def _end(token: Issued, entry: Entry) -> None:

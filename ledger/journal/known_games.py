@@ -219,7 +219,11 @@ def told_otherwise(
     days = telling["ended_at"][:_DAY], game["ended_at"][:_DAY]
     same_outcome = telling["outcome"] == game["outcome"]
     if sides.white and sides.black:
-        is_next = same_round and _apart(*days) == 1
+        is_next = (
+            same_round
+            and len(days[0]) == len(days[1]) == _DAY  # else one of them is not known to the day
+            and abs((date.fromisoformat(days[0]) - date.fromisoformat(days[1])).days) == 1
+        )
         return "with another day" if same_outcome and days[0] != days[1] and (same_moves or is_next) else ""
     if days[0] != days[1] or not (same_moves or len(days[0]) == _DAY):
         return ""
@@ -232,13 +236,6 @@ def told_otherwise(
         other = names()[int(sides.white)]
         return "with another name" if nearest(other[0], [other[1]]) else ""
     return ""
-
-
-def _apart(day: str, other: str) -> int | None:
-    """How many days lie from one to the other; None where either is not known to the day."""
-    if min(len(day), len(other)) < _DAY:
-        return None
-    return abs((date.fromisoformat(day) - date.fromisoformat(other)).days)
 
 
 # All games that the games of an import may be.
@@ -377,7 +374,12 @@ class KnownGames:
             *_days(),
             pl.col("key").hash().alias("key"),
         ).with_columns(pair=_pair())
-        own = self._entries_of(tellings["key"].to_numpy())
+        # by row the entry that recorded its key, 0 where there is none
+        own = np.zeros(len(frame), np.int64)
+        if len(self._keys):
+            keys = tellings["key"].to_numpy()
+            place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            own = np.where(self._keys[place] == keys, self._own[place], 0)
         # By row the games of the same moves, and those of the same event, round and players; which rows have any.
         others: list[tuple[Callable[[int], list[int]], Any]] = []
         if len(self._of_moves) and frame["text"].null_count() < len(frame):
@@ -402,13 +404,6 @@ class KnownGames:
             here = {entry for first, last in of_days for entry in self._positions[first[row] : last[row]].tolist()}
             further = {entry for entries, _ in others for entry in entries(row)} - here
             yield Asked(row, int(own[row]), sorted(here), [] if own[row] else sorted(further))
-
-    def _entries_of(self, keys: Any) -> Any:
-        """For each key the entry that recorded it, 0 where there is none."""
-        if not len(self._keys):
-            return np.zeros(len(keys), np.int64)
-        place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        return np.where(self._keys[place] == keys, self._own[place], 0)
 
     def number(self, identity: str) -> int:
         """The number of a player who was asked about; ``NOBODY`` where there is none."""

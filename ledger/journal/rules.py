@@ -259,23 +259,30 @@ def check_new(event: Event, keys: Known, now_ms: int) -> None:
     if isinstance(event, GameRecorded):  # nearly all are
         _check_game(event, keys, now_ms)
         return
+    # A pool begins with its first scheme.
+    if (
+        isinstance(event, RatingSeeded | RoundWithoutGame | RatingRunClosed | TournamentClosed | TournamentOpened)
+        and f"scheme:{event.pool}@start" not in keys
+    ):
+        raise _unknown_pool(event, event.pool)
     match event:
         case PlayerRegistered():
             check_joined(event.key, event.joined_at, now_ms)
-        case PlayerChanged() | BirthYearLearnt():
-            if f"player:{event.player}" not in keys:
-                raise stranger(event.key, event.player)
-        case RatingSeeded() | RoundWithoutGame():
-            if f"scheme:{event.pool}@start" not in keys:
-                raise _unknown_pool(event, event.pool)
+        case PlayerChanged() | BirthYearLearnt() | RatingSeeded() | RoundWithoutGame():
             if f"player:{event.player}" not in keys:
                 raise stranger(event.key, event.player)
         case SchemeAdopted():
             _check_scheme(event, keys)
         case RatingRunClosed() | TournamentClosed():
-            _check_closing(event, keys, now_ms)
+            closing = event.as_of if isinstance(event, RatingRunClosed) else event.ended_at
+            # a month is over with its last day
+            last = instant_ms if precision(closing) in _TO_A_DAY else instant_end_ms
+            if last(closing) > now_ms + FUTURE_SLACK_MS:
+                raise _in_the_future(event, f"closes with {closing}", now_ms)
         case TournamentOpened():
-            _check_opening(event, keys)
+            if instant_end_ms(event.ends_at) < instant_ms(event.starts_at):
+                times = f"ends at {event.ends_at}, before it begins at {event.starts_at}"
+                raise _refusal("ended-before-start", event, f"{times}; check both times")
         case _:
             raise _not_by_append(event)
 
@@ -398,26 +405,6 @@ def _check_scheme(event: SchemeAdopted, keys: Known) -> None:
             event,
             f"carry is {event.carry or Carry.KEEP!s}, conversion {'given' if event.conversion else 'missing'}: "
             "a conversion goes with 'convert', and 'convert' with a conversion",
-        )
-
-
-def _check_closing(event: RatingRunClosed | TournamentClosed, keys: Known, now_ms: int) -> None:
-    if f"scheme:{event.pool}@start" not in keys:
-        raise _unknown_pool(event, event.pool)
-    closing = event.as_of if isinstance(event, RatingRunClosed) else event.ended_at
-    last = instant_ms if precision(closing) in _TO_A_DAY else instant_end_ms  # a month is over with its last day
-    if last(closing) > now_ms + FUTURE_SLACK_MS:
-        raise _in_the_future(event, f"closes with {closing}", now_ms)
-
-
-def _check_opening(event: TournamentOpened, keys: Known) -> None:
-    if f"scheme:{event.pool}@start" not in keys:
-        raise _refusal("unknown-pool", event, f"no scheme was adopted for pool {event.pool!r}; adopt one first")
-    if instant_end_ms(event.ends_at) < instant_ms(event.starts_at):
-        raise _refusal(
-            "ended-before-start",
-            event,
-            f"ends at {event.ends_at}, before it begins at {event.starts_at}; check both times",
         )
 
 

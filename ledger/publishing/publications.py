@@ -9,6 +9,7 @@ decides, and brings the names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -18,7 +19,7 @@ import attrs
 from ledger.book.policies import PUBLISHING, stored_policies
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
-from ledger.errors import CorruptError, PublicationError, RejectedError, UnknownNameError
+from ledger.errors import CorruptError, MalformedError, PublicationError, RejectedError, UnknownNameError
 from ledger.facts.codec import decode
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event, ListPublished, Role
@@ -271,8 +272,10 @@ class Publications:
         of_pool = self.all(pool)
         named = [publication for publication in of_pool if publication.name == f"{pool}@{rest}"]
         # An instant may be written in several ways: 2024-02 and 2024-02-29 end at one moment.
-        if not divided and _is_instant(instant):
-            named = [publication for publication in of_pool if publication.at_ms == instant_end_ms(instant)]
+        if not divided:
+            with suppress(MalformedError):
+                end_ms = instant_end_ms(instant)
+                named = [publication for publication in of_pool if publication.at_ms == end_ms]
         if not named or (divided and not edition):
             names = [publication.name for publication in self.all()]
             raise UnknownNameError("published list", word, choice_of(word, names) if names else "none is published yet")
@@ -336,14 +339,6 @@ class Publications:
     def _kept(self, publication: Publication) -> KeptList:
         journal, event = self.ledger.journal_of_moment, publication.event
         return KeptList(journal, str(self.ledger.path), publication.position, event.digest)
-
-
-def _is_instant(word: str) -> bool:
-    try:
-        instant_ms(word)
-    except ValueError:
-        return False
-    return True
 
 
 JUMP, VANISHED, NAME_TWICE, OPEN_PROPOSAL = "jump", "vanished", "name-twice", "open-proposal"

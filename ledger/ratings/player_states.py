@@ -236,10 +236,7 @@ class PlayerStates:
         return self._row(queries.CURRENT, self.pool.pool, player) is not None
 
     def _taken_along(self, row: dict[str, Any], era: int) -> tuple[tuple[float, ...], Newcomer | None]:
-        return self.pool.taken_along(self.held(row), era, partial(self._anew, row["player"]))
-
-    def _anew(self, player: int, ms: int) -> Newcomer:
-        return self._roster.anew(self.pool, player, ms)
+        return self.pool.taken_along(self.held(row), era, lambda ms: self._roster.anew(self.pool, row["player"], ms))
 
     def all_at(self, ms: int) -> Iterator[PlayerState]:
         """``at`` of every player of the pool whom a list of that instant shows, in no order: with a rating, not closed.

@@ -152,7 +152,9 @@ class Session:
     @property
     def in_transaction(self) -> bool:
         """Whether a transaction is open, whole or broken."""
-        return self._connection is not None and self._pgconn.transaction_status != psycopg.pq.TransactionStatus.IDLE
+        return self._connection is not None and (
+            self._connection.pgconn.transaction_status != psycopg.pq.TransactionStatus.IDLE
+        )
 
     def ask(self, *questions: Question, patience: float | None = None) -> list[Answer]:
         """Send statements together, and wait for all of their answers: one round trip.
@@ -241,12 +243,6 @@ class Session:
         if refused is not None:
             raise refused
         return count
-
-    @property
-    def _pgconn(self) -> PGconn:
-        if self._connection is None:
-            raise LostError("there is no connection")
-        return self._connection.pgconn
 
     def connection(self) -> Connection[Any]:
         """The connection, a new one where there is none or the last one was lost.

@@ -112,7 +112,15 @@ class SortedRuns:
         if self._held:
             last = self._sorted()
             runs.append(_Run(deque(self._pieces(last)), last))
-        for cut in [*_cuts(runs, rows), None]:
+        # Keys up to which about *rows* more rows lie each time; no more than a piece of each run beyond.
+        cuts: list[Key | None] = []
+        gathered = 0
+        for last_key, count in sorted((piece.last, piece.rows) for run in runs for piece in run.pieces):
+            gathered += count
+            if gathered >= rows:
+                cuts.append(last_key)
+                gathered = 0
+        for cut in [*cuts, None]:
             parts = [part for run in runs for part in self._before(run, cut)]
             runs = [run for run in runs if run.pieces or run.left is not None]
             if parts:
@@ -189,14 +197,3 @@ class SortedRuns:
                 f"cannot hold the temporary file of a sort ({error.strerror or error}); free some "
                 "space there and run the command again: nothing was lost",
             ) from error
-
-
-def _cuts(runs: Sequence[_Run], rows: int) -> list[Key]:
-    """Keys up to which about *rows* more rows lie each time; no more than a piece of each run beyond."""
-    cuts, gathered = [], 0
-    for last, count in sorted((piece.last, piece.rows) for run in runs for piece in run.pieces):
-        gathered += count
-        if gathered >= rows:
-            cuts.append(last)
-            gathered = 0
-    return cuts

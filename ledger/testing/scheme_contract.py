@@ -237,7 +237,10 @@ class SchemeContract:
         for numbers, later in itertools.product(self.numbers(), (1.0, 45.0, 1500.0)):
             for case in itertools.islice(self._cases(numbers), 60):
                 when = When(case.when.period + later // 30.0, case.when.day + later)
-                if _stands(scheme, case.when.day, when.day, numbers):
+                stands = scheme.at is as_it_stands
+                if not stands and scheme.stands_from is not None:
+                    stands = scheme.stands_from(when.day, numbers) <= case.when.day
+                if stands:
                     state = at_time(scheme, numbers, case.side.after, when)
                     assert bits([state[0]]) == bits([case.side.after[0]])
                     assert scheme.listed(state, 0, numbers) == scheme.listed(case.side.after, 0, numbers)
@@ -395,13 +398,6 @@ class Case(NamedTuple):
 
 
 _CASES: dict[object, Sequence[Case]] = {}  # by scheme, its settings, and whom and what the games are between
-
-
-def _stands(scheme: Scheme, rated: float, day: float, numbers: Any) -> bool:
-    """Whether the scheme says that what was rated on one day still stands on another."""
-    if scheme.at is as_it_stands:
-        return True
-    return scheme.stands_from is not None and scheme.stands_from(day, numbers) <= rated
 
 
 def _part(games: Rateable, first: int, last: int) -> Rateable:

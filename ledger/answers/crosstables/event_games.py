@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ledger.book import tables
@@ -282,14 +281,12 @@ class LedgerRatings:
         if player not in self._enrolments and player not in self._games:
             self._enrolments[player] = self._states.at(player, self._began_ms, before=True).in_force
         elif player not in self._enrolments:
-            first = min(self._games[player], key=partial(self._rank, player))
+            games = self._games[player]
+            # the first in the order in which they were rated, or else the first that ended
+            rated = {row["n"]: game for game in games if (row := self._row(player, game)) is not None}
+            first = rated[min(rated)] if rated else min(games, key=lambda game: game.ended_ms)
             self._enrolments[player] = self.before(player, first)
         return self._enrolments[player]
-
-    def _rank(self, player: int, game: EventGame) -> tuple[int, int]:
-        """Rated games before others, in the order in which they were rated."""
-        row = self._row(player, game)
-        return (1, game.ended_ms) if row is None else (0, row["n"])
 
     def before(self, player: int, game: EventGame) -> float | None:
         """In force before the game."""

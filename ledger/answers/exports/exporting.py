@@ -447,28 +447,26 @@ class _Lookups(Mapping[str, "Lookup"]):
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._found: dict[str, Lookup] = {}
+        self._read: dict[str, Lookup] = {}
 
     def __getitem__(self, name: str) -> Lookup:
-        if name not in self._found:
-            self._found[name] = self._read(name)
-        return self._found[name]
+        if name not in self._read:
+            connection = self._ledger.views.connection
+            if name == POOLS:
+                self._read[name] = by_number(dict(connection.execute("SELECT pool, name FROM pools").fetchall()))
+            elif name == CORRECTED:
+                rows = connection.execute(_CORRECTED).fetchall()
+                self._read[name] = pl.DataFrame(rows, {"key": pl.String, "value": pl.String}, orient="row")
+            else:
+                people = self._ledger.people
+                self._read[name] = by_number(dict(people.names() if name == NAMES else people.identities()))
+        return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter((NAMES, IDENTITIES, POOLS, CORRECTED))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
-
-    def _read(self, name: str) -> Lookup:
-        connection = self._ledger.views.connection
-        if name == POOLS:
-            return by_number(dict(connection.execute("SELECT pool, name FROM pools").fetchall()))
-        if name == CORRECTED:
-            rows = connection.execute(_CORRECTED).fetchall()
-            return pl.DataFrame(rows, {"key": pl.String, "value": pl.String}, orient="row")
-        people = self._ledger.people
-        return by_number(dict(people.names() if name == NAMES else people.identities()))
 
 
 def _frames(

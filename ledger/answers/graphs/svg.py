@@ -61,6 +61,10 @@ def drawing(
     layout = lay_out(page, opponents=look.opponents)
     drawn = _Drawn(look, link, [fact for fact in _FACTS if data is None or fact[0] in data])
     height = _BASE + BELOW
+    bars = [
+        _bar(bar, page.player, x, layout, drawn, with_spot=look.opponents and page.by == "game")
+        for bar, x in zip(page.player.bars, layout.places, strict=True)
+    ]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="rg" width="{_n(layout.width)}" height="{_n(height)}" '
         f'viewBox="0 0 {_n(layout.width)} {_n(height)}" role="graphics-document document" lang="en" '
@@ -73,7 +77,8 @@ def drawing(
         *_axes(page, layout),
         '<g role="list">',
         *_now(page, layout, look),
-        *_bars(page, layout, drawn),
+        # of games that overlap the newest lies on top
+        *(bars if page.by == "game" else reversed(bars)),
         "</g>",
         *_beside(page, layout, drawn),
         *_spots_on_top(page, layout, opponents=look.opponents),
@@ -162,15 +167,6 @@ class _Drawn(NamedTuple):
     look: Look
     link: Link
     facts: Sequence[Fact]
-
-
-def _bars(page: Page, layout: GraphLayout, drawn: _Drawn) -> list[str]:
-    parts = [
-        _bar(bar, page.player, x, layout, drawn, with_spot=drawn.look.opponents and page.by == "game")
-        for bar, x in zip(page.player.bars, layout.places, strict=True)
-    ]
-    # of games that overlap the newest lies on top
-    return parts if page.by == "game" else parts[::-1]
 
 
 def _spots_on_top(page: Page, layout: GraphLayout, *, opponents: bool) -> list[str]:

@@ -150,15 +150,6 @@ def _find_rows(block: bytes, delimiter: int) -> _Rows | None:
     return _Rows(starts, ends, np.diff(last, prepend=-1), before, int(lines[-1]))
 
 
-def _with_plain_ends(text: bytes) -> bytes:
-    """*text* with line feeds for line ends; of Windows, or with more carriage returns, as some tools write them."""
-    text = text.replace(b"\r\n", b"\n")
-    if b"\r\n" not in text:
-        return text
-    *lines, last = text.split(b"\n")
-    return b"\n".join([*(line.rstrip(b"\r") for line in lines), last])
-
-
 def decode(row: bytes) -> str:
     """UTF-8, or else Windows-1252, in which old score files were written."""
     try:
@@ -227,7 +218,10 @@ class RowReader:
             parts.append(part)
             missing -= len(part)
         self._ended = missing > 0
-        read = _with_plain_ends(b"".join(parts))
+        read = b"".join(parts).replace(b"\r\n", b"\n")
+        if b"\r\n" in read:  # some tools write more carriage returns
+            *lines, last = read.split(b"\n")
+            read = b"\n".join([*(line.rstrip(b"\r") for line in lines), last])
         # the carriage return before it may have come in the piece before
         if read[:1] == b"\n":
             self._rest = self._rest.rstrip(b"\r")

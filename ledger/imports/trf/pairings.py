@@ -158,7 +158,13 @@ _Side = tuple[Entrant, Round]
 
 def _judge(pairings: Pairings, number: int, first: _Side, second: _Side) -> None:
     """Two lines that name each other."""
-    ordered = _by_colour(first, second)
+    # White before Black, None where the lines do not say; where a line has no colour, the other says it.
+    ordered = None
+    match first[1].colour, second[1].colour:
+        case ("w", "b" | "-") | ("-", "b"):
+            ordered = first, second
+        case ("b", "w" | "-") | ("-", "w"):
+            ordered = second, first
     results = (first[1].result, second[1].result)
     if results in _NO_GAME:
         pairings.left_out[_NO_GAME[results]] += 1
@@ -177,16 +183,6 @@ def _judge(pairings: Pairings, number: int, first: _Side, second: _Side) -> None
     else:
         words = "the colours do not say who had White"
         pairings.faults.append((first[0].line, _contradiction(number, first, second, words)))
-
-
-def _by_colour(first: _Side, second: _Side) -> tuple[_Side, _Side] | None:
-    """White before Black; None where the lines do not say. Where a line has no colour, the other says it."""
-    match first[1].colour, second[1].colour:
-        case ("w", "b" | "-") | ("-", "b"):
-            return first, second
-        case ("b", "w" | "-") | ("-", "w"):
-            return second, first
-    return None
 
 
 def _contradiction(number: int, first: _Side, second: _Side, words: str) -> str:
