@@ -18,7 +18,7 @@ from ledger.board.playing import moves_of, replayed
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import KEY_PATTERN
 from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, shown
-from ledger.facts.words import length_fault, result_fault
+from ledger.facts.words import Termination, length_fault, result_fault
 from ledger.imports.csv import values
 from ledger.imports.lichess import with_clocks
 from ledger.imports.reading import MAX_TEXT
@@ -26,6 +26,7 @@ from ledger.imports.reading import MAX_TEXT
 PREFIX = "hand:"
 _KEY = re.compile(KEY_PATTERN, re.ASCII)
 _OUR_PLAIN = re.compile(OUR_PLAIN_KEY, re.ASCII)
+_OF_FORFEITS = frozenset({None, values.NORMAL, Termination.UNPLAYED, Termination.UNKNOWN})
 
 
 @attrs.frozen(kw_only=True)
@@ -86,7 +87,12 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
     round_ = _understood(problems, "--round", words.round, values.round_)
     moves = _moves(problems, words.moves)
     outcome = (outcome or "").lstrip("+")
-    if termination in {values.NORMAL, None}:
+    # FIDE B.02, RULES 1.8: "Unplayed/forfeited: not counted". A table's row with both words is a forfeit, too; here it
+    # is asked which of the two was mistyped.
+    if forfeited and termination not in _OF_FORFEITS:
+        what = f"a forfeit, --result {shown(words.result)}, was never played"
+        problems.append(f"--termination {termination}: {what}; correct one of the two")
+    if termination in {values.NORMAL, None} or forfeited:
         termination = "unplayed" if forfeited else "unknown"
         if not forfeited and moves and moves[-1].endswith("#"):  # nobody says it, but the last move
             termination, winner = "checkmate", "white" if len(moves) % 2 else "black"
