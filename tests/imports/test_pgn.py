@@ -283,6 +283,17 @@ def test_termination_words_of_lichess_and_the_standard(tag: str, result: str, ex
 
 
 @pytest.mark.parametrize(
+    ("tag", "closing"),
+    [("forfeit", ""), ("Unplayed", ""), ("White won by default", ""), ("", "{White wins by forfeit} ")],
+)
+def test_a_forfeit_is_a_game_that_was_not_played_unless_it_has_moves(tag: str, closing: str) -> None:
+    tags = f'{TAGS}[Termination "{tag}"]\n'
+    assert one(f"{closing}1-0", tags).termination == "unplayed"
+    assert one(f"1. e4 e5 {closing}1-0", tags).termination == "unknown"
+    assert one(f"{closing}1-0", f'{TAGS}[Termination "time forfeit"]\n').termination == "time"
+
+
+@pytest.mark.parametrize(
     ("given", "expected"),
     [
         ("2013.??.??", "2013"),
