@@ -22,7 +22,7 @@ from ledger.book import tournament_editions
 from ledger.book.timeline import Pool
 from ledger.book.tournament_editions import StoredRound, editions_of
 from ledger.errors import MalformedError
-from ledger.facts.words import Brings
+from ledger.facts.words import USUALLY_BRINGS, Brings
 from ledger.ledger import Ledger
 
 # TRF16 gives a rank the columns 5 to 8, and a name 15 to 47 (RULES 7).
@@ -30,6 +30,7 @@ MAX_RANK = 9_999
 MAX_ROUNDS = 900
 MAX_NAME = 33
 MAX_FIDE = 11
+TEN_POINTS = 20  # half points; readers have one digit before the point
 MOST_POINTS = 99.5  # four columns: an arena or a long match may bring more
 _DAY = 10  # characters of an instant that names a day
 _BLANK = " " * 8
@@ -247,6 +248,11 @@ def _header(report: Report) -> Iterator[str]:
     yield "082 0"  # teams
     if report.kind is not None:
         yield f"092 {_TYPES[report.kind]}"
+    # TRF16 has no word for what an allotted bye brings; JaVaFo has (RULES 7: XXS), and it is read. Where the byes of a
+    # tournament bring different numbers, or ten points, no word says it.
+    worths = {bye.half_points for bye in report.byes if bye.brings == Brings.ALLOTTED}
+    if len(worths) == 1 and worths != {USUALLY_BRINGS[Brings.ALLOTTED]} and max(worths) < TEN_POINTS:
+        yield f"XXS PAB={worths.pop() / 2:.1f}"
     days = []
     for games in report.rounds:
         ended = {game.ended_at[:_DAY] for game in games}

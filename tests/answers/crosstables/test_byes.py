@@ -397,6 +397,21 @@ def test_a_report_is_written_with_its_byes_and_reads_back_the_same(empty_club: P
     assert run("audit", empty_club).code == 0
 
 
+@pytest.mark.parametrize(("half_points", "told"), [(1, True), (0, True), (None, False)])
+def test_a_report_says_what_an_allotted_bye_brings_where_that_is_no_point(
+    empty_club: Path, tmp_path: Path, run: Run, half_points: int | None, told: bool
+) -> None:
+    file = report([player(1, "Ann", "2 w 1"), player(2, "Bob", "1 b 0"), player(3, "Cy", "0000 - U")])
+    scoring = "" if half_points is None else f"XXS PAB={half_points / 2:.1f}\n"
+    assert run("import", empty_club, written(tmp_path, "open.trf", (scoring + file).encode())).code == 0
+    out = tmp_path / "out.trf"
+    assert run("export", empty_club, "tournament", "--tournament", "Club open", "--names", "-o", out).code == 0
+    assert (b"XXS" in out.read_bytes()) == told
+    again = run("import", empty_club, out)
+    assert (again.code, "1 round without a game known already" in again.err) == (0, True)
+    assert "points in the report" not in again.err
+
+
 def test_a_report_tells_nothing_of_a_round_that_is_still_to_come(empty_club: Path, tmp_path: Path, run: Run) -> None:
     file = report(
         [
