@@ -46,7 +46,7 @@ from ledger.book import tournament_editions
 from ledger.book.timeline import Edition, Pool
 from ledger.book.tournament_editions import StoredRound, editions_of
 from ledger.facts.instants import Precision, instant_text
-from ledger.facts.words import Format
+from ledger.facts.words import Brings, Format
 from ledger.ledger import Ledger
 from ledger.runtime.nearest import of_name
 
@@ -176,6 +176,9 @@ class EventTable:
             games,
             attrs.evolve(announced, format=choice.kind or announced.format),
             [(bye.player, bye.round or 0) for bye in self.byes],
+            {bye.player for bye in self.byes}
+            - {bye.player for bye in self.byes if bye.brings != Brings.ABSENT}
+            - {player for game in games for player in (game.white, game.black)},
         )
         self.format_is: FormatIs = "chosen" if choice.kind else "told" if announced.format else "seen"
         # An edition may lie over a change of the scheme: the last game says which one it went out with.

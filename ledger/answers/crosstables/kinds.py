@@ -64,7 +64,10 @@ def pair_of(game: EventGame) -> Pair:
 
 
 def kind_of(
-    games: Sequence[EventGame], announced: AnnouncedKind, byes: Collection[tuple[int, int]] = ()
+    games: Sequence[EventGame],
+    announced: AnnouncedKind,
+    byes: Collection[tuple[int, int]] = (),
+    away: Collection[int] = (),
 ) -> PairingKind:
     """How a tournament was paired.
 
@@ -72,6 +75,7 @@ def kind_of(
         games: its games in the order of the rounds.
         announced: what is said of it.
         byes: rounds without a game: the player, and the number of the round or 0.
+        away: those of these players who were absent from all that is told, and have no game to play.
     """
     players = sorted({player for game in games for player in (game.white, game.black)})
     entrants = sorted({*players, *(player for player, _ in byes)})
@@ -86,9 +90,10 @@ def kind_of(
     extra: dict[Pair, int] = {}
     if shape == Format.ALL_PLAY_ALL:
         # Who has byes so far plays in it, too; before the first game nobody knows who else does, unless that is told.
-        size = max(len(entrants) if games else 0, announced.entrants or 0)
+        there = [player for player in entrants if player not in away]
+        size = max(len(there) if games else 0, announced.entrants or 0)
         meetings = _meetings(counted, size, announced.rounds)
-        for pair in combinations(entrants, 2):
+        for pair in combinations(there, 2):
             if counted.get(pair, 0) < meetings:
                 lacking[pair] = meetings - counted.get(pair, 0)
         extra = {pair: number - meetings for pair, number in counted.items() if number > meetings}

@@ -71,6 +71,8 @@ def test_who_has_a_bye_so_far_plays_in_an_all_play_all_too() -> None:
     told = AnnouncedKind(format="all-play-all", rounds=3)
     first = kind_of(played("r1 1 1-0 2"), told, [(3, 1)])
     assert (first.meetings, first.missing_pairs) == (1, {(1, 3): 1, (2, 3): 1})
+    never_came = kind_of(all_play_all(4, "there"), AnnouncedKind(format="all-play-all", rounds=3), [(5, 1)], {5})
+    assert (never_came.meetings, never_came.missing_pairs) == (1, {})
 
 
 def test_the_entrants_who_were_told_say_how_often_two_meet_before_all_have_played() -> None:
