@@ -20,7 +20,7 @@ _CONFLICT = object()
 # Lichess says less in its PGN than in its JSON (lila, PgnDump): who left the game has lost by "Time forfeit" there, as
 # who overstepped the time has, and a game to which somebody never came is "Abandoned". The finer word holds, whichever
 # comes first; without it the two exports of one game would contradict each other.
-_FINER_OF_LICHESS: Mapping[frozenset[str], str] = {
+_FINER_OF_LICHESS: Mapping[frozenset[Any], str] = {
     frozenset((Termination.TIME.value, Termination.ABANDONMENT.value)): Termination.ABANDONMENT.value,
     frozenset((Termination.ABANDONMENT.value, Termination.UNPLAYED.value)): Termination.UNPLAYED.value,
 }

@@ -60,7 +60,7 @@ def grade(own: int | None, *lists: Sequence[Game], **settings: int | bool) -> fl
 
 
 def test_lists_of_days_before_1970_whose_numbers_lie_below_zero_grow_old_as_all_do() -> None:
-    games = ([(150, 1.0)] * 30, [], [], [], [(150, 0.5)])
+    games: tuple[list[Game], ...] = ([(150, 1.0)] * 30, [], [], [], [(150, 0.5)])
     late, early = (seasons(150, *games, begins=begins, period_days=365) for begins in (50, -50))
     assert early[:2] == late[:2]
     assert (early[ecf_grade.PERIOD], late[ecf_grade.PERIOD]) == (-46.0, 54.0)

@@ -126,16 +126,16 @@ def crosstable(
         editions.refuse_unknown(connection, rated_by, tournament)
     telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, choice.quiet_days)
 
-    def told(edition: Edition) -> EventFacts:
+    def facts_of(edition: Edition) -> EventFacts:
         return EventFacts(edition, editions.within(games, edition), telling.rounds.get(edition, ()))
 
     if choice.number is None:
-        chosen = editions.choose(tournament, telling.every, choice.edition, lambda edition: told(edition).days[0])
+        chosen = editions.choose(tournament, telling.every, choice.edition, lambda edition: facts_of(edition).days[0])
     else:
         chosen = editions.at_place(tournament, telling.every, choice.number)
     announcements = editions.announced_by_name(connection, rated_by, [tournament])
     announced = announcements.get((tournament, chosen.edition.first_ms), kinds.AnnouncedKind())
-    event = EventTable(ledger, rated_by, told(chosen.edition), announced, choice)
+    event = EventTable(ledger, rated_by, facts_of(chosen.edition), announced, choice)
     return _page(event, chosen, ledger.views.position())
 
 

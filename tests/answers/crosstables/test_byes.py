@@ -360,8 +360,8 @@ def test_a_table_of_byes_alone_is_as_its_schema_says(told: Format | None, tmp_pa
         assert (table.players, table.games, table.meetings, table.complete) == (1, 0, None, False)
         for drawn in (as_text, as_html, as_svg, spreadsheet_rows):
             assert drawn(table)
-        for row in (*tournaments(ledger), *tournaments_of(ledger, ledger.player("Ann"))):
-            assert (row.players, row.games, row.missing) == (1, 0, table.missing[0])
+        for row in as_rows([*tournaments(ledger), *tournaments_of(ledger, ledger.player("Ann"))]):
+            assert (row["players"], row["games"], row["missing"]) == (1, 0, table.missing[0])
         for kind in KINDS:
             form.validate(attrs.asdict(page(ledger, TableChoice(kind=kind))))
 
