@@ -189,7 +189,8 @@ WITHOUT_CASE = frozenset({"chesscom", "fics", "lichess", "name"})
 
 def spelt(identity: str) -> str:
     """The identity as it is recorded: of a name, Unicode NFC with single blanks, case folded."""
-    if identity.isascii() and identity.islower() and "  " not in identity:  # nearly all are
+    plain = identity.isascii() and identity.islower() and identity[-1] != " "
+    if plain and "  " not in identity and ": " not in identity:  # nearly all are
         return identity
     # casefold and not lower: STRASSE and Straße are one name, as are the two small sigmas of Greek
     namespace, colon, own = identity.partition(":")

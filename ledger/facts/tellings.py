@@ -17,6 +17,13 @@ from ledger.facts.words import Termination
 LONGEST_MS = 12 * 3_600_000  # no game on clocks lasts longer, milliseconds
 _SECOND = 20  # characters of an instant that is known to the second
 _CONFLICT = object()
+# Lichess says less in its PGN than in its JSON (lila, PgnDump): who left the game has lost by "Time forfeit" there, as
+# who overstepped the time has, and a game to which somebody never came is "Abandoned". The finer word holds, whichever
+# comes first; without it the two exports of one game would contradict each other.
+_FINER_OF_LICHESS: Mapping[frozenset[Any], str] = {
+    frozenset((Termination.TIME.value, Termination.ABANDONMENT.value)): Termination.ABANDONMENT.value,
+    frozenset((Termination.ABANDONMENT.value, Termination.UNPLAYED.value)): Termination.UNPLAYED.value,
+}
 _LICHESS_EVENT = re.compile(r"lichess\.org/(?:tournament|swiss)/([A-Za-z0-9_-]{1,64})", re.ASCII)
 
 
@@ -32,15 +39,16 @@ class Compared(NamedTuple):
     added: dict[str, Any]
 
 
-def compared(stored: Mapping[str, Any], further: Mapping[str, Any]) -> Compared:
+def compared(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = "") -> Compared:
     """Hold a further telling of a game against what is known of it.
 
     Args:
         stored: the facts that are known, in the fields of ``game-recorded/1`` as plain values, without the key.
         further: the facts of the further telling, likewise.
+        game: the key of the game, where both tellings have it.
     """
     added: dict[str, Any] = {}
-    for field, both in _both(stored, further):
+    for field, both in _both(stored, further, game):
         if both is _CONFLICT:
             return Compared(field, {})
         if both != stored.get(field):
@@ -48,17 +56,23 @@ def compared(stored: Mapping[str, Any], further: Mapping[str, Any]) -> Compared:
     return Compared(None, added)
 
 
-def contradictions(stored: Mapping[str, Any], further: Mapping[str, Any]) -> dict[str, Any]:
+def contradictions(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = "") -> dict[str, Any]:
     """All fields, in alphabetical order, of which a further telling says something else, with what it says."""
-    return {field: further.get(field) for field, both in _both(stored, further) if both is _CONFLICT}
+    return {field: further.get(field) for field, both in _both(stored, further, game) if both is _CONFLICT}
 
 
-def _both(stored: Mapping[str, Any], further: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _both(stored: Mapping[str, Any], further: Mapping[str, Any], game: str) -> Iterator[tuple[str, Any]]:
     """The fields in which two tellings differ, with what both say together."""
     for field in sorted(stored.keys() | further.keys()):
         before, now = stored.get(field), further.get(field)
-        if before != now:
-            yield field, _end(stored, further) if field == "ended_at" else _joined(field, before, now)
+        if before == now:
+            continue
+        if field == "ended_at":
+            yield field, _end(stored, further)
+        elif field == "termination" and game.startswith("lichess:"):
+            yield field, _FINER_OF_LICHESS.get(frozenset((before, now))) or _joined(field, before, now)
+        else:
+            yield field, _joined(field, before, now)
 
 
 def tournament_key(event: str) -> str:

@@ -18,7 +18,7 @@ from ledger.board.playing import moves_of, replayed
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import KEY_PATTERN
 from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, shown
-from ledger.facts.words import length_fault, result_fault
+from ledger.facts.words import Termination, length_fault, result_fault
 from ledger.imports.csv import values
 from ledger.imports.lichess import with_clocks
 from ledger.imports.reading import MAX_TEXT
@@ -26,6 +26,7 @@ from ledger.imports.reading import MAX_TEXT
 PREFIX = "hand:"
 _KEY = re.compile(KEY_PATTERN, re.ASCII)
 _OUR_PLAIN = re.compile(OUR_PLAIN_KEY, re.ASCII)
+_OF_FORFEITS = frozenset({None, values.NORMAL, Termination.UNPLAYED, Termination.UNKNOWN})
 
 
 @attrs.frozen(kw_only=True)
@@ -86,12 +87,7 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
     round_ = _understood(problems, "--round", words.round, values.round_)
     moves = _moves(problems, words.moves)
     outcome = (outcome or "").lstrip("+")
-    if termination in {values.NORMAL, None}:
-        termination = "unplayed" if forfeited else "unknown"
-        if not forfeited and moves and moves[-1].endswith("#"):  # nobody says it, but the last move
-            termination, winner = "checkmate", "white" if len(moves) % 2 else "black"
-            if outcome and outcome != winner:
-                problems.append(f"--result: the last move {moves[-1]} is mate by {winner}; correct one of the two")
+    termination = _ending(problems, words, termination, outcome, moves, is_forfeit=forfeited)
     if half_moves is not None and moves and half_moves != len(moves):
         problems.append(f"--half-moves {half_moves}: the moves are {len(moves)} half-moves; leave one of them out")
     if words.key is not None and not _KEY.fullmatch(words.key):
@@ -129,6 +125,28 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
         text=with_clocks(moves, []),
         is_made=not words.key or _OUR_PLAIN.fullmatch(words.key) is not None,
     )
+
+
+def _ending(
+    problems: list[str], words: Told, termination: str | None, outcome: str, moves: list[str], *, is_forfeit: bool
+) -> str:
+    """How the game ended, in our words, and what contradicts it."""
+    if is_forfeit:
+        # FIDE B.02, RULES 1.8: "Unplayed/forfeited: not counted". A table's row with both words is a forfeit, too; here
+        # it is asked which of the two was mistyped.
+        if termination not in _OF_FORFEITS:
+            what = f"a forfeit, --result {shown(words.result)}, was never played"
+            problems.append(f"--termination {termination}: {what}; correct one of the two")
+        return Termination.UNPLAYED.value
+    if termination not in {values.NORMAL, None}:
+        return str(termination)
+    if not (moves and moves[-1].endswith("#")):
+        return Termination.UNKNOWN.value
+    # nobody says it, but the last move
+    winner = "white" if len(moves) % 2 else "black"
+    if outcome and outcome != winner:
+        problems.append(f"--result: the last move {moves[-1]} is mate by {winner}; correct one of the two")
+    return Termination.CHECKMATE.value
 
 
 def _understood(problems: list[str], option: str, word: str | None, read: Callable[[str], Any]) -> Any:

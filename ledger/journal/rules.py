@@ -193,7 +193,7 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], telling
     if kind is SchemeAdopted:
         stored, telling = compared_adoptions(stored, telling)
     if kind is GameRecorded:
-        field, added = compared(stored, telling)
+        field, added = compared(stored, telling, key.removeprefix("game:"))
         if field is not None:
             raise ConflictError(key, field, stored.get(field), telling.get(field))
         return added

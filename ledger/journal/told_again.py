@@ -184,7 +184,7 @@ def told_of(
         if stands is None:
             raise
         persons = {side: stands.person(telling[side]) for side in ("white", "black")}
-        conflict, added = compared(stands.facts, {**telling, **persons})
+        conflict, added = compared(stands.facts, {**telling, **persons}, game)
         if conflict is not None:
             raise
         added = {field: value for field, value in added.items() if known_game.facts.get(field) is None}
@@ -202,9 +202,9 @@ def _contradicted(
     """What a telling says of the fields in which it contradicts a game as it stands."""
     stands = corrected_games(game)
     if stands is None:
-        return contradictions(known_game.facts, telling)
+        return contradictions(known_game.facts, telling, game)
     persons = {side: stands.person(telling[side]) for side in ("white", "black")}
-    return contradictions(stands.facts, {**telling, **persons})
+    return contradictions(stands.facts, {**telling, **persons}, game)
 
 
 def _fitting(added: dict[str, Any], recorded: Mapping[str, Any], stands: Mapping[str, Any]) -> dict[str, Any]:

@@ -369,7 +369,7 @@ class People(ABC):
     @abstractmethod
     def _otherwise_spelt(self) -> Iterable[str]:
         """The identities that may be spelt otherwise than the rule says, in order of the numbers."""
-        # Those with capitals of English, two blanks, or characters beyond ASCII: nearly nobody's.
+        # Those with capitals of English, two blanks, one behind the colon, characters beyond ASCII: nearly nobody's.
 
     @abstractmethod
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:

@@ -67,7 +67,8 @@ _EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 # What may be spelt otherwise than the rule says: capitals, two blanks, characters beyond ASCII.
 _OTHERWISE_SPELT = (
     "SELECT identity FROM people NOT INDEXED "
-    "WHERE identity <> lower(identity) OR instr(identity, '  ') OR identity GLOB '*[^ -~]*' ORDER BY player"
+    "WHERE identity <> lower(identity) OR instr(identity, '  ') OR instr(identity, ': ') "
+    "OR identity GLOB '*[^ -~]*' ORDER BY player"
 )
 # Names and identities that may be meant by a word that nobody bears.
 _SOME_NAMES = "SELECT identity, name FROM people WHERE salt IS NOT NULL ORDER BY player LIMIT ?"

@@ -44,6 +44,7 @@ LIST_GAMES = 3
 LIST_POINTS = LIST_GAMES + SLOTS
 POINTS = LIST_POINTS + SLOTS
 FIELDS = POINTS + RECENT
+NEVER = -1e9  # the period of a player without a list; those in days before 1970 have numbers below 0
 
 
 @attrs.frozen(kw_only=True)
@@ -123,12 +124,12 @@ def category(now: float, two: float, three: float, for_e: float = 9.0, for_f: fl
 
 def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """State of a newcomer: ungraded, 0, unless a grade (ECF points) was declared."""
-    return (float(newcomer.declared or 0), *[0.0] * (FIELDS - 1))
+    return (float(newcomer.declared or 0), 0.0, NEVER, *[0.0] * (FIELDS - 3))
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with a rating is graded with it; games played elsewhere have no game points."""
-    return (float(rating), float(games), *[0.0] * (FIELDS - 2))
+    return (float(rating), float(games), NEVER, *[0.0] * (FIELDS - 3))
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
@@ -370,7 +371,7 @@ SCHEME = Scheme(
     name="ecf-grade",
     title="English grade (BCF, ECF), 1958 to 2020; ratings in ECF points",
     source=HELP,
-    version=1,
+    version=2,
     settings=Settings,
     numbers=Numbers,
     state=(

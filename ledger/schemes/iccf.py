@@ -25,6 +25,7 @@ from typing import Any
 import attrs
 
 from ledger.runtime.arith import logistic
+from ledger.schemes.formulas.fide_rules import percentage
 from ledger.schemes.playchess import correction, counted, expected_score, g_factor, k_factor, r_factor
 from ledger.schemes.scheme import (
     Explanation,
@@ -130,18 +131,19 @@ def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None
     state[p + PERIOD] = period
 
 
-def dp(p: float) -> float:
-    """Dp of the percentage score *p*, points, by the table; *p* is rounded to whole per cents, halves outwards."""
+def dp(score: float, games: float) -> float:
+    """Dp of a score in *games*, points, by the table; the percentage is rounded to whole per cents, halves outwards."""
+    # From the score, not from the quotient: 11.5 of 20 are 57.5 %, but the float next to 0.575 lies below it.
     # the table has one half of it: halves go outwards on both sides
-    if p < 0.5:
-        return -DP[floor(100.0 * (1.0 - p) + 0.5) - 50]
-    return DP[floor(100.0 * p + 0.5) - 50]
+    if 2.0 * score < games:
+        return -DP[percentage(games - score, games) - 50]
+    return DP[percentage(score, games) - 50]
 
 
 def performance(opponent_sum: float, score_sum: float, games: float, corrected: bool) -> float:
     """Rating by performance over all of *games*, points: the opponents' mean + Dp, times F where *corrected*."""
-    p = score_sum / games
-    return opponent_sum / games + dp(p) * (correction(p) if corrected else 1.0)
+    factor = correction(score_sum / games) if corrected else 1.0
+    return opponent_sum / games + dp(score_sum, games) * factor
 
 
 def own_rating(state: Any, p: int, day: float, numbers: Settings) -> float:
@@ -248,7 +250,7 @@ def _explain_performance(after: Sequence[float], others: Sequence[float], number
         Term("N", games, "rated games so far, this period included"),
         Term("ΣR", after[OPPONENT_SUM], "sum of the opponents' ratings in them"),
         Term("P", p, "percentage score in them"),
-        Term("Dp", dp(p), "difference for P by the table"),
+        Term("Dp", dp(after[SCORE_SUM], games), "difference for P by the table"),
         *(Term(f"R{i}", other, f"opponent {i} of this period as it counts") for i, other in enumerate(others, 1)),
     ]
     rule = "ΣR / N + Dp"
@@ -268,7 +270,7 @@ SCHEME = Scheme(
     name="iccf",
     title="ICCF Elo, until 2023",
     source=f"{RULE_9_4}; {WELSH}; {IECG}",
-    version=1,
+    version=2,
     settings=Settings,
     numbers=Numbers,
     state=("rating", "games", "score_sum", "opponent_sum", "entry_rating", "period"),

@@ -10,6 +10,7 @@ from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.exports.trf import Report, ReportEntrant, lines_of, rounds_of
 from ledger.imports.reading import Reading
 from ledger.imports.trf import games as trf
+from ledger.imports.trf.lines import player_line_of
 from tests.kit.commands import Run
 from tests.kit.places import DATA
 from tests.kit.source_files import written
@@ -111,6 +112,19 @@ def test_a_round_of_several_games_becomes_several_and_games_without_a_round_go_b
     assert [[game.position for game in games] for games in rounds_of(double)] == [[1, 3], [2], [4]]
     none = [a_game(1, 1, 2, 0), a_game(2, 3, 4, 0), a_game(3, 1, 2, 0, "2024-05-02")]
     assert [[game.position for game in games] for games in rounds_of(none)] == [[1, 2], [3]]
+
+
+@pytest.mark.parametrize(("rounds", "points"), [(99, 99.0), (100, None), (150, None)])
+def test_more_points_than_their_columns_hold_are_left_out(rounds: int, points: float | None) -> None:
+    entrants = {1: ReportEntrant("Ann", "", None), 2: ReportEntrant("Bob", "", None)}
+    games = [[a_game(number, 1, 2, number)] for number in range(1, rounds + 1)]
+    lines = list(
+        lines_of(Report(name="Cup", first="2024-05-01", last="2024-05-01", kind=None, entrants=entrants, rounds=games))
+    )
+    ann, bob = (player_line_of(line) for line in lines if line.startswith(b"001"))
+    assert (ann.points, ann.place, bob.points) == (points, 1, 0.0)
+    assert [cell.result for cell in ann.rounds] == ["1"] * rounds
+    assert len(facts(b"".join(lines))) == rounds
 
 
 def test_a_name_ends_after_33_characters_and_an_unrated_player_has_0() -> None:

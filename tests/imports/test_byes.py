@@ -35,7 +35,9 @@ def byes(reading: Reading) -> list[tuple[object, ...]]:
 @pytest.mark.parametrize("word", ["BYE", "Bye", "bye", "spielfrei", "EXEMPT", "freilos", "-", " Bye "])
 @pytest.mark.parametrize(("result", "at_white", "at_black"), [
     ("1-0", "allotted", "zero"), ("0-1", "zero", "allotted"), ("1/2-1/2", "half", "half"), ("", "zero", "zero"),
-    ("+/-", "allotted", "zero"), ("1", "allotted", "allotted"), ("½", "half", "half"), ("bye", "zero", "zero"),
+    ("+/-", "allotted", "zero"), ("white", "allotted", "zero"), ("Black", "zero", "allotted"),
+    ("draw", "half", "half"), ("0", "zero", "zero"), ("1", "allotted", "allotted"), ("½", "half", "half"),
+    ("bye", "zero", "zero"),
 ])  # fmt: skip
 def test_a_row_with_nobody_on_one_side_is_a_bye_of_the_other(
     word: str, result: str, at_white: str, at_black: str

@@ -163,6 +163,13 @@ def test_utf8_with_byte_order_mark_and_crlf_and_fide_ids() -> None:
     assert len(game.key) == 28
 
 
+def test_files_with_byte_order_marks_that_were_joined_are_read_as_each_by_itself() -> None:
+    files = [f"{TAGS}\n1. e4 e5 1-0\n\n".replace('"E"', f'"{event}"').encode("utf-8-sig") for event in ("Open", "Cup")]
+    games, reading = read(b"".join(files))
+    assert (reading.faults, [game.tournament for game in games]) == ([], ["Open", "Cup"])
+    assert [game.key for game in games] == [game.key for file in files for game in read(file)[0]]
+
+
 def test_windows_1252_where_it_is_not_utf8() -> None:
     (game,), _ = fixture("chessbase_latin1.pgn")
     assert (game.white_name, game.black_name) == ("Müller, Jörg", "NovŽk, I.")
@@ -273,6 +280,17 @@ def test_without_a_tag_the_moves_and_the_server_tell_the_end(last: str, result: 
 def test_termination_words_of_lichess_and_the_standard(tag: str, result: str, expected: str) -> None:
     tags = TAGS.replace("1-0", result) + f'[Site "https://lichess.org/abcdefgh"]\n[Termination "{tag}"]\n'
     assert one(f"1. e4 e5 {result}", tags).termination == expected
+
+
+@pytest.mark.parametrize(
+    ("tag", "closing"),
+    [("forfeit", ""), ("Unplayed", ""), ("White won by default", ""), ("", "{White wins by forfeit} ")],
+)
+def test_a_forfeit_is_a_game_that_was_not_played_unless_it_has_moves(tag: str, closing: str) -> None:
+    tags = f'{TAGS}[Termination "{tag}"]\n'
+    assert one(f"{closing}1-0", tags).termination == "unplayed"
+    assert one(f"1. e4 e5 {closing}1-0", tags).termination == "unknown"
+    assert one(f"{closing}1-0", f'{TAGS}[Termination "time forfeit"]\n').termination == "time"
 
 
 @pytest.mark.parametrize(

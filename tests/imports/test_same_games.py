@@ -50,6 +50,50 @@ def test_a_field_that_really_differs_is_named_and_no_other(run: Run, tmp_path: P
     assert "0 games recorded, 2 known already, 1 faulty game, 1 fault" in done.err
 
 
+LICHESS_JSON = """{"id":"abcdefgh","rated":true,"variant":"standard","speed":"blitz","createdAt":1633082400000,\
+"lastMoveAt":1633082440000,"status":"%s","winner":"white","moves":"%s","players":{"white":{"user":{"id":"ann","name":"Ann"}},\
+"black":{"user":{"id":"bob","name":"Bob"}}}}
+"""
+LICHESS_PGN = """[Event "Rated Blitz game"]
+[Site "https://lichess.org/abcdefgh"]
+[White "Ann"]
+[Black "Bob"]
+[Result "1-0"]
+[UTCDate "2021.10.01"]
+[UTCTime "10:00:00"]
+[TimeControl "180+2"]
+[Termination "%s"]
+
+%s 1-0
+"""
+
+
+@pytest.mark.parametrize(
+    ("status", "tag", "moves", "termination", "loser"),
+    [
+        ("outoftime", "Time forfeit", "e4 e5", "time", 2),
+        ("timeout", "Time forfeit", "e4 e5", "abandonment", 0),
+        ("noStart", "Abandoned", "", "unplayed", 0),
+    ],
+)
+def test_of_both_exports_of_lichess_the_finer_word_holds_for_how_a_game_ended(
+    run: Run, tmp_path: Path, status: str, tag: str, moves: str, termination: str, loser: int
+) -> None:
+    json_lines, pgn = tmp_path / "games.ndjson", tmp_path / "games.pgn"
+    json_lines.write_text(LICHESS_JSON % (status, moves))
+    pgn.write_text(LICHESS_PGN % (tag, moves))
+    for order in ((json_lines, pgn), (pgn, json_lines)):
+        path = tmp_path / f"{order[0].name}.db"
+        assert run("init", path, "--scheme", "elo").code == 0
+        for file in (*order, *order):
+            assert run("import", path, file).code == 0
+        with Ledger.open(path) as ledger:
+            (row,) = ledger.rows("games")
+            assert (row["termination"], row["reason"]) == (termination, None if moves else "unplayed")
+            assert row["time_loss"] == loser, "0: nobody lost on time"
+        assert run("audit", path).code == 0
+
+
 @pytest.mark.skipif(not DATA.exists(), reason="the real games are not here")
 @pytest.mark.parametrize("name", ["lichess_small", "lichess_slice_20211001"])
 def test_tables_of_real_games_and_their_pgn_come_to_the_same_in_both_orders(

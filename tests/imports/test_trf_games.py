@@ -390,6 +390,13 @@ def test_two_tournaments_of_one_file_are_two() -> None:
     assert [tournament.line for tournament in reading.tournaments] == [1, 8]
 
 
+def test_reports_with_byte_order_marks_that_were_joined_are_as_many_tournaments() -> None:
+    files = [report(TWO).encode("utf-8-sig"), report(TWO).replace("Club open", "Cup").encode("utf-8-sig")]
+    games, reading = read(b"".join(files))
+    assert ([game.tournament for game in games], reading.faults) == (["Club open"] * 2 + ["Cup"] * 2, [])
+    assert [game.key for game in games] == [game.key for file in files for game in read(file)[0]]
+
+
 def test_keys_know_nothing_of_ranks_results_or_later_rounds() -> None:
     before, _ = read(report([player(1, "Ann", "2 w 1"), player(2, "Bob", "1 b 0")]))
     after, _ = read(report([player(7, "Bob", "9 b 1", ""), player(9, "Ann", "7 w 0", "")]))

@@ -21,7 +21,7 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 def test_a_player_is_one_in_every_spelling(club_of_two: ClubOfTwo) -> None:
     ledger = club_of_two.ledger
-    assert ledger.register("name:ANN", "ann") == 1
+    assert ledger.register("name:ANN", "ann") == ledger.register("name: ann", "ann") == 1
     carl = ledger.register("lichess:Carl", "Carl")
     assert ledger.people.by_number([carl])[carl].identity == "lichess:carl"
     game = source("r2", white_id="name:Ann", black_id="lichess:CARL")
@@ -37,13 +37,14 @@ def test_a_player_is_one_in_every_spelling(club_of_two: ClubOfTwo) -> None:
 def test_an_old_spelling_stays_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Ledger.create(tmp_path / "club.db", clock=lambda: NOW) as ledger, monkeypatch.context() as before_the_rule:
         before_the_rule.setattr("ledger.players.people.spelt", lambda identity: identity)
-        assert [ledger.register(f"name:{name}", "Ann") for name in ("Ann", "ann", "\u00c9MILE")] == [1, 2, 3]
+        assert [ledger.register(f"name:{name}", "Ann") for name in ("Ann", "ann", "\u00c9MILE", " bob")] == [1, 2, 3, 4]
     with Ledger.open(tmp_path / "club.db", clock=lambda: NOW) as ledger:
         known = {"name:Ann": 1, "name:ann": 2, "name:ANN": 2, "name:\u00e9mile": 3, "name:\u00c9mile": 3}
+        known |= {"name: bob": 4, "name:bob": 4, "name:Bob": 4}
         found = ledger.people.by_identity([*known, "name:dora"])
         assert {identity: person.player for identity, person in found.items()} == known
         assert ledger.register("name:\u00e9mile", "Ann") == 3
-        assert ledger.people.numbers() == {1, 2, 3}
+        assert ledger.people.numbers() == {1, 2, 3, 4}
 
 
 def test_another_name_for_a_registered_player_is_refused(club_of_two: ClubOfTwo) -> None:

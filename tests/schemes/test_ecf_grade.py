@@ -37,13 +37,13 @@ class TestEcfGrade(SchemeContract):
         return SCHEME
 
 
-def seasons(own: int | None, *lists: Sequence[Game], **settings: int | bool) -> list[float]:
+def seasons(own: int | None, *lists: Sequence[Game], begins: int = 50, **settings: int | bool) -> list[float]:
     """Player 0's state after lists of games against ever new opponents; an empty list is a period without games."""
     numbers = SCHEME.numbers_from(settings)
     opponents = [opponent for games in lists for opponent, _score in games]
     state = engine.newcomers(SCHEME, numbers, [Newcomer(own), *map(Newcomer, opponents)])
     met = 0
-    for period, games in enumerate(lists, start=50):
+    for period, games in enumerate(lists, start=begins):
         if games:
             others = list(range(met + 1, met + len(games) + 1))
             met += len(games)
@@ -57,6 +57,14 @@ def seasons(own: int | None, *lists: Sequence[Game], **settings: int | bool) -> 
 
 def grade(own: int | None, *lists: Sequence[Game], **settings: int | bool) -> float:
     return seasons(own, *lists, **settings)[0]
+
+
+def test_lists_of_days_before_1970_whose_numbers_lie_below_zero_grow_old_as_all_do() -> None:
+    games: tuple[list[Game], ...] = ([(150, 1.0)] * 30, [], [], [], [(150, 0.5)])
+    late, early = (seasons(150, *games, begins=begins, period_days=365) for begins in (50, -50))
+    assert early[:2] == late[:2]
+    assert (early[ecf_grade.PERIOD], late[ecf_grade.PERIOD]) == (-46.0, 54.0)
+    assert early[ecf_grade.PERIOD + 1 :] == late[ecf_grade.PERIOD + 1 :]
 
 
 # --- game points ----------------------------------------------------------------------------------------------

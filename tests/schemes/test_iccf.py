@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
+from fractions import Fraction
 from itertools import pairwise
+from math import floor
 from typing import Any, ClassVar
 
 import pytest
@@ -83,15 +85,31 @@ def numbers(**given: Any) -> Settings:
 def test_the_table_stands_as_printed_and_rises() -> None:
     printed = {1.0: 677, 0.99: 677, 0.83: 273, 0.82: 262, 0.66: 117, 0.65: 110}
     printed |= {0.49: -7, 0.48: -14, 0.32: -133, 0.31: -141, 0.15: -296, 0.14: -309}
-    assert {p: dp(p) for p in printed} == printed
+    assert {p: dp(p, 1.0) for p in printed} == printed
     assert len(DP) == 51
     assert all(low <= high for low, high in pairwise(DP))
 
 
 @pytest.mark.parametrize(("p", "points"), [(0.5, 0), (0.504, 0), (0.505, 7), (7 / 12, 57), (5 / 12, -57), (0.0, -677)])
 def test_percentages_are_rounded_and_mirrored(p: float, points: float) -> None:
-    assert dp(p) == points
-    assert dp(1.0 - p) == -points
+    assert dp(p, 1.0) == points
+    assert dp(1.0 - p, 1.0) == -points
+
+
+@pytest.mark.parametrize("games", range(1, 61))
+def test_half_a_per_cent_goes_outwards_whatever_float_is_next_to_it(games: int) -> None:
+    for half_points in range(2 * games + 1):
+        share = Fraction(half_points, 2 * games)
+        high = floor(100 * max(share, 1 - share) + Fraction(1, 2))
+        points = DP[high - 50] if share >= Fraction(1, 2) else -DP[high - 50]
+        assert dp(half_points / 2, float(games)) == points
+
+
+def test_half_a_per_cent_of_twenty_games() -> None:
+    own = (1800.0, 19.0, 10.5, 19 * 1800.0, 1800.0, 0.0)
+    assert run(own, [(rated(1800.0), 1.0)], numbers(corrected=False))[0] == 1857.0, "11½ of 20 are 57½ %"
+    own = (1800.0, 19.0, 8.5, 19 * 1800.0, 1800.0, 0.0)
+    assert run(own, [(rated(1800.0), 0.0)], numbers(corrected=False))[0] == 1743.0
 
 
 def test_a_newcomer_is_rated_by_performance() -> None:

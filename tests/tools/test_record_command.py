@@ -76,6 +76,14 @@ def test_another_result_is_refused_and_the_field_named(run: Run, by_hand: Path) 
     assert "exists-with-different-outcome" in done.err
 
 
+@pytest.mark.parametrize("word", ["time", "abandoned", "resignation", "adjudication"])
+def test_a_forfeit_ends_in_no_way_of_the_board(run: Run, by_hand: Path, word: str) -> None:
+    done = run("record", by_hand, *ANN_BOB, "--result", "1-0F", "--termination", word)
+    assert (done.code, "a forfeit, --result '1-0F', was never played; correct one" in done.err) == (1, True)
+    answer = recorded(run, by_hand, *ANN_BOB, "--result", "1-0F", "--termination", "unknown")
+    assert (answer["termination"], answer["reason"], answer["white_after"]) == ("unplayed", "unplayed", None)
+
+
 def test_the_key_is_of_what_every_telling_has(run: Run, by_hand: Path) -> None:
     keys = {
         recorded(run, by_hand, *ANN_BOB[:4], "--result", "1-0", *words)["game"]

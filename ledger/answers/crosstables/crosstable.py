@@ -46,7 +46,7 @@ from ledger.book import tournament_editions
 from ledger.book.timeline import Edition, Pool
 from ledger.book.tournament_editions import StoredRound, editions_of
 from ledger.facts.instants import Precision, instant_text
-from ledger.facts.words import Format
+from ledger.facts.words import Brings, Format
 from ledger.ledger import Ledger
 from ledger.runtime.nearest import of_name
 
@@ -67,6 +67,7 @@ class TableChoice:
 
     Attributes:
         edition: a year, month or day of it; the last edition by default.
+        number: its place among the editions of the name instead, from 1, as a row of ``tournaments`` tells it.
         performance: name of the performance rating; that of the scheme by default, else FIDE's.
         ratings: ``ledger`` or ``shown``, whose ratings count.
         tie_breaks: names of those that decide places, in their order; by default points alone do.
@@ -75,6 +76,7 @@ class TableChoice:
     """
 
     edition: str | None = None
+    number: int | None = None
     performance: str | None = None
     ratings: str = LEDGER
     tie_breaks: tuple[str, ...] = ()
@@ -123,11 +125,17 @@ def crosstable(
     if not games and not byes:
         editions.refuse_unknown(connection, rated_by, tournament)
     telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, choice.quiet_days)
-    chosen = editions.choose(tournament, telling.every, choice.edition)
+
+    def facts_of(edition: Edition) -> EventFacts:
+        return EventFacts(edition, editions.within(games, edition), telling.rounds.get(edition, ()))
+
+    if choice.number is None:
+        chosen = editions.choose(tournament, telling.every, choice.edition, lambda edition: facts_of(edition).days[0])
+    else:
+        chosen = editions.at_place(tournament, telling.every, choice.number)
     announcements = editions.announced_by_name(connection, rated_by, [tournament])
     announced = announcements.get((tournament, chosen.edition.first_ms), kinds.AnnouncedKind())
-    inside = EventFacts(chosen.edition, editions.within(games, chosen.edition), telling.rounds.get(chosen.edition, ()))
-    event = EventTable(ledger, rated_by, inside, announced, choice)
+    event = EventTable(ledger, rated_by, facts_of(chosen.edition), announced, choice)
     return _page(event, chosen, ledger.views.position())
 
 
@@ -168,6 +176,9 @@ class EventTable:
             games,
             attrs.evolve(announced, format=choice.kind or announced.format),
             [(bye.player, bye.round or 0) for bye in self.byes],
+            {bye.player for bye in self.byes}
+            - {bye.player for bye in self.byes if bye.brings != Brings.ABSENT}
+            - {player for game in games for player in (game.white, game.black)},
         )
         self.format_is: FormatIs = "chosen" if choice.kind else "told" if announced.format else "seen"
         # An edition may lie over a change of the scheme: the last game says which one it went out with.

@@ -6,7 +6,7 @@ What belongs to an edition, ``book.tournament_editions`` says.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from ledger.answers.asking import day, of_one_moment
@@ -59,8 +59,17 @@ def announced_by_name(
     return announced
 
 
-def choose(tournament: str, every: Sequence[Edition], word: str | None) -> Chosen:
+def choose(
+    tournament: str, every: Sequence[Edition], word: str | None, first_day: Callable[[Edition], str] | None = None
+) -> Chosen:
     """The edition of *every* that a year, month or day falls into; the last one where none is given.
+
+    Args:
+        tournament: the name.
+        every: its editions, in order.
+        word: the year, month or day.
+        first_day: what lists tell as the first day of an edition; of several that lie in *word* it names the one that
+            they tell so, such as the one whose first game is of 1994, which may be any day of that year.
 
     Raises:
         UnknownNameError: no edition has a game then, or several have: all are listed.
@@ -73,11 +82,24 @@ def choose(tournament: str, every: Sequence[Edition], word: str | None) -> Chose
     except ValueError as error:
         raise MalformedError([f"an edition is named by a year or a day: {error}"]) from None
     meant = [number for number, edition in enumerate(every, 1) if edition.first_ms <= last and first <= edition.last_ms]
+    if len(meant) > 1 and first_day is not None:
+        meant = [number for number in meant if first_day(every[number - 1]) == word] or meant
     if len(meant) != 1:
         spans = ", ".join(f"{day(edition.first_ms)} to {day(edition.last_ms)}" for edition in every)
         how_many = f"{len(meant)} editions lie in it" if meant else "none lies in it"
         raise UnknownNameError("edition", word, f"{how_many}; there are: {spans}", where=f"of {tournament!r}")
     return Chosen(every[meant[0] - 1], meant[0], len(every))
+
+
+def at_place(tournament: str, every: Sequence[Edition], number: int) -> Chosen:
+    """The edition at a place among *every*, from 1.
+
+    Raises:
+        UnknownNameError: there are not so many.
+    """
+    if not 1 <= number <= len(every):
+        raise UnknownNameError("edition", str(number), f"there are {len(every)}", where=f"of {tournament!r}")
+    return Chosen(every[number - 1], number, len(every))
 
 
 def within(games: Iterable[EventGame], edition: Edition) -> list[EventGame]:

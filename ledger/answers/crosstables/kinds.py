@@ -64,7 +64,10 @@ def pair_of(game: EventGame) -> Pair:
 
 
 def kind_of(
-    games: Sequence[EventGame], announced: AnnouncedKind, byes: Collection[tuple[int, int]] = ()
+    games: Sequence[EventGame],
+    announced: AnnouncedKind,
+    byes: Collection[tuple[int, int]] = (),
+    away: Collection[int] = (),
 ) -> PairingKind:
     """How a tournament was paired.
 
@@ -72,6 +75,7 @@ def kind_of(
         games: its games in the order of the rounds.
         announced: what is said of it.
         byes: rounds without a game: the player, and the number of the round or 0.
+        away: those of these players who were absent from all that is told, and have no game to play.
     """
     players = sorted({player for game in games for player in (game.white, game.black)})
     entrants = sorted({*players, *(player for player, _ in byes)})
@@ -85,8 +89,11 @@ def kind_of(
     lacking: dict[Pair, int] = {}
     extra: dict[Pair, int] = {}
     if shape == Format.ALL_PLAY_ALL:
-        meetings = _meetings(counted, len(players), announced.rounds)
-        for pair in combinations(players, 2):
+        # Who has byes so far plays in it, too; before the first game nobody knows who else does, unless that is told.
+        there = [player for player in entrants if player not in away]
+        size = max(len(there) if games else 0, announced.entrants or 0)
+        meetings = _meetings(counted, size, announced.rounds)
+        for pair in combinations(there, 2):
             if counted.get(pair, 0) < meetings:
                 lacking[pair] = meetings - counted.get(pair, 0)
         extra = {pair: number - meetings for pair, number in counted.items() if number > meetings}
@@ -94,7 +101,7 @@ def kind_of(
             unplayed = _counted(sum(lacking.values()), "game")
             missing.insert(0, f"{unplayed} to play between {_counted(len(lacking), 'pair')}")
     elif shape == Format.SWISS:
-        missing += _missing_in_swiss(games, entrants, played, byes)
+        missing += _missing_in_swiss(games, entrants, played, byes) if games else []
     return PairingKind(str(shape), announced.format is not None, meetings, rounds, tuple(missing), lacking, extra)
 
 
@@ -106,7 +113,7 @@ def _missing_always(
     games: Sequence[EventGame], players: Sequence[int], announced: AnnouncedKind, numbered: int
 ) -> list[str]:
     """What is missing of a tournament of any kind."""
-    missing = []
+    missing = [] if games else ["every game: rounds without one are all that is told"]
     unfinished = sum(game.half_points is None for game in games)
     if unfinished:
         missing.append(f"{_counted(unfinished, 'game')} without a result")
@@ -223,13 +230,16 @@ def loser_of(pair: Pair, played: Sequence[EventGame], games: Sequence[EventGame]
 
 
 def _meetings(counted: Mapping[Pair, int], players: int, rounds: int | None) -> int:
-    """How often two players meet in an all-play-all: as the rounds say that were told, or as most pairs did."""
+    """How often two players meet in an all-play-all: as the rounds say that were told, or as most pairs did.
+
+    0 where nothing says it, as before the first game. *players* is 0 where nobody knows how many there are.
+    """
     # With an odd number of players somebody is free in each round, so that a cycle takes one round more.
     a_cycle = players - 1 if players % 2 == 0 else players
-    if rounds and rounds % a_cycle == 0:
+    if rounds and players and rounds % a_cycle == 0:
         return rounds // a_cycle
     often = Counter(counted.values())
-    return max(often, key=lambda number: (often[number], number))
+    return max(often, key=lambda number: (often[number], number), default=0)
 
 
 # --- matches ------------------------------------------------------------------------------------------------

@@ -160,8 +160,9 @@ class Crosstable:
     format_is: FormatIs = documented("announced, guessed from the games, or asked for")
     meetings: int | None = documented("in an all-play-all, how often two players meet", minimum=1)
     rounds: int | None = documented("how many rounds, as announced or numbered; null: neither", minimum=1)
-    players: int = documented("how many players have a game in it", minimum=2)
-    games: int = documented("how many games the ledger has of it", minimum=1)
+    # Rounds without a game may be told before the first one: an edition of byes alone, perhaps of one player.
+    players: int = documented("how many players have a game or a bye in it", minimum=1)
+    games: int = documented("how many games the ledger has of it", minimum=0)
     average_rating: float | None = documented("mean enrolment rating, points")
     complete: bool = documented("whether nothing is seen to be missing")
     missing: list[str] = documented("what is missing, each for people to read")

@@ -415,7 +415,9 @@ def crosstable_frames(ledger: Ledger, pool: int | None, tournament: str | None) 
             for row in tournaments(ledger, rated_by.name, TournamentSearch(text=tournament)):
                 # The search finds every name that has this one in it.
                 if tournament in {None, row.tournament}:
-                    page = crosstable(ledger, row.tournament, rated_by.name, TableChoice(edition=row.first_day))
+                    # by its place: its first day may be told as a year in which others lie, or be that of another one
+                    choice = TableChoice(number=int(row.edition.partition(" ")[0]))
+                    page = crosstable(ledger, row.tournament, rated_by.name, choice)
                     yield pl.DataFrame(_crosstable_rows(page, row.first_day), types)
 
 

@@ -1,7 +1,8 @@
 """A tournament as a report in FIDE's TRF16: games to lines of players. Read back, it gives the same games.
 
 Columns are those of ``imports.trf.lines``. What TRF16 cannot say is left out: moves, times of the day, how a
-game ended; a round of several days has no day of its own, and a name ends after 33 characters.
+game ended; a round of several days has no day of its own, a name ends after 33 characters, and points above 99.5 are
+not written.
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ from ledger.book import tournament_editions
 from ledger.book.timeline import Pool
 from ledger.book.tournament_editions import StoredRound, editions_of
 from ledger.errors import MalformedError
-from ledger.facts.words import Brings
+from ledger.facts.words import USUALLY_BRINGS, Brings
 from ledger.ledger import Ledger
 
 # TRF16 gives a rank the columns 5 to 8, and a name 15 to 47 (RULES 7).
 MAX_RANK = 9_999
 MAX_ROUNDS = 900
 MAX_NAME = 33
+MAX_FIDE = 11
+TEN_POINTS = 20  # half points; readers have one digit before the point
+MOST_POINTS = 99.5  # four columns: an arena or a long match may bring more
 _DAY = 10  # characters of an instant that names a day
 _BLANK = " " * 8
 _NOTHING = (_BLANK, 0)  # a round of which nothing is told: a Z would tell of a bye, in rounds still to come, too
@@ -159,9 +163,9 @@ def _entrants(ledger: Ledger, games: Sequence[EventGame], byes: Sequence[StoredR
         person = persons.get(player)
         identity = (person.identity if person else None) or ""
         name = (person.name if person else None) or f"player {player}"
-        entrants[player] = ReportEntrant(
-            name[:MAX_NAME].strip(), identity[5:] if identity.startswith("fide:") else "", rating
-        )
+        fide = identity[5:] if identity.startswith("fide:") else ""
+        # a longer one would push all that follows out of its columns, and no number of FIDE is so long
+        entrants[player] = ReportEntrant(name[:MAX_NAME].strip(), fide if len(fide) <= MAX_FIDE else "", rating)
     # As they are cut off: two long names may have become one.
     names = [entrant.name for entrant in entrants.values() if not entrant.fide]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -225,9 +229,12 @@ def lines_of(report: Report) -> Iterator[bytes]:
         entrant = report.entrants[player]
         # TRF16 (RULES 7), columns from 1: rank 5-8, title 11-13, name 15-47, rating 49-52, federation 54-56, number at
         # FIDE 58-68, birth 70-79, points 81-84, place 86-89; a round has ten columns, the first from 90 on.
+        # Points that its columns cannot hold are left out: readers count results, and a wider number would push the
+        # rounds out of theirs.
+        total = f"{points[player] / 2:4.1f}" if points[player] / 2 <= MOST_POINTS else ""
         head = (
-            f"001 {ranks[player]:4} {'':4} {entrant.name:{MAX_NAME}} {entrant.rating or 0:4} {'':3} {entrant.fide:>11} "
-            f"{'':10} {points[player] / 2:4.1f} {places[player]:4}"
+            f"001 {ranks[player]:4} {'':4} {entrant.name:{MAX_NAME}} {entrant.rating or 0:4} {'':3} "
+            f"{entrant.fide:>{MAX_FIDE}} {'':10} {total:4} {places[player]:4}"
         )
         yield f"{head}{''.join(f'  {cell}' for cell, _ in cells[player])}\r\n".encode()
 
@@ -241,6 +248,11 @@ def _header(report: Report) -> Iterator[str]:
     yield "082 0"  # teams
     if report.kind is not None:
         yield f"092 {_TYPES[report.kind]}"
+    # TRF16 has no word for what an allotted bye brings; JaVaFo has (RULES 7: XXS), and it is read. Where the byes of a
+    # tournament bring different numbers, or ten points, no word says it.
+    worths = {bye.half_points for bye in report.byes if bye.brings == Brings.ALLOTTED}
+    if len(worths) == 1 and worths != {USUALLY_BRINGS[Brings.ALLOTTED]} and max(worths) < TEN_POINTS:
+        yield f"XXS PAB={worths.pop() / 2:.1f}"
     days = []
     for games in report.rounds:
         ended = {game.ended_at[:_DAY] for game in games}

@@ -52,6 +52,7 @@ import attrs
 
 from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES
 from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, Fault, SourceRound, frame_schema
+from ledger.facts.words import Outcome
 from ledger.imports.csv import values
 from ledger.imports.csv.header import TITLES, Layout, is_header, read_header
 from ledger.imports.csv.rows import BATCH_CSV, RowReader
@@ -156,6 +157,7 @@ class Tally:
 
 
 PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}", re.ASCII)
+_SIDES = frozenset({Outcome.WHITE, Outcome.BLACK})
 
 
 def frames(
@@ -398,7 +400,9 @@ class _Converter:
             elif tournament is None:
                 reading.skipped[OF_NO_TOURNAMENT] += 1
             else:
-                is_own = "-" not in values.result_word(text or "")  # a single number: nobody scores nothing
+                word = values.result_word(text or "")
+                # a single number: nobody scores nothing; but "black" names the side that won, as 0-1 does
+                is_own = "-" not in word and word not in _SIDES
                 outcome = (result or "").removeprefix("+")
                 reading.without_game(
                     SourceRound(

@@ -69,6 +69,8 @@ _PHRASE = re.compile(
     r"|(?P<rules_infraction>\binfraction\b|\bcheat)",
     re.IGNORECASE,
 )
+# Of a game without a move; one that was begun may be forfeited as well, and is rated (FIDE B.02, RULES 1.8).
+_NOT_PLAYED = re.compile(r"\b(?:unplayed|not played|walk-?over|(?<!time )forfeit|by default)\b", re.IGNORECASE)
 _CLOSING = re.compile(r"\{\s*([^{}]{1,120}?)\s*\}\s*(?:1-0|0-1|1/2-1/2)?\s*$")
 # Only sentences that a server writes: an annotator's last words may speak of stalemates that never came.
 _SERVER_SENTENCE = re.compile(
@@ -425,9 +427,9 @@ def _termination(case: _Case, tag: str, outcome: str, site: str, variant: str) -
     # "Normal" without mate is a resignation where a side won and the variant knows no other way to win.
     if tag in _TERMINATIONS:
         return _TERMINATIONS[tag]
-    if tag not in {"", "normal"}:  # chess.com: "NAME won by resignation"
-        return _phrase(tag[:300])
     moves = case.moves.moves
+    if tag not in {"", "normal"}:  # chess.com: "NAME won by resignation"
+        return _phrase(tag[:300], is_begun=bool(moves))
     if moves and (moves[-1].endswith("#") or (case.moves.double and not tag)):
         # A FEN with Black to move turns the sides of all moves round.
         mover_is_white = (len(moves) % 2 == 1) != (" b " in case.tag("FEN"))
@@ -438,11 +440,13 @@ def _termination(case: _Case, tag: str, outcome: str, site: str, variant: str) -
     # The comment stands at the end; in the whole text the pattern would be tried from every brace.
     closing = _CLOSING.search(case.text[-200:])
     sentence = one_line(closing[1]) if closing else ""
-    return _phrase(sentence) if _SERVER_SENTENCE.fullmatch(sentence) else "unknown"
+    return _phrase(sentence, is_begun=bool(moves)) if _SERVER_SENTENCE.fullmatch(sentence) else "unknown"
 
 
-def _phrase(sentence: str) -> str:
+def _phrase(sentence: str, *, is_begun: bool) -> str:
     last = None
     for match in _PHRASE.finditer(sentence):
         last = match.lastgroup
+    if last is None and not is_begun and _NOT_PLAYED.search(sentence):
+        return "unplayed"
     return last.replace("_", "-") if last else "unknown"

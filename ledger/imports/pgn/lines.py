@@ -132,9 +132,10 @@ def drafts(lines: Iterable[bytes]) -> Iterator[Draft]:
         if draft.head and (line == b"\n" or (not draft.moves_line and line.isspace())):
             draft.take_blank()
             continue
-        # A mark of the byte order would hide the first bracket; the loop's own variable is replaced, for all that
-        # follows must see the line without it.
-        if number == 1:
+        # A mark of the byte order would hide the bracket behind it: it stands first in a file, and in the middle of one
+        # that was joined of several. The loop's own variable is replaced, for all that follows must see the line
+        # without it.
+        if line[:1] == b"\xef":
             line = line.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901
         if not draft.open_at:
             # Some collections indent their tags: behind blanks, too, a bracket begins a tag.

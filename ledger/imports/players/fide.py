@@ -191,7 +191,6 @@ class _Players:
         self._field: str | None = None
         self._text: list[str] = []
         self._size = self._depth = 0
-        self._is_combined = kind != "standard"
         self.parser = expat.ParserCreate()
         # otherwise a name comes in pieces at each entity and line end
         self.parser.buffer_text = True

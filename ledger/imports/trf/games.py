@@ -78,7 +78,7 @@ def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()
     tournament = _Tournament(Header(1))
     is_any = False
     for number, line in enumerate(lines, 1):
-        raw = line.removeprefix(_BOM) if number == 1 else line
+        raw = line.removeprefix(_BOM)  # of every line: a file may be joined of several, each with its mark
         kind = decode(raw[:3])
         if kind in UNIQUE and tournament.begins_anew(kind):
             yield from _games(tournament, reading, options)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 import pytest
+from jsonschema import Draft202012Validator
 
 from ledger.answers.crosstables.crosstable import TableChoice, crosstable
+from ledger.answers.crosstables.formats import as_html, as_svg, as_text, spreadsheet_rows
+from ledger.answers.crosstables.kinds import KINDS
 from ledger.answers.crosstables.layout import laid_out
 from ledger.answers.crosstables.listing import tournaments, tournaments_of
 from ledger.answers.crosstables.page import Crosstable, Standing
@@ -25,6 +30,7 @@ from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.corrections import TODAY
 from tests.kit.games import game_recorded
+from tests.kit.places import ROOT
 from tests.kit.source_files import written
 from tests.kit.trf_files import player, report
 
@@ -339,6 +345,27 @@ def test_byes_before_the_first_game_belong_to_the_edition_that_was_announced_or_
         assert page(ledger, TableChoice(edition="2024")).standings[0].points == 1
 
 
+@pytest.mark.parametrize("told", [None, *Format])
+def test_a_table_of_byes_alone_is_as_its_schema_says(told: Format | None, tmp_path: Path) -> None:
+    form = Draft202012Validator(json.loads((ROOT / "schemas" / "exports" / "crosstable-1.json").read_bytes()))
+    with Ledger.create(tmp_path / "club.db", scheme="elo", clock=lambda: TODAY) as ledger:
+        ledger.register("name:ann", "Ann")
+        opened = TournamentOpened(
+            pool="standard", tournament=OPEN, starts_at="2026-03-01", ends_at="2026-03-05", format=told
+        )
+        ledger.append_many([opened, bye(ANN, 1, Brings.HALF)])
+        ledger.catch_up()
+        table = page(ledger)
+        form.validate(attrs.asdict(table))
+        assert (table.players, table.games, table.meetings, table.complete) == (1, 0, None, False)
+        for drawn in (as_text, as_html, as_svg, spreadsheet_rows):
+            assert drawn(table)
+        for row in as_rows([*tournaments(ledger), *tournaments_of(ledger, ledger.player("Ann"))]):
+            assert (row["players"], row["games"], row["missing"]) == (1, 0, table.missing[0])
+        for kind in KINDS:
+            form.validate(attrs.asdict(page(ledger, TableChoice(kind=kind))))
+
+
 # --- there and back -----------------------------------------------------------------------------------------------
 
 
@@ -368,6 +395,21 @@ def test_a_report_is_written_with_its_byes_and_reads_back_the_same(empty_club: P
     assert "0 games recorded, 3 known already, 6 rounds without a game known already\n" in again.err
     assert "points in the report" not in again.err
     assert run("audit", empty_club).code == 0
+
+
+@pytest.mark.parametrize(("half_points", "told"), [(1, True), (0, True), (None, False)])
+def test_a_report_says_what_an_allotted_bye_brings_where_that_is_no_point(
+    empty_club: Path, tmp_path: Path, run: Run, half_points: int | None, told: bool
+) -> None:
+    file = report([player(1, "Ann", "2 w 1"), player(2, "Bob", "1 b 0"), player(3, "Cy", "0000 - U")])
+    scoring = "" if half_points is None else f"XXS PAB={half_points / 2:.1f}\n"
+    assert run("import", empty_club, written(tmp_path, "open.trf", (scoring + file).encode())).code == 0
+    out = tmp_path / "out.trf"
+    assert run("export", empty_club, "tournament", "--tournament", "Club open", "--names", "-o", out).code == 0
+    assert (b"XXS" in out.read_bytes()) == told
+    again = run("import", empty_club, out)
+    assert (again.code, "1 round without a game known already" in again.err) == (0, True)
+    assert "points in the report" not in again.err
 
 
 def test_a_report_tells_nothing_of_a_round_that_is_still_to_come(empty_club: Path, tmp_path: Path, run: Run) -> None:

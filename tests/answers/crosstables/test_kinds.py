@@ -67,6 +67,28 @@ def test_rounds_that_were_told_say_how_often_two_meet() -> None:
     assert (half_way.meetings, half_way.missing[0]) == (2, "6 games to play between 6 pairs")
 
 
+def test_who_has_a_bye_so_far_plays_in_an_all_play_all_too() -> None:
+    told = AnnouncedKind(format="all-play-all", rounds=3)
+    first = kind_of(played("r1 1 1-0 2"), told, [(3, 1)])
+    assert (first.meetings, first.missing_pairs) == (1, {(1, 3): 1, (2, 3): 1})
+    never_came = kind_of(all_play_all(4, "there"), AnnouncedKind(format="all-play-all", rounds=3), [(5, 1)], {5})
+    assert (never_came.meetings, never_came.missing_pairs) == (1, {})
+
+
+def test_the_entrants_who_were_told_say_how_often_two_meet_before_all_have_played() -> None:
+    first = kind(played("r1 1 1-0 2", "r1 3 1-0 4"), format="all-play-all", entrants=10, rounds=9)
+    assert (first.meetings, first.extra_pairs) == (1, {})
+
+
+@pytest.mark.parametrize("rounds", [None, 5])
+def test_before_the_first_game_nobody_knows_how_often_two_meet(rounds: int | None) -> None:
+    told = AnnouncedKind(format="all-play-all", rounds=rounds)
+    for byes in ([(1, 1)], [(1, 1), (2, 1)]):
+        alone = kind_of([], told, byes)
+        assert (alone.meetings, alone.missing_pairs, len(alone.missing)) == (0, {}, 1)
+    assert kind_of([], AnnouncedKind("all-play-all", 6, 10), [(1, 1)]).meetings == 2
+
+
 def test_a_play_off_is_more_than_the_other_pairs_have() -> None:
     games = [*all_play_all(4, "there"), *played("1 1-0 2", "2 ½ 1")]
     assert kind(games).extra_pairs == {(1, 2): 2}

@@ -9,10 +9,13 @@ from ledger.answers.crosstables import listing
 from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.listing import TournamentSearch, tournaments, tournaments_of
 from ledger.answers.crosstables.page import Crosstable, EventResult, Standing
+from ledger.answers.exports.datasets import crosstable_frames
 from ledger.answers.rows import as_rows
 from ledger.answers.upsets import upsets
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
+from tests.kit.clubs import ClubOfTwo
+from tests.kit.games import game_recorded
 
 from .conftest import CUP, EVIL
 
@@ -170,6 +173,33 @@ def test_a_name_that_no_game_carries_is_refused_with_the_nearest(cups: Ledger) -
         crosstable(cups, "Sprng cup")
     with pytest.raises(UnknownNameError, match="did you mean 'Summer open'"):
         crosstable(cups, "summer")
+
+
+def test_of_several_editions_in_a_year_the_one_is_meant_of_which_that_year_is_told(
+    club_of_two: ClubOfTwo,
+) -> None:
+    ledger = club_of_two.ledger
+    for key, day in (("c1", "1994"), ("c2", "1994-02-01"), ("c3", "1994-09-01")):
+        ledger.append(game_recorded(key, ended_at=day, tournament=CUP))
+    ledger.level()
+    rows = tournaments(ledger)
+    assert [(row.first_day, row.edition) for row in rows] == [("1994-09-01", "2 of 2"), ("1994", "1 of 2")]
+    for row in rows:
+        of_day = crosstable(ledger, CUP, choice=TableChoice(edition=row.first_day))
+        assert f"{of_day.edition.number} of {of_day.edition.of}" == row.edition
+        assert crosstable(ledger, CUP, choice=TableChoice(number=of_day.edition.number)) == of_day
+    assert [frame["edition"].to_list() for frame in crosstable_frames(ledger, None, CUP)] == [
+        ["1994-09-01"] * 2,
+        ["1994"] * 2,
+    ]
+    for key, day in (("d1", "1995-02-01"), ("d2", "1995-09-01")):
+        ledger.append(game_recorded(key, ended_at=day, tournament=EVIL))
+    ledger.level()
+    with pytest.raises(UnknownNameError, match="2 editions lie in it"):
+        crosstable(ledger, EVIL, choice=TableChoice(edition="1995"))
+    for number in (0, 3):
+        with pytest.raises(UnknownNameError, match="there are 2"):
+            crosstable(ledger, CUP, choice=TableChoice(number=number))
 
 
 def test_tournaments_are_listed_an_edition_a_row_the_latest_first(cups: Ledger) -> None:
