@@ -390,6 +390,19 @@ class Decided:
         for proposal, number, change in self._connection.execute(_OF_PROPOSALS, (_json(proposals),)):
             yield Numbered(proposal, number, change_of(orjson.loads(change)))
 
+    def with_undone(self, changes: Iterable[Change]) -> Iterator[Change]:
+        """Some changes, and those of the proposals that they undo, of those that these undo, and so on: all they reach.
+
+        Where an undoing is undone, what was undone by it acts again: it stands two proposals back.
+        """
+        waiting, met = list(changes), set[int]()
+        while waiting:
+            change = waiting.pop()
+            yield change
+            if change.do is Verb.UNDO and change.proposal is not None and change.proposal not in met:
+                met.add(change.proposal)
+                waiting += [numbered.change for numbered in self.changes([change.proposal])]
+
     def approved(self) -> list[int]:
         """The numbers of all proposals that were approved, whether they act or not."""
         return [number for (number,) in self._connection.execute(f"SELECT proposal FROM proposals WHERE {_APPROVED}")]

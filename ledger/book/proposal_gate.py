@@ -421,12 +421,10 @@ class ProposalGate:
         """The facts that may stand otherwise after changes, each with the number of its first change."""
         keys: dict[str, int] = {}
         for number, change in enumerate(changes, 1):
-            if change.do in {Verb.REPLACE, Verb.RESTORE} and change.fact is not None:
-                keys.setdefault(change.fact, number)
-            elif change.do is Verb.UNDO:
-                for undone in self.decided.changes([change.proposal or 0]):
-                    if undone.change.fact is not None:
-                        keys.setdefault(undone.change.fact, number)
+            for reached in self.decided.with_undone([change]):
+                is_own = reached is change
+                if reached.fact is not None and (not is_own or reached.do in {Verb.REPLACE, Verb.RESTORE}):
+                    keys.setdefault(reached.fact, number)
         return keys
 
     def _impossible(self, changes: Sequence[Change], after: HypotheticalFacts) -> Iterator[Refusal]:

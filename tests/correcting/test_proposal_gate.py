@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import attrs
 import pytest
 
 from ledger.book.proposal_gate import RULES
 from ledger.errors import LedgerError, MalformedError, ProposalError
 from ledger.facts.changes import Change, Verb, Which
-from ledger.facts.events import Decision, SchemeAdopted
-from ledger.facts.words import Outcome, Termination
+from ledger.facts.events import Decision, RoundWithoutGame, SchemeAdopted
+from ledger.facts.words import Brings, Outcome, Termination
 from ledger.ledger import Ledger
 from tests.kit.corrections import ANN, BOB, CLEO, DAN, approve, ask, by_key, ratings
 from tests.kit.games import game_recorded
@@ -257,6 +258,51 @@ def test_an_undo_that_would_leave_what_may_not_be_is_refused(four: Ledger) -> No
     with pytest.raises(ProposalError, match="ended-before-start"):
         approve(four, ask(four, "undo", proposal="1"))
     approve(four, ask(four, "undo", proposal="1"), ask(four, "undo", proposal="2"))
+
+
+def undone_twice(four: Ledger, change: Change, meanwhile: Callable[[], object]) -> None:
+    """A change is approved and undone; then, after something else, the undoing is undone: it acts again."""
+    approve(four, change)
+    approve(four, four.corrections.drafts.undo(1))
+    meanwhile()
+    approve(four, four.corrections.drafts.undo(2))
+
+
+def test_an_undo_of_an_undo_that_would_leave_a_scheme_with_settings_of_another_is_refused(four: Ledger) -> None:
+    drafts, since = four.corrections.drafts, "scheme:standard@2026-11-03"
+    four.append(SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-03"))
+    other = drafts.replace(since, {"scheme": "lichess", "settings": {}})
+    with pytest.raises(ProposalError, match=f"bad-settings: '{since}': scheme 'lichess' has no setting"):
+        undone_twice(four, other, lambda: approve(four, drafts.replace(since, {"settings": {"k": 20}})))
+    four.rebuild()
+    assert [row["scheme"] for row in four.rows("eras")] == ["chessworld", "elo"]
+
+
+def test_an_undo_of_an_undo_that_would_leave_what_no_round_may_be_is_refused(four: Ledger) -> None:
+    drafts = four.corrections.drafts
+    bye = RoundWithoutGame(
+        pool="standard", tournament="Open", edition="2026-11-02", round=4, player=ANN, brings=Brings.ALLOTTED
+    )
+    four.append(bye)
+    with pytest.raises(ProposalError, match="may not stand so: half_points go with what is allotted"):
+        undone_twice(
+            four,
+            drafts.replace(bye.key, {"brings": "half"}),
+            lambda: approve(four, drafts.replace(bye.key, {"half_points": 1})),
+        )
+    assert [row["half_points"] for row in four.rows("rounds_without_game")] == [1]
+
+
+def test_an_undo_of_an_undo_that_would_bring_a_scheme_back_where_another_is_adopted_by_now_is_refused(
+    four: Ledger,
+) -> None:
+    adoption = SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2006")
+    with pytest.raises(ProposalError, match="same-instant"):
+        undone_twice(
+            four,
+            four.corrections.drafts.add(adoption),
+            lambda: four.append(attrs.evolve(adoption, effective_from="2006-01-01")),
+        )
 
 
 def test_result_and_ending_are_corrected_in_one_proposal_and_undone_together(four: Ledger) -> None:
