@@ -260,6 +260,16 @@ def test_an_undo_that_would_leave_what_may_not_be_is_refused(four: Ledger) -> No
     approve(four, ask(four, "undo", proposal="1"), ask(four, "undo", proposal="2"))
 
 
+def test_a_game_that_came_back_with_its_tournament_can_be_voided_again(four: Ledger) -> None:
+    approve(four, ask(four, "void", game="g2"))
+    approve(four, ask(four, "reinstate-tournament", tournament="Open"))
+    assert by_key(four)["g2"] == ("white", None)
+    with pytest.raises(ProposalError, match="changes-nothing: 'game:g2' stands; there is nothing to restore"):
+        four.propose([ask(four, "reinstate", game="g2")], reason="x", by="eve")
+    approve(four, ask(four, "void", game="g2"))
+    assert by_key(four)["g2"] == ("white", "voided")
+
+
 def undone_twice(four: Ledger, change: Change, meanwhile: Callable[[], object]) -> None:
     """A change is approved and undone; then, after something else, the undoing is undone: it acts again."""
     approve(four, change)
