@@ -183,6 +183,16 @@ def test_a_past_that_comes_with_its_player_is_recorded_as_ever(club_of_two: Club
         ledger.registry.learn(3, past=Past(rating="2200", since="2021"), actor="desk")
 
 
+def test_registering_somebody_again_tells_no_past_alone(club_of_two: ClubOfTwo) -> None:
+    ledger = club_of_two.ledger
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    head = ledger.head()
+    with pytest.raises(RejectedError, match="needs-a-proposal: four eyes are on, and this reaches back to 2020"):
+        ledger.registry.add("name:ann", "Ann", past=Past(rating="2300", since="2020"), actor="desk")
+    assert ledger.head() == head
+    assert ledger.registry.add("name:ann", "Ann", actor="desk").recorded == 0
+
+
 def test_a_list_of_players_tells_no_past_of_who_is_registered(club_of_two: ClubOfTwo) -> None:
     ledger = club_of_two.ledger
     ledger.policies.set("four-eyes", {"on": True}, actor="eve")

@@ -63,6 +63,15 @@ def test_a_rating_that_could_act_no_longer_is_refused_with_all_that_came_with_it
     assert (learnt.recorded, learnt.acts_in) == (2, ("standard",))
 
 
+def test_registering_somebody_again_brings_no_second_rating_of_one_instant(pair_of_players: Ledger) -> None:
+    registry = pair_of_players.registry
+    past = Past(rating="2100", pool="standard", since="2019")
+    assert [registry.add("id:1", "Ann", past=past, actor="eve").recorded for _ in range(2)] == [1, 0]
+    with pytest.raises(RejectedError, match="same-instant: .*2019-01-01 is the instant of 2019"):
+        registry.add("id:1", "Ann", past=Past(rating="2200", pool="standard", since="2019-01-01"), actor="eve")
+    assert [row["rating"] for row in pair_of_players.rows("seeds")] == [2100.0]
+
+
 def test_a_list_of_a_pool_that_is_none_registers_nobody(pair_of_players: Ledger, tmp_path: Path) -> None:
     path = tmp_path / "players.csv"
     path.write_text("id,name,rating\nid:7,Gil,1800\n", "utf-8")
