@@ -13,7 +13,7 @@ import orjson
 
 from ledger.errors import CorruptError
 from ledger.facts import codec
-from ledger.facts.changes import BLANK, Change, Verb, Which, change_of
+from ledger.facts.changes import BLANK, Change, Verb, Which, change_of, games_at
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision, Event
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -444,7 +444,14 @@ class Decided:
     def spans_of(self, white: int, black: int, pool: str, tournament: str | None) -> list[Acting]:
         """The changes that may mean a game, of persons White and Black, by its players and its tournament."""
         of_players = self._by_player.get(white, []) + self._by_player.get(black, [])
-        return of_players + self._by_tournament.get((pool, tournament or ""), [])
+        return of_players + self.spans_at(pool, tournament or "")
+
+    def spans_at(self, pool: str, tournament: str, *, known: int | None = None) -> list[Acting]:
+        """The changes in force that may mean all of a tournament; *known* as of ``acting``."""
+        if known is None:
+            return self._by_tournament.get((pool, tournament), [])
+        subject = games_at(pool, tournament)
+        return [act for act in self.acting([subject], known=known).get(subject, []) if not act.is_undone]
 
     def concerns(self, white: int, black: int, pool: str, tournament: str | None) -> bool:
         """Whether a game that is told now stands otherwise than told, or may: by a merge, or as one of many."""

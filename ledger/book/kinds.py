@@ -533,7 +533,7 @@ class Parts:
         if stands.annulled is not None and isinstance(now, RoundWithoutGame):
             # its tournament may have been put back since, and it with it
             stored = tournament_editions.as_stored(now, 0)
-            if tournament_editions.annulled_by(self.decided, now.pool, stored, stands) is not None:
+            if tournament_editions.annulled_by(self.decided, now.pool, stored, stands, known=known) is not None:
                 return None
         return now
 
