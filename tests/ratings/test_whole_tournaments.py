@@ -61,7 +61,7 @@ def test_a_game_of_the_first_day_that_can_be_written_is_rated_where_lists_come_i
 ) -> None:
     """Programs that know no date write 0001-01-01: on that day a list of the year before would be in force.
 
-    Before July 2014 a new player's K was 25: 25·(1 - .50) = 12.5, and 13 rounded.
+    Before July 2011 a new player's K was 25: 25·(1 - .50) = 12.5, and 13 rounded.
     """
     told(new_club, club(2000, 2000, in_force_after=14), [played("0001-01-01", ANN, "1", BOB, "Open")])
     assert ratings(new_club) == {ANN: 2013, BOB: 1987}
