@@ -279,8 +279,7 @@ class ProposalGate:
         """A pool begins with its first scheme, which holds from the beginning; versions are those that rate anew."""
         if field in {"scheme_version", "arithmetic"}:
             return (change.facts or {}).keys().isdisjoint({"scheme", "settings"})
-        is_first = str(change.fact).startswith("scheme:") and str(change.fact).endswith("@start")
-        return is_first and field in {"effective_from", "carry", "conversion"}
+        return _is_first_scheme(str(change.fact)) and field in {"effective_from", "carry", "conversion"}
 
     def _annul(self, change: Change) -> Objections:
         fact = self._fact_of(change)
@@ -436,6 +435,9 @@ class ProposalGate:
             fact = after.fact(key)
             if fact is None:
                 continue
+            if fact.annulled_by is not None and _is_first_scheme(key):  # that of a pool which an approval began
+                yield Refusal(number, "not-correctable", f"{key!r} cannot be taken back: its pool would have no scheme")
+                continue
             try:
                 # of a fact that is annulled, too: it may be put back
                 event = after.event(fact)
@@ -449,6 +451,10 @@ class ProposalGate:
                 yield Refusal(number, "bad-value", f"{key!r} may not stand so: {'; '.join(error.problems)}")
             except RejectedError as error:
                 yield Refusal(number, error.rule, f"{key!r}: {str(error).removeprefix(f'{error.rule}: ')}")
+
+
+def _is_first_scheme(key: str) -> bool:
+    return key.startswith("scheme:") and key.endswith("@start")
 
 
 def _policy_faults(event: PolicySet) -> Objections:

@@ -278,6 +278,15 @@ def undone_twice(four: Ledger, change: Change, meanwhile: Callable[[], object]) 
     approve(four, four.corrections.drafts.undo(2))
 
 
+def test_the_approval_that_began_a_pool_cannot_be_undone(four: Ledger) -> None:
+    drafts = four.corrections.drafts
+    approve(four, drafts.add(SchemeAdopted(pool="blitz", scheme="elo", settings={})))
+    with pytest.raises(ProposalError, match="not-correctable: 'scheme:blitz@start' cannot be taken back"):
+        approve(four, drafts.undo(1))
+    four.rebuild()
+    assert [pool.name for pool in four.pools()] == ["standard", "blitz"]
+
+
 def test_an_undo_of_an_undo_that_would_leave_a_scheme_with_settings_of_another_is_refused(four: Ledger) -> None:
     drafts, since = four.corrections.drafts, "scheme:standard@2026-11-03"
     four.append(SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-03"))
