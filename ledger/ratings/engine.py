@@ -11,6 +11,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from ledger.errors import ProjectionError
+from ledger.facts.event_fields import MAX_WHOLE
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np
@@ -418,12 +420,25 @@ def rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Co
         games: what is rated.
         state: (players * fields) floats; changed in place.
         counts: (players) 32-bit whole numbers, rated games so far; changed in place.
+
+    Raises:
+        ProjectionError: the scheme gives a rating that no list could show.
     """
     sides = 2 * len(games.white)
     kept = SideRatings(
         cols.room(sides * len(scheme.state)), cols.zeros(sides), cols.room(sides), cols.room(sides), counts
     )
     run(cols, scheme, rating_loop(scheme), numbers, games, state, len(counts), kept)
+    ratings = cols.field(kept.history, 0, len(scheme.state))
+    # NaN, which is below no number, is refused by the same comparison
+    are_shown = (
+        all(-MAX_WHOLE <= rating <= MAX_WHOLE for rating in ratings)
+        if cols is FEW
+        else bool((np.abs(ratings) <= MAX_WHOLE).all())
+    )
+    if not are_shown:
+        words = "gives a rating that is no number, or one that no list could show; correct the scheme, or its settings"
+        raise ProjectionError(scheme.name, words)
     return kept
 
 
