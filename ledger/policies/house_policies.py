@@ -133,8 +133,8 @@ class HousePolicies:
         # No entry holds the event yet, so its position is 0; only instant and settings are compared.
         stands, row = _row_in_force(policies, policy, since), row_of(0, event)
         if stands is not None and (stands.since_ms, stands.settings) == (row.since_ms, row.settings):
-            # The same fact under the same key is a duplicate, which records nothing. In the words of the entry: it may say
-            # something else itself, and stand so only since it was corrected.
+            # The same fact under the same key is a duplicate, which records nothing. In the words of the entry: it may
+            # say something else itself, and stand so only since it was corrected.
             key = attrs.evolve(event, number=stands.number).key
             recorded = decode(writer.find([key])[key].body).event
             assert isinstance(recorded, PolicySet)  # keys of its family are of policies
