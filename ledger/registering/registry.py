@@ -202,7 +202,7 @@ class ListImport:
         """What is told of a registered player under four eyes is a fault where it reaches back."""
         if self._four_eyes:
             try:
-                rules.check_reach(event, self._ledger.journal.find, self._now_ms)
+                rules.check_reach(event, self._ledger.journal, self._ledger.journal.find, self._now_ms)
             except RejectedError as error:
                 self.report.fault(line, str(error))
 
