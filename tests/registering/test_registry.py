@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
 from ledger.facts.events import RatingSeeded
 from ledger.facts.pasts import Past
+from ledger.facts.source_games import player_schema
 from ledger.imports.files import open_source
 from ledger.imports.players import formats
 from ledger.ledger import Ledger
@@ -100,3 +102,15 @@ def test_a_list_of_a_pool_that_is_none_registers_nobody(pair_of_players: Ledger,
             pair_of_players.registry.take_list(players, pool="blitz", actor="eve")
     with pytest.raises(UnknownNameError):
         pair_of_players.player("Gil")
+
+
+def test_who_is_registered_while_a_list_is_read_is_known_of_it(pair_of_players: Ledger) -> None:
+    rows = [{"line": 1, "identity": "id:9", "name": "Zoe", "rating": "2100", "birth_year": 1990}]
+
+    def register(_: int) -> None:
+        with Ledger.open(pair_of_players.path, clock=lambda: NOW) as other:
+            other.registry.add("id:9", "Zoe", actor="adam")
+
+    frame = pl.DataFrame(rows, schema=dict(player_schema()))
+    report = pair_of_players.registry.take_list([frame], actor="eve", advance=register)
+    assert (report.registered, report.births, report.seeded, report.fault_count) == (0, 1, 1, 0)
