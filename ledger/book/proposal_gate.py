@@ -443,7 +443,12 @@ class ProposalGate:
                 event = after.event(fact)
                 if isinstance(event, PolicySet):
                     yield from (Refusal(number, rule, message) for rule, message in _policy_faults(event))
-                if fact.annulled_by is not None or type(event) in rules.OWN_DOORS:
+                if type(event) in rules.OWN_DOORS:
+                    continue
+                # What is taken away may be what no fact may be by now, as journals of old hold some. What is made of it
+                # is judged all the same: a pool or scheme that there is not could not be folded, put back or not.
+                stands = self._facts.fact(key)
+                if fact.annulled_by is not None and stands is not None and stands.facts == fact.facts:
                     continue
                 # without erasures: what somebody played before being erased may be put right, or counted as theirs
                 rules.check_new(event, self._journal.find(rules.needed_keys(event)), self._now_ms)

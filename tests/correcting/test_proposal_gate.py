@@ -260,6 +260,30 @@ def test_an_undo_that_would_leave_what_may_not_be_is_refused(four: Ledger) -> No
     approve(four, ask(four, "undo", proposal="1"), ask(four, "undo", proposal="2"))
 
 
+@pytest.mark.parametrize(
+    ("rule", "field", "to"),
+    [("unknown-pool", "pool", "blits"), ("unknown-player", "white", 99), ("ended-in-the-future", "ended_at", "2999")],
+)
+def test_a_voided_game_is_corrected_to_nothing_that_no_game_may_be(
+    rule: str, field: str, to: str | int, four: Ledger
+) -> None:
+    approve(four, ask(four, "void", game="g1"))
+    with pytest.raises(ProposalError, match=f"{rule}: 'game:g1'"):
+        approve(four, four.corrections.drafts.replace("game:g1", {field: to}))
+    approve(four, ask(four, "game", game="g1", field="ended_at", to="2026-11-02"))
+    four.rebuild()
+    assert by_key(four, ("ended_at", "reason"))["g1"] == ("2026-11-02", "voided")
+
+
+def test_an_adoption_that_was_taken_back_is_given_no_scheme_that_there_is_not(four: Ledger) -> None:
+    adoption = SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-03")
+    four.append(adoption)
+    approve(four, four.corrections.drafts.annul(adoption.key))
+    with pytest.raises(ProposalError, match="unknown-scheme"):
+        approve(four, four.corrections.drafts.replace(adoption.key, {"scheme": "eloh"}))
+    four.rebuild()
+
+
 def test_a_game_that_came_back_with_its_tournament_can_be_voided_again(four: Ledger) -> None:
     approve(four, ask(four, "void", game="g2"))
     approve(four, ask(four, "reinstate-tournament", tournament="Open"))
