@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
+from math import isfinite
 from typing import Any, NamedTuple
 
 from ledger.errors import ProjectionError
-from ledger.facts.event_fields import MAX_WHOLE
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np
@@ -422,7 +422,7 @@ def rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Co
         counts: (players) 32-bit whole numbers, rated games so far; changed in place.
 
     Raises:
-        ProjectionError: the scheme gives a rating that no list could show.
+        ProjectionError: the scheme gives a rating that is no finite number.
     """
     sides = 2 * len(games.white)
     kept = SideRatings(
@@ -430,14 +430,10 @@ def rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Co
     )
     run(cols, scheme, rating_loop(scheme), numbers, games, state, len(counts), kept)
     ratings = cols.field(kept.history, 0, len(scheme.state))
-    # NaN, which is below no number, is refused by the same comparison
-    are_shown = (
-        all(-MAX_WHOLE <= rating <= MAX_WHOLE for rating in ratings)
-        if cols is FEW
-        else bool((np.abs(ratings) <= MAX_WHOLE).all())
-    )
-    if not are_shown:
-        words = "gives a rating that is no number, or one that no list could show; correct the scheme, or its settings"
+    # Finite ones are taken, however large: of settings that make them so a correction can be proposed, for which the
+    # views must be level.
+    if not (all(map(isfinite, ratings)) if cols is FEW else np.isfinite(ratings).all()):
+        words = "gives a rating that is no finite number; correct the scheme, or see to its settings"
         raise ProjectionError(scheme.name, words)
     return kept
 
