@@ -534,6 +534,8 @@ def check_reach(event: Event, journal: Journal, find: Find, now_ms: int) -> None
     Raises:
         RejectedError: ``needs-a-proposal``.
     """
+    if type(event) not in _COMMANDS:  # nearly all facts: nothing is looked up for them
+        return
     since = reaches_back_to(event, now_ms) or reaches_back_to(event, _latest_ms(journal, now_ms))
     if since is not None and are_four_eyes_on(find) and not _comes_with_the_player(event, find):
         raise RejectedError(
