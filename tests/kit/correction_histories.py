@@ -93,15 +93,19 @@ class Drawing:
     Attributes:
         draw: of Hypothesis.
         account: what the journal says so far.
+        verbs: of the changes, each as often as it stands here.
+        sizes: how many changes a proposal has, as often.
     """
 
     draw: Draw
     account: Account
+    verbs: Sequence[Verb] = (Verb.REPLACE, Verb.REPLACE, Verb.REPLACE, *Verb)
+    sizes: Sequence[int] = (1, 1, 1, 2, 4)
 
     def changes(self, drafts: Drafts) -> list[Change]:
         """One change or a few that may belong together; none where what was drawn names nothing that is there."""
         found = []
-        for _ in range(self.draw(st.sampled_from((1, 1, 1, 2, 4)))):
+        for _ in range(self.draw(st.sampled_from(self.sizes))):
             try:
                 found.append(self.change(drafts))
             except UnknownNameError:
@@ -117,7 +121,7 @@ class Drawing:
         draw = self.draw
         since, until = sorted((draw(_instant), draw(_instant)))
         since, until = draw(st.sampled_from((None, None, since))), draw(st.sampled_from((None, None, until)))
-        match draw(st.sampled_from((Verb.REPLACE, Verb.REPLACE, Verb.REPLACE, *Verb))):
+        match draw(st.sampled_from(self.verbs)):
             case Verb.REPLACE:
                 return self._replace(drafts)
             case Verb.ANNUL:
