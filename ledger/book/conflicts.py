@@ -104,8 +104,9 @@ class HypotheticalFacts:
             if not rows:
                 return Fact(stored.position, type(event), {}, None, {})
             facts = recorded_facts(self._connection, rows, self._names)[0]
-            if not self._further and stands.annulled is None:
-                # all games of a player or tournament may be annulled
+            if not self._further:
+                # With all games of a player or tournament it may be annulled, and with all of a tournament reinstated,
+                # though the last change that names it alone said otherwise.
                 annulled_by = rows[0]["voided_by"]
         elif isinstance(event, RoundWithoutGame) and not self._further:
             now = decisions.corrected(event, stands.fields)

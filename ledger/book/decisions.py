@@ -13,7 +13,7 @@ import orjson
 
 from ledger.errors import CorruptError
 from ledger.facts import codec
-from ledger.facts.changes import BLANK, Change, Verb, Which, change_of
+from ledger.facts.changes import BLANK, Change, Verb, Which, change_of, games_at
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision, Event
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -390,6 +390,19 @@ class Decided:
         for proposal, number, change in self._connection.execute(_OF_PROPOSALS, (_json(proposals),)):
             yield Numbered(proposal, number, change_of(orjson.loads(change)))
 
+    def with_undone(self, changes: Iterable[Change]) -> Iterator[Change]:
+        """Some changes, and those of the proposals that they undo, of those that these undo, and so on: all they reach.
+
+        Where an undoing is undone, what was undone by it acts again: it stands two proposals back.
+        """
+        waiting, met = list(changes), set[int]()
+        while waiting:
+            change = waiting.pop()
+            yield change
+            if change.do is Verb.UNDO and change.proposal is not None and change.proposal not in met:
+                met.add(change.proposal)
+                waiting += [numbered.change for numbered in self.changes([change.proposal])]
+
     def approved(self) -> list[int]:
         """The numbers of all proposals that were approved, whether they act or not."""
         return [number for (number,) in self._connection.execute(f"SELECT proposal FROM proposals WHERE {_APPROVED}")]
@@ -431,7 +444,14 @@ class Decided:
     def spans_of(self, white: int, black: int, pool: str, tournament: str | None) -> list[Acting]:
         """The changes that may mean a game, of persons White and Black, by its players and its tournament."""
         of_players = self._by_player.get(white, []) + self._by_player.get(black, [])
-        return of_players + self._by_tournament.get((pool, tournament or ""), [])
+        return of_players + self.spans_at(pool, tournament or "")
+
+    def spans_at(self, pool: str, tournament: str, *, known: int | None = None) -> list[Acting]:
+        """The changes in force that may mean all of a tournament; *known* as of ``acting``."""
+        if known is None:
+            return self._by_tournament.get((pool, tournament), [])
+        subject = games_at(pool, tournament)
+        return [act for act in self.acting([subject], known=known).get(subject, []) if not act.is_undone]
 
     def concerns(self, white: int, black: int, pool: str, tournament: str | None) -> bool:
         """Whether a game that is told now stands otherwise than told, or may: by a merge, or as one of many."""

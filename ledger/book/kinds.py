@@ -530,10 +530,12 @@ class Parts:
         except MalformedError as error:
             message = f"the fact {event.key!r} was corrected to what it may not be ({error}); run 'audit'"
             raise CorruptError("journal", 0, message) from error
+        # One that was not taken back by itself stands though its tournament is void: its row stays in the table, and
+        # ``tournament_editions.rounds_of`` leaves it out.
         if stands.annulled is not None and isinstance(now, RoundWithoutGame):
             # its tournament may have been put back since, and it with it
             stored = tournament_editions.as_stored(now, 0)
-            if tournament_editions.annulled_by(self.decided, now.pool, stored, stands) is not None:
+            if tournament_editions.annulled_by(self.decided, now.pool, stored, stands, known=known) is not None:
                 return None
         return now
 

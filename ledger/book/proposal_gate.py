@@ -279,8 +279,7 @@ class ProposalGate:
         """A pool begins with its first scheme, which holds from the beginning; versions are those that rate anew."""
         if field in {"scheme_version", "arithmetic"}:
             return (change.facts or {}).keys().isdisjoint({"scheme", "settings"})
-        is_first = str(change.fact).startswith("scheme:") and str(change.fact).endswith("@start")
-        return is_first and field in {"effective_from", "carry", "conversion"}
+        return _is_first_scheme(str(change.fact)) and field in {"effective_from", "carry", "conversion"}
 
     def _annul(self, change: Change) -> Objections:
         fact = self._fact_of(change)
@@ -421,12 +420,10 @@ class ProposalGate:
         """The facts that may stand otherwise after changes, each with the number of its first change."""
         keys: dict[str, int] = {}
         for number, change in enumerate(changes, 1):
-            if change.do in {Verb.REPLACE, Verb.RESTORE} and change.fact is not None:
-                keys.setdefault(change.fact, number)
-            elif change.do is Verb.UNDO:
-                for undone in self.decided.changes([change.proposal or 0]):
-                    if undone.change.fact is not None:
-                        keys.setdefault(undone.change.fact, number)
+            for reached in self.decided.with_undone([change]):
+                is_own = reached is change
+                if reached.fact is not None and (not is_own or reached.do in {Verb.REPLACE, Verb.RESTORE}):
+                    keys.setdefault(reached.fact, number)
         return keys
 
     def _impossible(self, changes: Sequence[Change], after: HypotheticalFacts) -> Iterator[Refusal]:
@@ -438,12 +435,20 @@ class ProposalGate:
             fact = after.fact(key)
             if fact is None:
                 continue
+            if fact.annulled_by is not None and _is_first_scheme(key):  # that of a pool which an approval began
+                yield Refusal(number, "not-correctable", f"{key!r} cannot be taken back: its pool would have no scheme")
+                continue
             try:
                 # of a fact that is annulled, too: it may be put back
                 event = after.event(fact)
                 if isinstance(event, PolicySet):
                     yield from (Refusal(number, rule, message) for rule, message in _policy_faults(event))
-                if fact.annulled_by is not None or type(event) in rules.OWN_DOORS:
+                if type(event) in rules.OWN_DOORS:
+                    continue
+                # What is taken away may be what no fact may be by now, as journals of old hold some. What is made of it
+                # is judged all the same: a pool or scheme that there is not could not be folded, put back or not.
+                stands = self._facts.fact(key)
+                if fact.annulled_by is not None and stands is not None and stands.facts == fact.facts:
                     continue
                 # without erasures: what somebody played before being erased may be put right, or counted as theirs
                 rules.check_new(event, self._journal.find(rules.needed_keys(event)), self._now_ms)
@@ -451,6 +456,10 @@ class ProposalGate:
                 yield Refusal(number, "bad-value", f"{key!r} may not stand so: {'; '.join(error.problems)}")
             except RejectedError as error:
                 yield Refusal(number, error.rule, f"{key!r}: {str(error).removeprefix(f'{error.rule}: ')}")
+
+
+def _is_first_scheme(key: str) -> bool:
+    return key.startswith("scheme:") and key.endswith("@start")
 
 
 def _policy_faults(event: PolicySet) -> Objections:

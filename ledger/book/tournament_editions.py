@@ -117,7 +117,7 @@ def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]
     for row in rows:
         stored = StoredRound._make(row)
         # only then is it worth asking which changes are of the round alone
-        if decided.spans_of(0, 0, pool.name, stored.tournament):
+        if decided.spans_at(pool.name, stored.tournament):
             subjects = [subject for (subject,) in connection.execute(_CORRECTED, (stored.position,))]
             changes = [change for of_one in decided.acting(subjects).values() for change in of_one]
             if annulled_by(decided, pool.name, stored, decisions.remainder(changes)) is not None:
@@ -127,7 +127,9 @@ def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]
     return rounds
 
 
-def annulled_by(decided: Decided, pool: str, stored: StoredRound, stands: decisions.Remainder) -> int | None:
+def annulled_by(
+    decided: Decided, pool: str, stored: StoredRound, stands: decisions.Remainder, *, known: int | None = None
+) -> int | None:
     """The proposal that took it away, by itself or with its tournament's games of that day.
 
     None where the last change that speaks of it lets it stand, as of a game.
@@ -137,14 +139,14 @@ def annulled_by(decided: Decided, pool: str, stored: StoredRound, stands: decisi
         pool: name of the pool.
         stored: the round, with its corrected fields.
         stands: what is left of it after the changes of it alone.
+        known: the last entry of those whose decisions count; by default all that are folded in.
     """
     verdicts: list[tuple[decisions.Place, int | None]] = []
     if stands.annulled is not None:
         verdicts.append(stands.annulled)
     if stands.restored is not None:
         verdicts.append((stands.restored, None))
-    # Nobody has the number 0: changes of a player's games mean rated ones, and this is none.
-    for span in decided.spans_of(0, 0, pool, stored.tournament):
+    for span in decided.spans_at(pool, stored.tournament, known=known):
         first, last = decisions.span(span.change)
         if first <= stored.last_ms and stored.edition_ms <= last:
             voids = span.change.do is Verb.ANNUL_TOURNAMENT

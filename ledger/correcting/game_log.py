@@ -15,7 +15,7 @@ import orjson
 
 from ledger.book import decisions
 from ledger.book.game_book import recorded_facts, rows_at
-from ledger.facts.changes import Change, Verb, Which, change_of
+from ledger.facts.changes import Change, Verb, Which, change_of, games_at
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, proposal_key
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome
@@ -123,7 +123,7 @@ def _concerning(connection: sqlite3.Connection, key: str, position: int) -> list
     concerning = [*by_key, *_merging(merges, facts["white"] | facts["black"])]
     white, black = (_same_persons(merges, facts[side]) for side in ("white", "black"))
     of_players = _concerns(connection, _ABOUT, [f"games-of:{player}" for player in sorted(white | black)])
-    tournaments = [f"games-at:{pool}:{name}" for pool in facts["pool"] for name in facts["tournament"]]
+    tournaments = [games_at(pool, name) for pool in facts["pool"] for name in facts["tournament"]]
     ends = [instant_ms(ended) for ended in facts["ended_at"]]
     for concern in (*of_players, *_concerns(connection, _ABOUT, tournaments)):
         first, last = decisions.span(concern.change)

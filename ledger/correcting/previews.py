@@ -330,16 +330,10 @@ def _further(seen: int, named: Sequence[tuple[str, Event]]) -> list[Entry]:
 
 def _concern_games_alone(decided: Decided, changes: Iterable[Change]) -> bool:
     """Whether some changes, and those that they undo, are of games and of nothing else."""
-    waiting, seen = list(changes), set[int]()
-    while waiting:
-        change = waiting.pop()
-        if change.do is Verb.UNDO and change.proposal is not None:
-            if change.proposal not in seen:
-                seen.add(change.proposal)
-                waiting += [numbered.change for numbered in decided.changes([change.proposal])]
-        elif change.do not in _OF_GAMES and not (change.fact or "").startswith("game:"):
-            return False
-    return True
+    return all(
+        change.do is Verb.UNDO or change.do in _OF_GAMES or (change.fact or "").startswith("game:")
+        for change in decided.with_undone(changes)
+    )
 
 
 def _approval(number: int, *, proven: bool, by_token: int | None) -> CorrectionDecided:

@@ -166,7 +166,7 @@ class Change:
             case Verb.ANNUL_GAMES:
                 return f"games-of:{self.player}"
             case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
-                return f"games-at:{self.pool}:{self.tournament}"
+                return games_at(self.pool, self.tournament)
             case Verb.UNDO:
                 return f"proposal:{self.proposal}"
             case _:
@@ -177,6 +177,11 @@ class Change:
         values = {field.name: getattr(self, field.name) for field in attrs.fields(Change)}
         words = {name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()}
         return {name: value for name, value in sorted(words.items()) if value is not None}
+
+
+def games_at(pool: str | None, tournament: str | None) -> str:
+    """The subject of changes of all games of a tournament."""
+    return f"games-at:{pool}:{tournament}"
 
 
 def changes_field(doc: str) -> Any:

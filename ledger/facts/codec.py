@@ -278,8 +278,10 @@ def structure_event(kind: object, facts_given: object, path: str = "$.facts") ->
         raise MalformedError([f"expected an object, got {facts_given!r} @ {path}"])
     try:
         return _structure(cls.KIND)(facts_given, cls)
-    except cattrs.ClassValidationError:  # its words are of Python: each field is asked once more for ours
-        raise MalformedError(_faults(cls, facts_given, path)) from None
+    except cattrs.ClassValidationError as error:  # its words are of Python: each field is asked once more for ours
+        # where each field may be, what the class says of several together is all that there is
+        faults = _faults(cls, facts_given, path) or [f"{fault} @ {path}" for fault in error.exceptions]
+        raise MalformedError(faults) from None
 
 
 def _faults(cls: type[Event], facts_read: Mapping[str, Any], path: str) -> list[str]:

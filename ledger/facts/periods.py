@@ -62,8 +62,9 @@ def number(ended_ms: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
         return bisect_left(runs, ended_ms)
     if calendar.days:
         return (ended_ms // DAY_MS + _WEEK_SHIFT) // int(calendar.days)
-    day = _EPOCH + timedelta(milliseconds=ended_ms)
-    return int(_month_period(day.year * 12 + day.month - 1, calendar))
+    # Not by ``datetime``, which begins with the year 1: of a game of its first days, which programs write that know no
+    # date, is asked which list was in force some days before.
+    return int(_month_period(months_of(ended_ms // DAY_MS), calendar))
 
 
 def last_over(day: float, calendar: Calendar) -> float | None:

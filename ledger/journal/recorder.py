@@ -250,6 +250,7 @@ class _Batch:
         self._further = further
         self._accepted = accepted  # the first event, judged already
         self._judged = judged  # kinds that are judged already
+        self._is_gated = False  # whether one of them is among the events, so that its gate judged what comes with it
         self._stamp = rules.recorded_text(now_ms)
         self._games: dict[str, KnownGame] = {}  # what is known of games that were told again, by their key
 
@@ -261,6 +262,8 @@ class _Batch:
             actors: who tells each of them.
         """
         actors = list(actors)
+        # By what there is and not by the door: players are registered by the same one, and nobody judged their pasts.
+        self._is_gated = any(type(event) in self._judged for event in events)
         # what is refused may stand there already, which is no refusal: it is judged again with what the keys hold
         with suppress(RejectedError, KeyTakenError):
             if all(type(event) is GameRecorded for event in events):
@@ -354,10 +357,10 @@ class _Batch:
         elif event is not self._accepted and type(event) not in self._judged:
             rules.check_new(event, self._known, self._now_ms)
             # What comes with an approval was judged by its gate, beside all else that its proposal lets stand.
-            if event.KIND != GameRecorded.KIND and not self._judged:
+            if event.KIND != GameRecorded.KIND and not self._is_gated:
                 self._further.judge(event, entries.beside)
                 # Last: whoever is told to propose a fact must not learn then that it may not stand at all.
-                rules.check_reach(event, self._writer.find, self._now_ms)
+                rules.check_reach(event, self._journal, self._writer.find, self._now_ms)
         key, position = event.key, entries.next
         body = codec.body_of(position, self._stamp, actor, event)
         entries.kinds.append(event.KIND)

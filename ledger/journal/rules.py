@@ -46,7 +46,7 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant
 from ledger.facts.periods import DAY_MS
 from ledger.facts.tellings import compared
 from ledger.facts.words import Carry
-from ledger.journal import Find, Stored
+from ledger.journal import Find, Journal, Stored
 
 VERSIONS = frozenset({"scheme_version", "arithmetic"})  # fields that say by which program a pool was rated
 
@@ -145,6 +145,7 @@ OWN_DOORS: Mapping[type[Event], str] = {  # facts that come into the journal by 
 }
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
 ERASED = ("erased:", "erased;")  # all keys that say that somebody was erased are from the first on, before the other
+ACCEPTED = ("clock:", "clock;")  # likewise, that a clock was accepted
 Known = Container[str]  # the keys that the journal holds
 Beside = Mapping[str, Sequence[Event]]  # by subject, facts that come to stand together with a judged one
 
@@ -508,18 +509,21 @@ _COMMANDS = {
 _BEGINNING = "the beginning"
 
 
-def check_reach(event: Event, find: Find, now_ms: int) -> None:
+def check_reach(event: Event, journal: Journal, find: Find, now_ms: int) -> None:
     """Refuse what needs a second person.
 
     Args:
         event: a new fact.
+        journal: to which it is to be added.
         find: looks keys up in the journal as it stood before this transaction.
         now_ms: when it is recorded, milliseconds since 1970.
 
     Raises:
         RejectedError: ``needs-a-proposal``.
     """
-    since = reaches_back_to(event, now_ms)
+    if type(event) not in _COMMANDS:  # nearly all facts: nothing is looked up for them
+        return
+    since = reaches_back_to(event, now_ms) or reaches_back_to(event, _latest_ms(journal, now_ms))
     if since is not None and are_four_eyes_on(find) and not _comes_with_the_player(event, find):
         raise RejectedError(
             NEEDS_A_PROPOSAL,
@@ -527,6 +531,16 @@ def check_reach(event: Event, find: Find, now_ms: int) -> None:
             f"four eyes are on, and this reaches back to {since}; propose it with '{_COMMANDS[type(event)]} "
             "--propose', for somebody else to approve",
         )
+
+
+def _latest_ms(journal: Journal, now_ms: int) -> int:
+    """The latest time that anything was recorded under, but for entries of which it was said that a clock was wrong.
+
+    Whoever sets a clock back, and has it accepted, says so of the last entry alone: those before it keep their day.
+    """
+    accepted = [int(key.partition(":")[2]) for key in journal.keys(*ACCEPTED)]
+    before = [body for entry in accepted if entry > 1 for (body,) in journal.read(entry - 2, entry - 1)]
+    return max([now_ms, *(recorded_ms(orjson.loads(body)["recorded_at"]) for body in before)])
 
 
 def reaches_back_to(event: Event, now_ms: int) -> str | None:

@@ -24,6 +24,7 @@ from ledger.book.policies import (
 )
 from ledger.book.timeline import BEGINNING
 from ledger.errors import RejectedError
+from ledger.facts.codec import decode
 from ledger.facts.events import FOUR_EYES, Event, PolicySet, Role
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Receipt
@@ -132,9 +133,12 @@ class HousePolicies:
         # No entry holds the event yet, so its position is 0; only instant and settings are compared.
         stands, row = _row_in_force(policies, policy, since), row_of(0, event)
         if stands is not None and (stands.since_ms, stands.settings) == (row.since_ms, row.settings):
-            # The same fact under the same key is a duplicate, which records nothing.
-            # A row keeps "" for the beginning, of which the entry has no instant.
-            return attrs.evolve(event, number=stands.number, effective_from=stands.since or None)
+            # The same fact under the same key is a duplicate, which records nothing. In the words of the entry: it may
+            # say something else itself, and stand so only since it was corrected.
+            key = attrs.evolve(event, number=stands.number).key
+            recorded = decode(writer.find([key])[key].body).event
+            assert isinstance(recorded, PolicySet)  # keys of its family are of policies
+            return recorded
         # Four eyes hold by position, not by day: asked at the position that this entry would have.
         if policy == FOUR_EYES and in_force(policies, writer.size + 1).on:
             raise RejectedError(

@@ -48,7 +48,7 @@ from ledger.ratings.rated_games import (
 from ledger.ratings.side_rows import TableFold, fold
 from ledger.ratings.view_tables import HISTORY, SideTable, begun, columns_wanted, facts_wanted, side_tables
 from ledger.runtime import sqlite
-from ledger.runtime.columns import FEW, MANY, Column, Columns
+from ledger.runtime.columns import FAR_APART, FEW, MANY, Column, Columns
 from ledger.runtime.lazy import np, pl
 from ledger.runtime.long_work import Progress, collector_paused, mapped_ahead, silent
 from ledger.runtime.sorted_runs import SortedRuns
@@ -66,7 +66,10 @@ _STATE = "state "  # before the name of a field of the scheme's state, which may
 
 
 class _Players:
-    """What every player of a pool holds, by player number."""
+    """What every player of a pool holds, by place: the player number or, where numbers are far apart, one of its own.
+
+    Numbers are given one after another, but whoever appends registrations may give others, up to 2,147,483,647.
+    """
 
     def __init__(self, pool: Pool, roster: Roster) -> None:
         self._pool = pool
@@ -74,39 +77,58 @@ class _Players:
         self.games = np.zeros(0, np.int32)
         self._era = np.zeros(0, np.int16)
         self._state = np.zeros((0, max(len(era.scheme.state) for era in pool.eras)))
+        self._numbers: Any = None  # where numbers are far apart, those of the players who were met, ascending,
+        self._places: Any = None  # and their places
 
-    def grow(self, players: Any) -> None:
-        """Make room for players up to the last of *players*, which ascend."""
+    def places(self, players: Any) -> Any:
+        """The places of *players*, who ascend; who is met for the first time is given one."""
+        last = int(players[-1]) if len(players) else 0
+        if self._numbers is None:
+            if last < FAR_APART:
+                self._grow(last + 1)
+                return players
+            self._numbers = self._places = np.flatnonzero(self.games)  # as they stood so far
+        new = np.setdiff1d(players, self._numbers, assume_unique=True)
+        if len(new):
+            first = int(self._places.max()) + 1 if len(self._places) else 0
+            at = np.searchsorted(self._numbers, new)
+            self._numbers = np.insert(self._numbers, at, new)
+            self._places = np.insert(self._places, at, np.arange(first, first + len(new)))
+            self._grow(first + len(new))
+        return self._places[np.searchsorted(self._numbers, players)]
+
+    def _grow(self, length: int) -> None:
+        """Make room for so many places."""
         room = len(self.games)
-        if len(players) and players[-1] >= room:
+        if length > room:
             # Half as much again: by just what is needed, every block with newcomers would copy all arrays.
-            more = max(int(players[-1]) + 1, room * 3 // 2) - room
+            more = max(length, room * 3 // 2) - room
             self.games = np.concatenate([self.games, np.zeros(more, np.int32)])
             self._era = np.concatenate([self._era, np.full(more, _NOBODY, np.int16)])
             self._state = np.concatenate([self._state, np.zeros((more, self._state.shape[1]))])
 
-    def bring(self, era: int, players: Any, first_ms: Any) -> Any:
+    def bring(self, era: int, players: Any, places: Any, first_ms: Any) -> Any:
         """The flat state with which *players* go into *era*; newcomers' first games ended at *first_ms*."""
         rated_by = self._pool.eras[era]
-        state = self._state[players, : len(rated_by.scheme.state)]
-        for place in np.flatnonzero(self._era[players] != era).tolist():
-            player = int(players[place])
-            era_before = int(self._era[player])
+        state = self._state[places, : len(rated_by.scheme.state)]
+        for row in np.flatnonzero(self._era[places] != era).tolist():
+            player, place = int(players[row]), int(places[row])
+            era_before = int(self._era[place])
             if era_before == _NOBODY:
-                who = self._roster.newcomer(self._pool, player, int(first_ms[place]))
-                state[place] = rated_by.scheme.begin(who, rated_by.numbers)
+                who = self._roster.newcomer(self._pool, player, int(first_ms[row]))
+                state[row] = rated_by.scheme.begin(who, rated_by.numbers)
             else:
                 fields = len(self._pool.eras[era_before].scheme.state)
-                before = Held(era_before, tuple(self._state[player, :fields].tolist()), int(self.games[player]))
-                state[place] = self._pool.carried(before, era, partial(self._roster.anew, self._pool, player))
+                before = Held(era_before, tuple(self._state[place, :fields].tolist()), int(self.games[place]))
+                state[row] = self._pool.carried(before, era, partial(self._roster.anew, self._pool, player))
         return state.reshape(-1)
 
-    def keep(self, era: int, players: Any, state: Any, games: Any) -> None:
-        """Note what *players* hold after games of *era*."""
+    def keep(self, era: int, places: Any, state: Any, games: Any) -> None:
+        """Note what the players at *places* hold after games of *era*."""
         fields = len(self._pool.eras[era].scheme.state)
-        self._state[players, :fields] = state.reshape(-1, fields)
-        self._era[players] = era
-        self.games[players] = games
+        self._state[places, :fields] = state.reshape(-1, fields)
+        self._era[places] = era
+        self.games[places] = games
 
 
 class PoolBuild:
@@ -161,24 +183,23 @@ class PoolBuild:
 
     def _rate(self, games: Games) -> Rated:
         dense = MANY.dense(games.white, games.black)
-        players = dense[0]
-        self._players.grow(players)
 
         def rate_era(era: int, first: int, last: int) -> engine.SideRatings:
             return self._rate_era(era, games.part(first, last))
 
-        base = self._players.games[players]
-        return rated_by_era(MANY, self._pool, games, dense, base, rate_era)
+        places = self._players.places(dense[0])  # first, for it may make room
+        return rated_by_era(MANY, self._pool, games, dense, self._players.games[places], rate_era)
 
     def _rate_era(self, era: int, games: Games) -> engine.SideRatings:
         """Rate the games of one era; what their players hold then is kept for the next ones."""
         rated_by = self._pool.eras[era]
         players, white, black = MANY.dense(games.white, games.black)
-        state = self._players.bring(era, players, first_ends(len(players), white, black, games.ended_ms))
-        counts = self._players.games[players]
+        places = self._players.places(players)
+        state = self._players.bring(era, players, places, first_ends(len(players), white, black, games.ended_ms))
+        counts = self._players.games[places]
         games_in = rateable_games(self._pool, MANY, era, white, black, games)
         kept = engine.rate(MANY, rated_by.scheme, rated_by.numbers, games_in, state, counts)
-        self._players.keep(era, players, state, counts)
+        self._players.keep(era, places, state, counts)
         return kept
 
     def _side_frame(self, rated: Rated, frame: DataFrame) -> DataFrame:

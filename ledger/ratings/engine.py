@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
+from math import isfinite
 from typing import Any, NamedTuple
 
+from ledger.errors import ProjectionError
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np
@@ -418,12 +420,21 @@ def rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Co
         games: what is rated.
         state: (players * fields) floats; changed in place.
         counts: (players) 32-bit whole numbers, rated games so far; changed in place.
+
+    Raises:
+        ProjectionError: the scheme gives a rating that is no finite number.
     """
     sides = 2 * len(games.white)
     kept = SideRatings(
         cols.room(sides * len(scheme.state)), cols.zeros(sides), cols.room(sides), cols.room(sides), counts
     )
     run(cols, scheme, rating_loop(scheme), numbers, games, state, len(counts), kept)
+    ratings = cols.field(kept.history, 0, len(scheme.state))
+    # Finite ones are taken, however large: of settings that make them so a correction can be proposed, for which the
+    # views must be level.
+    if not (all(map(isfinite, ratings)) if cols is FEW else np.isfinite(ratings).all()):
+        words = "gives a rating that is no finite number; correct the scheme, or see to its settings"
+        raise ProjectionError(scheme.name, words)
     return kept
 
 

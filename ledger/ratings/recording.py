@@ -15,6 +15,7 @@ import orjson
 
 from ledger.book import conflicts, decisions
 from ledger.book.conflicts import HypotheticalFacts, may_meet
+from ledger.book.decisions import AFTER_ALL
 from ledger.book.policies import READ_MODELS, Given, stored_policies
 from ledger.book.roster import FROM_THE_BEGINNING, standing_sql
 from ledger.book.stored_pools import stored_pools
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 # player begins: with the first rated game of a pool, or where a change of scheme lets everybody begin anew.
 
 _FIRST_END = "SELECT ended_ms FROM history WHERE pool = ?1 AND player = ?2 AND n = 1"
-_HAS_SEED = "SELECT 1 AS found FROM seeds WHERE pool = ?1 AND player = ?2"
+_FIRST_SEED = "SELECT min(effective_ms) AS since_ms FROM seeds WHERE pool = ?1 AND player = ?2"
 NEXT_LIST = (
     "SELECT effective_at FROM seeds WHERE pool = ?1 AND player = ?2 AND effective_ms > ?3 ORDER BY effective_ms LIMIT 1"
 )
@@ -78,11 +79,13 @@ class Beginning(NamedTuple):
         pool: name of the pool.
         first_ms: when the first rated game ended; None where there is none yet.
         takes: whether what holds from the instant that was asked about can still act there.
+        is_listed: whether it cannot because the rating of a list goes before it.
     """
 
     pool: str
     first_ms: int | None
     takes: bool
+    is_listed: bool = False
 
 
 def beginning(connection: sqlite3.Connection, pool: Pool, player: int, since_ms: int, *, declared: bool) -> Beginning:
@@ -96,10 +99,14 @@ def beginning(connection: sqlite3.Connection, pool: Pool, player: int, since_ms:
         declared: it is a declared rating, before which a seed goes.
     """
     row = queries.first_row(connection, _FIRST_END, (pool.pool, player))
-    begin = judged(pool, None if row is None else int(row["ended_ms"]), since_ms)
-    if begin.takes and declared:
-        return begin._replace(takes=queries.first_row(connection, _HAS_SEED, (pool.pool, player)) is None)
-    return begin
+    first_ms = None if row is None else int(row["ended_ms"])
+    begin = judged(pool, first_ms, since_ms)
+    first_seed = queries.first_row(connection, _FIRST_SEED, (pool.pool, player)) if begin.takes and declared else None
+    if first_seed is None or first_seed["since_ms"] is None:
+        return begin
+    # A list that holds only after the player begins takes nothing away: a late game may have come before it.
+    takes = judged(pool, first_ms, since_ms, first_seed["since_ms"]).takes
+    return begin._replace(takes=takes, is_listed=not takes)
 
 
 def may_be_late(event: Event) -> TypeGuard[RatingSeeded | PlayerChanged]:
@@ -173,10 +180,18 @@ def next_list(connection: sqlite3.Connection, pool: Pool, seed: RatingSeeded) ->
     return None if row is None else str(row["effective_at"])
 
 
-def judged(pool: Pool, first_ms: int | None, since_ms: int) -> Beginning:
-    """Where who played the first rated game at *first_ms* begins, and whether a past from *since_ms* on acts there."""
-    restarts = any(era.carry is Carry.RESTART and era.since_ms >= since_ms for era in pool.eras[1:])
-    return Beginning(pool.name, first_ms, first_ms is None or since_ms <= first_ms or restarts)
+def judged(pool: Pool, first_ms: int | None, since_ms: int, until_ms: int = AFTER_ALL) -> Beginning:
+    """Where who played the first rated game at *first_ms* begins, and whether a past from *since_ms* on acts there.
+
+    Args:
+        pool: the pool.
+        first_ms: when that game ended, milliseconds; None where there is none yet, which may end at any time.
+        since_ms: from when the past holds.
+        until_ms: from when something else holds instead.
+    """
+    restarts = (era.since_ms for era in pool.eras[1:] if era.carry is Carry.RESTART)
+    begins = (since_ms if first_ms is None else first_ms, *restarts)
+    return Beginning(pool.name, first_ms, any(since_ms <= ms < until_ms for ms in begins))
 
 
 def first_ends(connection: sqlite3.Connection, pool: Pool, players: Sequence[int]) -> dict[int, int]:
@@ -218,7 +233,9 @@ def refuse_what_cannot_act(key: str, what: str, since: str, beginnings: Sequence
     """
     if any(begin.takes for begin in beginnings):
         return
-    played = [(begin.first_ms, begin.pool) for begin in beginnings if begin.first_ms is not None]
+    played = [
+        (begin.first_ms, begin.pool) for begin in beginnings if begin.first_ms is not None and not begin.is_listed
+    ]
     if not played:
         raise RejectedError("after-the-first-game", key, f"the rating of a list goes before this {what} in every pool")
     first_ms, pool = min(played)

@@ -392,7 +392,8 @@ def preview(
     today = _Today.of(connection, now_ms)
     with undone(connection):
         folded = fold_in(views, journal, entries)
-        # Who may stand otherwise: who was rated again, and whose account is closed or opened without any game.
+        # Who may stand otherwise: who was rated again, and whose account is closed or opened without any game. Not
+        # who last played before a new scheme that converts ratings: of those the published lists below tell.
         players_reached = {number: set(again.players) for number, again in folded.again.items()}
         for number in today.by_pool.keys() | players_reached.keys():
             if changed := closed_at(connection, today.ms(number)) ^ today.closed.get(number, frozenset()):

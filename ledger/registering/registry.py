@@ -191,6 +191,8 @@ class ListImport:
             news.fresh = frame.select("line", "identity", "name").filter(~pl.col("identity").is_in(list(persons)))
         if not numbers:
             return news
+        # Reading a long list takes minutes: who was registered meanwhile is asked about, too.
+        self._ledger.level()
         rows = frame.filter(pl.col("identity").is_in(list(numbers))).with_columns(
             player=pl.col("identity").replace_strict(numbers, default=None, return_dtype=pl.Int64)
         )
@@ -202,7 +204,7 @@ class ListImport:
         """What is told of a registered player under four eyes is a fault where it reaches back."""
         if self._four_eyes:
             try:
-                rules.check_reach(event, self._ledger.journal.find, self._now_ms)
+                rules.check_reach(event, self._ledger.journal, self._ledger.journal.find, self._now_ms)
             except RejectedError as error:
                 self.report.fault(line, str(error))
 

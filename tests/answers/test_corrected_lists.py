@@ -12,7 +12,7 @@ from ledger.answers import differences, publications
 from ledger.answers.rows import as_rows
 from ledger.audit.audit import audit
 from ledger.facts.changes import Change
-from ledger.facts.events import Decision
+from ledger.facts.events import Decision, RatingSeeded
 from ledger.ledger import Ledger
 from tests.kit.checkpoints import give_key
 from tests.kit.clubs import NAME, NOW, ClubOfTwo, record_game
@@ -101,6 +101,16 @@ def test_a_merged_player_leaves_the_list_to_who_stays(corrected_club: Ledger) ->
     published = as_rows(publications.rows(ledger, ledger.publications.found(JANUARY)))
     assert {row["player"]: row["revised_rating"] is None for row in published}[3] is True
     assert audit(ledger.path, lists=True).falsehoods == ()
+
+
+def test_a_merged_player_who_came_with_the_rating_of_a_list_and_never_played_leaves_it(corrected_club: Ledger) -> None:
+    ledger = corrected_club
+    emil = ledger.register("name:emil", "Emil")
+    ledger.append(RatingSeeded(player=emil, pool="standard", rating="1800"))
+    ledger.publications.publish("2021-03-31", actor="eve")
+    merged = approve(ledger, [ledger.corrections.drafts.merge(emil, 4)])
+    approve(ledger, [ledger.corrections.drafts.annul("game:g1")])
+    assert steps(ledger, "standard@2021-03-31/1", "now")[emil] == [(f"correction {merged}", 1800.0, None)]
 
 
 def test_an_open_proposal_is_complained_of(corrected_club: Ledger) -> None:

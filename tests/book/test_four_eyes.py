@@ -12,7 +12,7 @@ import pytest
 from ledger.book.policies import FourEyes, Party, Policies, PolicyRow, breach, in_force
 from ledger.book.timeline import BEGINNING
 from ledger.errors import MalformedError, RejectedError
-from ledger.facts.events import BirthYearLearnt, Decision, Event, PlayerChanged, RatingSeeded, Role
+from ledger.facts.events import BirthYearLearnt, ClockAccepted, Decision, Event, PlayerChanged, RatingSeeded, Role
 from ledger.facts.pasts import Past
 from ledger.facts.person_names import same_person
 from ledger.facts.source_games import player_schema
@@ -172,6 +172,31 @@ def test_a_past_of_who_is_registered_needs_a_proposal(club_of_two: ClubOfTwo, ev
     assert receipts[-1].key == event.key
 
 
+def test_a_clock_that_was_set_back_and_accepted_makes_nothing_of_the_past_a_thing_of_today(
+    club_of_two: ClubOfTwo,
+) -> None:
+    ledger, adoption = club_of_two.ledger, later(effective_from="2026-10-05", settings={})
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    club_of_two.clock.now -= timedelta(days=60)
+    ledger.append(ClockAccepted(entry=ledger.journal.size()))
+    with pytest.raises(RejectedError, match="needs-a-proposal: four eyes are on, and this reaches back to 2026-10-05"):
+        ledger.append(adoption)
+    number = ledger.propose([ledger.corrections.drafts.add(adoption)], reason="by letter", by="eve").proposal
+    assert ledger.decide(number, Decision.APPROVED, by="adam")[-1].key == adoption.key
+
+
+def test_an_entry_of_a_wrong_clock_that_was_called_so_asks_for_no_proposal_until_that_day(
+    club_of_two: ClubOfTwo,
+) -> None:
+    ledger = club_of_two.ledger
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    club_of_two.clock.now += timedelta(days=3650)
+    ledger.append(PlayerChanged(player=1, effective_at="2036-11-19", standing=Standing.GUEST))
+    club_of_two.clock.now -= timedelta(days=3649)
+    ledger.append(ClockAccepted(entry=ledger.journal.size()))
+    assert not ledger.append(later(effective_from="2026-11-23", settings={})).duplicate
+
+
 def test_a_past_that_comes_with_its_player_is_recorded_as_ever(club_of_two: ClubOfTwo) -> None:
     ledger = club_of_two.ledger
     ledger.policies.set("four-eyes", {"on": True}, actor="eve")
@@ -181,6 +206,16 @@ def test_a_past_that_comes_with_its_player_is_recorded_as_ever(club_of_two: Club
     club_of_two.clock.now += timedelta(days=1)
     with pytest.raises(RejectedError, match="needs-a-proposal"):
         ledger.registry.learn(3, past=Past(rating="2200", since="2021"), actor="desk")
+
+
+def test_registering_somebody_again_tells_no_past_alone(club_of_two: ClubOfTwo) -> None:
+    ledger = club_of_two.ledger
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    head = ledger.head()
+    with pytest.raises(RejectedError, match="needs-a-proposal: four eyes are on, and this reaches back to 2020"):
+        ledger.registry.add("name:ann", "Ann", past=Past(rating="2300", since="2020"), actor="desk")
+    assert ledger.head() == head
+    assert ledger.registry.add("name:ann", "Ann", actor="desk").recorded == 0
 
 
 def test_a_list_of_players_tells_no_past_of_who_is_registered(club_of_two: ClubOfTwo) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import attrs
 import pytest
 
 from ledger.book.proposal_gate import RULES
 from ledger.errors import LedgerError, MalformedError, ProposalError
 from ledger.facts.changes import Change, Verb, Which
-from ledger.facts.events import Decision, SchemeAdopted
-from ledger.facts.words import Outcome, Termination
+from ledger.facts.events import Decision, RoundWithoutGame, SchemeAdopted
+from ledger.facts.words import Brings, Outcome, Termination
 from ledger.ledger import Ledger
 from tests.kit.corrections import ANN, BOB, CLEO, DAN, approve, ask, by_key, ratings
 from tests.kit.games import game_recorded
@@ -257,6 +258,94 @@ def test_an_undo_that_would_leave_what_may_not_be_is_refused(four: Ledger) -> No
     with pytest.raises(ProposalError, match="ended-before-start"):
         approve(four, ask(four, "undo", proposal="1"))
     approve(four, ask(four, "undo", proposal="1"), ask(four, "undo", proposal="2"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "field", "to"),
+    [("unknown-pool", "pool", "blits"), ("unknown-player", "white", 99), ("ended-in-the-future", "ended_at", "2999")],
+)
+def test_a_voided_game_is_corrected_to_nothing_that_no_game_may_be(
+    rule: str, field: str, to: str | int, four: Ledger
+) -> None:
+    approve(four, ask(four, "void", game="g1"))
+    with pytest.raises(ProposalError, match=f"{rule}: 'game:g1'"):
+        approve(four, four.corrections.drafts.replace("game:g1", {field: to}))
+    approve(four, ask(four, "game", game="g1", field="ended_at", to="2026-11-02"))
+    four.rebuild()
+    assert by_key(four, ("ended_at", "reason"))["g1"] == ("2026-11-02", "voided")
+
+
+def test_an_adoption_that_was_taken_back_is_given_no_scheme_that_there_is_not(four: Ledger) -> None:
+    adoption = SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-03")
+    four.append(adoption)
+    approve(four, four.corrections.drafts.annul(adoption.key))
+    with pytest.raises(ProposalError, match="unknown-scheme"):
+        approve(four, four.corrections.drafts.replace(adoption.key, {"scheme": "eloh"}))
+    four.rebuild()
+
+
+def test_a_game_that_came_back_with_its_tournament_can_be_voided_again(four: Ledger) -> None:
+    approve(four, ask(four, "void", game="g2"))
+    approve(four, ask(four, "reinstate-tournament", tournament="Open"))
+    assert by_key(four)["g2"] == ("white", None)
+    with pytest.raises(ProposalError, match="changes-nothing: 'game:g2' stands; there is nothing to restore"):
+        four.propose([ask(four, "reinstate", game="g2")], reason="x", by="eve")
+    approve(four, ask(four, "void", game="g2"))
+    assert by_key(four)["g2"] == ("white", "voided")
+
+
+def undone_twice(four: Ledger, change: Change, meanwhile: Callable[[], object]) -> None:
+    """A change is approved and undone; then, after something else, the undoing is undone: it acts again."""
+    approve(four, change)
+    approve(four, four.corrections.drafts.undo(1))
+    meanwhile()
+    approve(four, four.corrections.drafts.undo(2))
+
+
+def test_the_approval_that_began_a_pool_cannot_be_undone(four: Ledger) -> None:
+    drafts = four.corrections.drafts
+    approve(four, drafts.add(SchemeAdopted(pool="blitz", scheme="elo", settings={})))
+    with pytest.raises(ProposalError, match="not-correctable: 'scheme:blitz@start' cannot be taken back"):
+        approve(four, drafts.undo(1))
+    four.rebuild()
+    assert [pool.name for pool in four.pools()] == ["standard", "blitz"]
+
+
+def test_an_undo_of_an_undo_that_would_leave_a_scheme_with_settings_of_another_is_refused(four: Ledger) -> None:
+    drafts, since = four.corrections.drafts, "scheme:standard@2026-11-03"
+    four.append(SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-03"))
+    other = drafts.replace(since, {"scheme": "lichess", "settings": {}})
+    with pytest.raises(ProposalError, match=f"bad-settings: '{since}': scheme 'lichess' has no setting"):
+        undone_twice(four, other, lambda: approve(four, drafts.replace(since, {"settings": {"k": 20}})))
+    four.rebuild()
+    assert [row["scheme"] for row in four.rows("eras")] == ["chessworld", "elo"]
+
+
+def test_an_undo_of_an_undo_that_would_leave_what_no_round_may_be_is_refused(four: Ledger) -> None:
+    drafts = four.corrections.drafts
+    bye = RoundWithoutGame(
+        pool="standard", tournament="Open", edition="2026-11-02", round=4, player=ANN, brings=Brings.ALLOTTED
+    )
+    four.append(bye)
+    with pytest.raises(ProposalError, match="may not stand so: half_points go with what is allotted"):
+        undone_twice(
+            four,
+            drafts.replace(bye.key, {"brings": "half"}),
+            lambda: approve(four, drafts.replace(bye.key, {"half_points": 1})),
+        )
+    assert [row["half_points"] for row in four.rows("rounds_without_game")] == [1]
+
+
+def test_an_undo_of_an_undo_that_would_bring_a_scheme_back_where_another_is_adopted_by_now_is_refused(
+    four: Ledger,
+) -> None:
+    adoption = SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2006")
+    with pytest.raises(ProposalError, match="same-instant"):
+        undone_twice(
+            four,
+            four.corrections.drafts.add(adoption),
+            lambda: four.append(attrs.evolve(adoption, effective_from="2006-01-01")),
+        )
 
 
 def test_result_and_ending_are_corrected_in_one_proposal_and_undone_together(four: Ledger) -> None:

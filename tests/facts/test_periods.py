@@ -226,6 +226,16 @@ def test_columns_of_instants_give_what_each_instant_gives(
     assert (column == kept).all()
 
 
+@given(st.integers(1, 366), CALENDARS)
+def test_a_list_in_force_in_the_first_days_of_the_calendar_is_of_an_earlier_period_or_the_same(
+    days: int, calendar: Calendar
+) -> None:
+    number = periods.listed(FIRST_MS, calendar._replace(in_force=days))
+    assert number <= periods.number(FIRST_MS, calendar)
+    column = np.array([FIRST_MS - days * DAY_MS], np.int64)
+    assert periods.numbers(column, calendar).tolist() == [number]
+
+
 @given(INSTANTS, INSTANTS, CALENDARS)
 def test_later_instants_never_close_earlier(one: int, other: int, calendar: Calendar) -> None:
     first, second = sorted((one, other))

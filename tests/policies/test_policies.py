@@ -27,6 +27,7 @@ from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo
+from tests.kit.corrections import approve
 from tests.kit.games import game_recorded
 
 
@@ -146,6 +147,17 @@ def test_settings_are_numbered_written_in_full_and_a_repeat_is_none(club_of_two:
     assert entry.facts["settings"] == {"on": True, "tokens": True}
     assert policies.at("four-eyes", "2026") == {"on": True, "tokens": True}
     assert [known.number for known in policies.list()] == [1, 2]
+
+
+def test_what_a_setting_says_since_it_was_corrected_is_a_repeat_too(club_of_two: ClubOfTwo) -> None:
+    ledger = club_of_two.ledger
+    ledger.policies.set("upsets", {"margin": 250})
+    approve(ledger, ledger.corrections.drafts.replace("policy:upsets@1", {"settings": {"margin": 150}}))
+    head = ledger.head()
+    assert ledger.policies.set("upsets", {"margin": 150}).duplicate
+    assert ledger.head() == head
+    assert not ledger.policies.set("upsets", {"margin": 250}).duplicate
+    assert ledger.policies.at("upsets", "2026")["margin"] == 250
 
 
 def test_the_same_from_another_instant_is_another_setting(club_of_two: ClubOfTwo) -> None:

@@ -7,13 +7,16 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import attrs
 import pytest
 
 from ledger.errors import ProjectionError
 from ledger.ratings import engine
-from ledger.runtime.columns import FEW
+from ledger.runtime.columns import FEW, MANY, Columns
 from ledger.runtime.kernels import compiled
 from ledger.schemes import named
+from ledger.schemes.scheme import Newcomer
+from tests.kit.small_schemes import BY_GAME
 
 
 def made(amount: float) -> Callable[[list[float]], None]:
@@ -77,3 +80,24 @@ def test_who_sits_a_batch_out_stays_as_before_it() -> None:
     assert before[3:6] == after[3:6] == state[3:6]
     assert after[6] > 1700.0
     assert before[1] > 200.0, "brought to the batch"
+
+
+def rate_to_nothing(state: Any, w: int, b: int, score: float, day: float, numbers: Any) -> None:
+    state[w] = (1e308 * 10.0) - (1e308 * 10.0)
+
+
+def rate_to_infinity(state: Any, w: int, b: int, score: float, day: float, numbers: Any) -> None:
+    state[b] = -1e308 * 10.0
+
+
+@pytest.mark.parametrize("cols", [FEW, MANY], ids=["few", "many"])
+@pytest.mark.parametrize("rate_game", [rate_to_nothing, rate_to_infinity])
+def test_a_scheme_that_gives_a_rating_that_is_no_finite_number_is_named(
+    rate_game: Callable[..., None], cols: Columns
+) -> None:
+    scheme = attrs.evolve(BY_GAME, name=rate_game.__name__, rate_game=rate_game)
+    numbers = scheme.numbers_from({})
+    games = engine.Rateable(cols.small([0]), cols.small([1]), cols.floats([1.0]), cols.floats([0.0]))
+    state = cols.floats(engine.newcomers(scheme, numbers, [Newcomer(None, None, 0.0)] * 2))
+    with pytest.raises(ProjectionError, match=f"{scheme.name}: gives a rating that is no finite number"):
+        engine.rate(cols, scheme, numbers, games, state, cols.small([0, 0]))

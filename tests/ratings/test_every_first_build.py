@@ -14,12 +14,14 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
+import attrs
 import pytest
 
 from ledger import schemes
 from ledger.audit.audit import table_digests
 from ledger.book import judging
 from ledger.facts.changes import Which
+from ledger.facts.event_fields import MAX_PLAYER
 from ledger.facts.events import (
     BirthYearLearnt,
     Event,
@@ -36,7 +38,7 @@ from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
 from ledger.ratings import building, views
-from ledger.runtime import sorted_runs, sqlite
+from ledger.runtime import columns, sorted_runs, sqlite
 from ledger.runtime.table_writer import OwnConnection, OwnProcess
 from ledger.schemes.scheme import Rhythm, Scheme
 from ledger.schemes.settings import EventSettings
@@ -251,4 +253,23 @@ def test_facts_that_reach_back(scheme: Scheme, given: Settings, unbuilt: Ledger)
     tell(unbuilt, [adopted(scheme, given), *registered(), *told[:60], *other_schemes(scheme, given)])
     correct(unbuilt)
     tell(unbuilt, told[60:])
+    assert_built_as_folded(unbuilt)
+
+
+@pytest.mark.parametrize("far_apart", [1, 5, PLAYERS])
+def test_players_whose_numbers_are_far_apart(far_apart: int, unbuilt: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays as long as the highest number would be of many gigabytes: from such a number on each has its own place."""
+    given = {**WHOLE, "from_shown": True}
+    told = mixed([*told_of_tournaments(), *pasts(), *played()])
+    fide = schemes.named("fide")
+    tell(unbuilt, [adopted(fide, given), *registered(), *told[:60], *other_schemes(fide, given), *told[60:]])
+    for module in (building, columns):
+        monkeypatch.setattr(module, "FAR_APART", far_apart)
+    assert_built_as_folded(unbuilt)
+
+
+def test_the_highest_number_that_a_player_may_have(unbuilt: Ledger) -> None:
+    last = PlayerRegistered(player=MAX_PLAYER, joined_at="2019", standing=Standing.FULL, commitment="0" * 64)
+    games = [attrs.evolve(game, black=MAX_PLAYER) if game.white == 1 else game for game in played()]
+    tell(unbuilt, [adopted(schemes.named("elo"), {}), *registered(), last, *games])
     assert_built_as_folded(unbuilt)

@@ -24,9 +24,10 @@ from ledger.facts.events import (
     GameRecorded,
     PlayerChanged,
     PlayerRegistered,
+    RoundWithoutGame,
     SchemeAdopted,
 )
-from ledger.facts.words import Standing
+from ledger.facts.words import Brings, Standing
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, views
 from ledger.ratings.projector import FactProjector, FactRows, Kept, is_of_facts
@@ -103,6 +104,44 @@ def test_a_game_between_two_numbers_of_one_person_is_none_while_they_are_merged(
         assert rows(ledger, "weekdays") == [("standard", FRIDAY, 1, 1)]
         approve(ledger, "undo", proposal="1")
         assert rows(ledger, "weekdays") == [("standard", FRIDAY, 2, 1)]
+
+
+def by_player(rows: FactRows, _position: int, before: Event | None, now: Event | None) -> None:
+    for bye, amount in ((before, -1), (now, 1)):
+        if isinstance(bye, RoundWithoutGame):
+            rows.add((bye.player,), amount)
+
+
+BYES = FactProjector(
+    name="byes",
+    version=1,
+    kinds=(RoundWithoutGame,),
+    key=(Kept("of_player", "INTEGER", 0, "who had them"),),
+    columns=(Kept("byes", "INTEGER", 0, "how many"),),
+    sums=True,
+    stand=by_player,
+)
+
+
+def test_a_bye_that_comes_back_with_its_tournament_and_goes_with_the_undoing_of_that_is_told_of(
+    little_club: Path,
+) -> None:
+    with opened(little_club, (BYES,)) as ledger:
+        ledger.append(game_recorded("cup", ended_at="2021-06-05", tournament="Cup"))
+        bye = RoundWithoutGame(
+            pool="standard", tournament="Cup", edition="2021-06-05", round=2, player=3, brings=Brings.HALF
+        )
+        ledger.append(bye)
+        assert rows(ledger, "byes") == [(3, 1)]
+        approve(ledger, "take-back", fact=bye.key)
+        approve(ledger, "void", game="cup")
+        assert rows(ledger, "byes") == []
+        number = approve(ledger, "reinstate-tournament", tournament="Cup")
+        assert rows(ledger, "byes") == [(3, 1)]
+        approve(ledger, "undo", proposal=str(number))
+        assert rows(ledger, "byes") == []
+        ledger.rebuild()
+        assert rows(ledger, "byes") == []
 
 
 def told_by(path: Path, kinds: tuple[type[Event], ...]) -> list[tuple[Any, ...]]:

@@ -56,6 +56,18 @@ def test_a_tournament_over_a_month_end_is_rated_whole_from_the_ratings_of_its_fi
     assert lists(new_club, ANN) == [("2025-08-31", 2020), ("2025-09-30", 2040)]
 
 
+def test_a_game_of_the_first_day_that_can_be_written_is_rated_where_lists_come_into_force_later(
+    new_club: Ledger,
+) -> None:
+    """Programs that know no date write 0001-01-01: on that day a list of the year before would be in force.
+
+    Before July 2011 a new player's K was 25: 25·(1 - .50) = 12.5, and 13 rounded.
+    """
+    told(new_club, club(2000, 2000, in_force_after=14), [played("0001-01-01", ANN, "1", BOB, "Open")])
+    assert ratings(new_club) == {ANN: 2013, BOB: 1987}
+    assert {row["rated_ms"] for row in new_club.rows("games")} == {instant_end_ms("0001-02-14")}
+
+
 def test_its_explanation_shows_the_starting_ratings_and_works_out(new_club: Ledger) -> None:
     told(new_club, EVERYBODY, AUGUST, OVER_A_MONTH_END)
     answer = as_row(explain(new_club, nobody(ANN), "2025-09-06-2-1"))

@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
+from ledger.facts.events import RatingSeeded
 from ledger.facts.pasts import Past
+from ledger.facts.source_games import player_schema
 from ledger.imports.files import open_source
 from ledger.imports.players import formats
 from ledger.ledger import Ledger
 from ledger.registering.registry import NewPlayer
 from tests.kit.clubs import NOW
+from tests.kit.corrections import ratings
 from tests.kit.games import game_recorded
 
 
 @pytest.fixture(name="pair_of_players")
 def _pair_of_players(tmp_path: Path) -> Iterator[Ledger]:
-    """Ann and Bob, who have played on 1 May 2020."""
+    """Ann and Bob, who have played on 1 May 2020, and Cleo, who has not."""
     with Ledger.create(tmp_path / "club.db", clock=lambda: NOW) as ledger:
-        ledger.register_many([("id:1", "Ann"), ("id:2", "Bob")])
+        ledger.register_many([("id:1", "Ann"), ("id:2", "Bob"), ("id:8", "Cleo")])
         ledger.append(game_recorded("g", ended_at="2020-05-01", half_moves=40))
         yield ledger
 
@@ -38,7 +42,7 @@ def test_of_several_players_one_fault_keeps_all_out_and_every_fault_is_named(pai
 def test_who_is_registered_keeps_number_and_name(pair_of_players: Ledger) -> None:
     players = [NewPlayer("id:1", "Ann"), NewPlayer("id:3", "Cid")]
     (again, fresh) = pair_of_players.registry.add_many(players, actor="eve")
-    assert (again.player, again.recorded, fresh.player, fresh.recorded) == (1, 0, 3, 1)
+    assert (again.player, again.recorded, fresh.player, fresh.recorded) == (1, 0, 4, 1)
     with pytest.raises(RejectedError):
         pair_of_players.registry.add("id:1", "Anna", actor="eve")
 
@@ -63,6 +67,32 @@ def test_a_rating_that_could_act_no_longer_is_refused_with_all_that_came_with_it
     assert (learnt.recorded, learnt.acts_in) == (2, ("standard",))
 
 
+@pytest.mark.parametrize(("since", "acts"), [("2020-05-02", True), ("2020-05-01", False), (None, False)])
+def test_a_declared_rating_acts_where_no_list_goes_before_it(
+    since: str | None, acts: bool, pair_of_players: Ledger
+) -> None:
+    """A list that holds only after the first game takes nothing away, and where one does that is what is said."""
+    pair_of_players.append(RatingSeeded(player=3, pool="standard", rating="1900", effective_at=since))
+    pair_of_players.append(game_recorded("h", black=3, ended_at="2020-05-01", half_moves=40))
+    before = ratings(pair_of_players)
+    if acts:
+        learnt = pair_of_players.registry.learn(3, declared_rating=2200, since="2020-05-01", actor="eve")
+        assert learnt.acts_in == ("standard",)
+        assert ratings(pair_of_players) != before
+        return
+    with pytest.raises(RejectedError, match="the rating of a list goes before this declared rating in every pool"):
+        pair_of_players.registry.learn(3, declared_rating=2200, since="2020-05-01", actor="eve")
+
+
+def test_registering_somebody_again_brings_no_second_rating_of_one_instant(pair_of_players: Ledger) -> None:
+    registry = pair_of_players.registry
+    past = Past(rating="2100", pool="standard", since="2019")
+    assert [registry.add("id:1", "Ann", past=past, actor="eve").recorded for _ in range(2)] == [1, 0]
+    with pytest.raises(RejectedError, match=r"same-instant: .*2019-01-01 is the instant of 2019"):
+        registry.add("id:1", "Ann", past=Past(rating="2200", pool="standard", since="2019-01-01"), actor="eve")
+    assert [row["rating"] for row in pair_of_players.rows("seeds")] == [2100.0]
+
+
 def test_a_list_of_a_pool_that_is_none_registers_nobody(pair_of_players: Ledger, tmp_path: Path) -> None:
     path = tmp_path / "players.csv"
     path.write_text("id,name,rating\nid:7,Gil,1800\n", "utf-8")
@@ -72,3 +102,15 @@ def test_a_list_of_a_pool_that_is_none_registers_nobody(pair_of_players: Ledger,
             pair_of_players.registry.take_list(players, pool="blitz", actor="eve")
     with pytest.raises(UnknownNameError):
         pair_of_players.player("Gil")
+
+
+def test_who_is_registered_while_a_list_is_read_is_known_of_it(pair_of_players: Ledger) -> None:
+    rows = [{"line": 1, "identity": "id:9", "name": "Zoe", "rating": "2100", "birth_year": 1990}]
+
+    def register(_: int) -> None:
+        with Ledger.open(pair_of_players.path, clock=lambda: NOW) as other:
+            other.registry.add("id:9", "Zoe", actor="adam")
+
+    frame = pl.DataFrame(rows, schema=dict(player_schema()))
+    report = pair_of_players.registry.take_list([frame], actor="eve", advance=register)
+    assert (report.registered, report.births, report.seeded, report.fault_count) == (0, 1, 1, 0)
