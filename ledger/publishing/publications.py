@@ -19,7 +19,14 @@ import attrs
 from ledger.book.policies import PUBLISHING, stored_policies
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
-from ledger.errors import CorruptError, MalformedError, PublicationError, RejectedError, UnknownNameError
+from ledger.errors import (
+    CorruptError,
+    MalformedError,
+    ProjectionError,
+    PublicationError,
+    RejectedError,
+    UnknownNameError,
+)
 from ledger.facts.codec import decode
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event, ListPublished, Role
@@ -189,13 +196,24 @@ class Publications:
         return Published(last, bool(receipts), tuple(complaints))
 
     def draft(self, as_of: str, pool: str | None = None) -> Draft:
-        """The list as it would be published from level views, of one moment of theirs."""
+        """The list as it would be published from level views, of one moment of theirs.
+
+        Raises:
+            ProjectionError: it has a rating that no list can show.
+        """
         at_ms = instant_end_ms(as_of)
         with self.ledger.views.moment() as head:
             connection, rated_by = self.ledger.views.connection, self.ledger.pool(pool)
             rows = list_in_force(connection, rated_by, at_ms)
             largest_jump = stored_policies(connection).at(PUBLISHING, at_ms)["largest_jump"]
             proposals = tuple(row["proposal"] for row in queries.dictionaries(connection, queries.OPEN_PROPOSALS, ()))
+        for row in rows:
+            if abs(row.shown) > MAX_WHOLE:
+                scheme = rated_by.eras[rated_by.era_at(at_ms)].scheme.name
+                words = (
+                    f"gives player {row.player} the rating {row.rating:g}, which no list can show; see to its settings"
+                )
+                raise ProjectionError(scheme, words)
         return Draft(rated_by, at_ms, head, by_player(rows), kept_texts(rows), largest_jump, proposals)
 
     def _event(self, draft: Draft, as_of: str, now_ms: int) -> ListPublished:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ledger import PublicationError, RejectedError, UnknownNameError
 from ledger.answers import players, publications
 from ledger.answers.rows import as_row, as_rows
+from ledger.errors import ProjectionError
 from ledger.facts.words import Outcome
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
@@ -351,6 +352,16 @@ def test_late_games_change_the_revised_list_and_never_the_original(
         assert as_listed(original) != listed(ledger, "2021-01-31")
         with ledger.known_at(publication.event.head) as then:
             assert as_listed(original) == listed(then, "2021-01-31")
+
+
+def test_a_rating_that_no_list_can_show_is_named_and_nothing_published(make_club: Made) -> None:
+    ledger = make_club(k=2**53 - 1)
+    record_game(ledger, "g1", "2021-01-10")
+    record_game(ledger, "g2", "2021-01-11", 3, 1)
+    size = ledger.journal.size()
+    with pytest.raises(ProjectionError, match=r"^elo: gives player 3 the rating 9\.0.*e\+15, which no list can show"):
+        publish(ledger, "2021-01-31", despite_complaints=True)
+    assert ledger.journal.size() == size
 
 
 # --- kept rows that are gone ------------------------------------------------------------------------------------
