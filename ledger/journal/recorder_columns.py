@@ -473,7 +473,7 @@ class GameImport:
                 self._append_all(writer, games, stamp)
                 return
         is_nameless = self._erased.is_nameless if self._erased is not None else (lambda _: False)
-        again = told_again(writer.find, games, writer.size + 1, now, self._corrected_games, is_nameless)
+        again = told_again(writer.find, games, writer.size + 1, self._pools, now, self._corrected_games, is_nameless)
         # Where one block had repeats the next one is likely to: the attempt that would fail is spared.
         self._met_repeats = bool(again.known.any()) or number > 1
         for fault in again.faults:

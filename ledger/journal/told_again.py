@@ -5,7 +5,7 @@ The most are told again word for word, which texts show; only the others are rea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Container, Mapping, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -86,6 +86,7 @@ def told_again(
     find: Find,
     games: DataFrame,
     first: int,
+    pools: Container[str],
     now_ms: int,
     corrected_games: CorrectedGames = as_recorded,
     is_nameless: Callable[[int], bool] = lambda _: False,
@@ -95,30 +96,35 @@ def told_again(
     Args:
         find: what looks up keys in the journal.
         games: columns named as the fields of ``GameRecorded``, and ``line``; the rows make events.
-        first: position at which the first of the rows that are new will be recorded; the others follow it.
+        first: position of the next entry: there each pool that is new with these games adopts its scheme, one entry
+            after another, and the rows that are new follow.
+        pools: those that adopted one before.
         now_ms: the time to record under, milliseconds since 1970.
         corrected_games: how a game stands after its corrections.
         is_nameless: whether a player was erased: that a game is told with another number there, says no number.
     """
     stored = find([f"game:{name}" for name in games["game"].to_list()])
     texts = {key[len("game:") :]: _facts_text(entry) for key, entry in stored.items()}
-    fresh: dict[str, int] = {}
+    fresh: dict[str, int] = {}  # by key of a game that is new, its place among them
+    new_pools: set[str] = set()
     flags: list[bool] = []
     different: list[tuple[int, str, str, int]] = []
     # As text: two tellings that are the same to the byte need not be read, and most are.
-    offered = games.select("game", codec_columns.facts(games), "line")
-    for row, (name, telling_text, line) in enumerate(offered.iter_rows()):
+    offered = games.select("game", codec_columns.facts(games), "line", "pool")
+    for row, (name, telling_text, line, pool) in enumerate(offered.iter_rows()):
         is_known = name in texts
         flags.append(is_known)
         if not is_known:
             texts[name] = telling_text
-            fresh[name] = first + len(fresh)
+            fresh[name] = len(fresh)
+            if pool not in pools:
+                new_pools.add(pool)
         elif texts[name] != telling_text:
             different.append((row, name, telling_text, line))
     names = {name for _, name, _, _ in different}
     recorded_games = known_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
     for name in names & fresh.keys():
-        recorded_games[name] = KnownGame(fresh[name], _plain(texts[name]))
+        recorded_games[name] = KnownGame(first + len(new_pools) + fresh[name], _plain(texts[name]))
     again = ToldAgain(pl.Series(flags, dtype=pl.Boolean), [], [], [], [])
     told_twice = _told_twice(offered["game"], {row for row, *_ in different})
     for row, name, telling_text, line in different:
