@@ -254,8 +254,9 @@ class Tokens:
         def gate(writer: Writer, _: int) -> Sequence[Event]:
             self.check_issuer(who, writer.size + 1, tried)
             now = [row.number for row in self.list() if row.revoked_at is None]  # somebody may have been faster
-            numbers = [row.number for row in holding if row.number in now]
-            return [TokenRevoked(number=number, by_token=who.entry) for number in numbers]
+            # One's own last: it proves nothing to the entries behind that which ends it.
+            in_order = sorted(holding, key=lambda row: row.entry == who.entry)
+            return [TokenRevoked(number=row.number, by_token=who.entry) for row in in_order if row.number in now]
 
         with self.noting(who, tried):
             self.records.append_judged(gate, who.name)

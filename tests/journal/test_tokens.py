@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ledger.audit.audit import audit
 from ledger.errors import (
     CorruptError,
     LedgerError,
@@ -115,6 +116,17 @@ def test_a_token_of_another_ledger_is_none_here(club_of_two: ClubOfTwo) -> None:
     with Ledger.create(club_of_two.folder / "other.db", clock=club_of_two.clock) as other:
         foreign = other.tokens.add("eve", [Role.APPROVER])
     assert refused(tokens, foreign) == "unknown-token"
+
+
+@pytest.mark.parametrize("shown", [0, 1, 2])
+def test_whoever_gives_up_all_tokens_by_one_of_them_has_none_left(club_of_two: ClubOfTwo, shown: int) -> None:
+    tokens = tokens_of(club_of_two)
+    own = [tokens.add("bea", [Role.APPROVER])]
+    own += [tokens.add("bea", [Role.CORRECTOR, Role.APPROVER], token=own[0]) for _ in range(2)]
+    assert len(tokens.revoke("bea", token=own[shown])) == 3
+    assert [tokens.holds(token) for token in own] == [False, False, False]
+    assert all(row.revoked_at for row in tokens.list())
+    assert audit(club_of_two.path).falsehoods == ()
 
 
 def test_where_all_are_revoked_nobody_acts(club_of_two: ClubOfTwo) -> None:
