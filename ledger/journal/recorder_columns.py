@@ -228,6 +228,7 @@ class GameImport:
         self._actor = actor
         self._clock_ms = clock_ms
         self._numbers: dict[str, int] = {}
+        self._version = names.file.version()
         self._pools: set[str] = set()
         self._met_repeats = False
         self._taken = _Taken()
@@ -322,6 +323,12 @@ class GameImport:
     def _take(self, frame: DataFrame, writer: Writer) -> None:
         now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
         stamp = rules.recorded_text(now)
+        # An import may take an hour, in which somebody is erased: a number that was learnt before is nobody's by then.
+        if (version := self._names.file.version()) != self._version:
+            self._version = version
+            self._numbers.clear()
+            if self._erased is not None:
+                self._erased.forget()
         frame = self._keys.with_keys(self._with_pools(frame), writer.find)
         # Before pools are made and players registered: a game that is held back brings neither.
         if self._alike is not None and len(frame):
