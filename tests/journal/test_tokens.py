@@ -253,6 +253,21 @@ def test_a_file_that_others_may_write_proves_nothing(club_of_two: ClubOfTwo, mod
             door()
 
 
+@pytest.mark.parametrize("role", [Role.RECORDER, Role.APPROVER])
+def test_tokens_of_an_earlier_release_are_taken_along_by_the_token_of_who_issues_the_first(
+    club_of_two: ClubOfTwo, role: Role
+) -> None:
+    tokens = tokens_of(club_of_two)
+    of_an_earlier_release(club_of_two.ledger, "anna", role)
+    bobs = of_an_earlier_release(club_of_two.ledger, "bob", role)
+    of_an_earlier_release(club_of_two.ledger, "bob", Role.RECORDER)
+    tokens.add("cleo", [Role.APPROVER], token=bobs)
+    first, *others = tokens.issued.now().tokens.values()
+    assert (first.event.person, first.event.roles, first.event.by_token) == ("bob", role.value, None)
+    assert {other.event.by_token for other in others} == {first.position}
+    assert audit(club_of_two.path).falsehoods == ()
+
+
 def test_the_number_of_a_token_that_an_earlier_release_revoked_is_nobody_elses(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
     of_an_earlier_release(club_of_two.ledger, "eve", Role.CORRECTOR)
