@@ -231,6 +231,8 @@ def whole(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
     # A lock of the system, which a killed process lets go of: two that made one file under one name would take each
     # other's for a leftover, and one of them put the other's half of it in place.
     lock = filelock.FileLock(target.with_name(f"{target.name}.being-made"), timeout=0)
+    if not target.absolute().parent.is_dir():  # which the lock would make
+        raise StorageError(str(path), f"cannot be made: there is no folder {target.parent}")
     try:
         try:
             lock.acquire()

@@ -57,3 +57,9 @@ def test_one_alone_makes_a_file_at_a_time_and_nobodys_takes_the_place_of_another
         making.write_text("mine")
     assert other.read_text() == "mine"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["club.db", "other.db"]
+
+
+def test_no_folder_is_made_for_a_file(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="cannot be made: there is no folder"), sqlite.whole(tmp_path / "a" / "b.db"):
+        raise AssertionError("there is no folder")
+    assert not list(tmp_path.iterdir())
