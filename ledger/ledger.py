@@ -432,11 +432,15 @@ class Ledger(OpenLedger):
 
     def erased_sides(self, keys: MadeKeys | None = None) -> ErasedSides:
         """What the games of a file are to known ones of erased players, for which the views are levelled."""
-        if self.names.file.has_nameless():
+        has_nameless = self.names.file.has_nameless()
+        if has_nameless:
             # before the journal is written: views follow from what is committed
             self.level()
 
         def games_of(players: Iterable[int]) -> list[dict[str, Any]]:
+            # the games of who is the first to be erased while a file is read are known by their keys alone
+            if not has_nameless:
+                return []
             numbers = json.dumps(sorted(players))
             return list(queries.dictionaries(self.views.connection, queries.EVERY_GAME_OF, (numbers,)))
 

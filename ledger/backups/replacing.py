@@ -236,8 +236,10 @@ def undo(place: Path, path: Path) -> bool:
         return False
     aside, new = _read_plan(place, path)
     # The journal is the first to go and the last to come: where it stands, all of one set does.
-    moved = not path.exists()
+    # One without a byte is none: SQLite makes it for whoever opens what was just moved away.
+    moved = not path.exists() or not path.stat().st_size
     if moved:
+        _clear_empty(path)
         for name in new:
             in_place = path.with_name(name)
             if not (place / SET / name).exists() and in_place.exists():

@@ -118,7 +118,7 @@ def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progr
                         "stands in the way of what is kept of tokens on the server: move the file aside and try again"
                     )
                     raise StorageError(str(target.path), words)
-            with sqlite.whole(target.path) as making:
+            with sqlite.whole(target.path, replace=True) as making:
                 TokensFile(making, lambda: first).make_whole()
                 _fill(making, there, progress)
 

@@ -347,10 +347,14 @@ class ErasedSides:
         self._since: dict[int, int] = {}  # by player, the entry of the registration
 
     def is_nameless(self, player: int) -> bool:
-        """Whether a player was erased, or the name lost, before the first question."""
+        """Whether a player was erased, or the name lost, before the first question since others wrote."""
         if self._players is None:
             self._players = frozenset(self._people.nameless())
         return player in self._players
+
+    def forget(self) -> None:
+        """Ask anew who is nameless, at the next question: others have written since."""
+        self._players = None
 
     def sort_out(self, frame: DataFrame, find: Find) -> tuple[DataFrame, list[Alike]]:
         """The frame without the games that are held back.

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import sha256
 
+from ledger.errors import CorruptError
 from ledger.journal import Journal
 from ledger.runtime.lazy import zstandard
 
 LEVEL = 3  # of zstd, at which movetext shrinks to a third in some 10 µs
+LARGEST_TEXT = 16 << 20  # bytes, as the audit reads them
 
 
 def frames(texts: Iterable[str]) -> list[tuple[bytes, bytes]]:
@@ -19,6 +21,24 @@ def frames(texts: Iterable[str]) -> list[tuple[bytes, bytes]]:
 
 
 def movetext(journal: Journal, sha256_hex: str) -> str | None:
-    """The movetext kept under that hash, 64 hexadecimal digits; None where there is none."""
+    """The movetext kept under that hash, 64 hexadecimal digits; None where there is none.
+
+    Raises:
+        CorruptError: what is kept there is damaged, or is another text.
+    """
     frame = journal.text(bytes.fromhex(sha256_hex))
-    return None if frame is None else zstandard.ZstdDecompressor().decompress(frame).decode()
+    if frame is None:
+        return None
+    try:
+        # ``max_output_size`` holds only where the header does not say how long the text is.
+        is_too_long = zstandard.frame_content_size(frame) > LARGEST_TEXT
+        text = b"" if is_too_long else zstandard.ZstdDecompressor().decompress(frame, max_output_size=LARGEST_TEXT)
+    except zstandard.ZstdError:
+        text = b""
+    # An entry seals the hash of a text: what is kept beside it proves nothing by itself.
+    if sha256(text).hexdigest() != sha256_hex:
+        words = (
+            f"the movetext {sha256_hex} that is kept beside it was changed or is damaged; restore that row from a copy"
+        )
+        raise CorruptError("journal", 0, words)
+    return text.decode()

@@ -186,16 +186,61 @@ def told_moves(frame: DataFrame) -> Any:
     return pl.DataFrame({"text": digests}).select(moves_digest()).to_series()
 
 
+# what a game lacks of event, round and players
+_NO_EVENT, _NO_ROUND, _NO_PLAYERS = 1, 2, 4
+
+
 def meeting() -> Expr:
     """A number for event, round and players, in columns ``white``, ``black``, ``tournament`` and ``round``.
 
     Null where one of them is not known, or the round is no round.
     """
+    number, lacks = _meeting_so_far()
+    return pl.when(lacks == 0).then(number).alias("meeting")
+
+
+def _meeting_so_far() -> tuple[Expr, Expr]:
+    """What is known of that number, and what is not: a supplement may tell the rest."""
     # the lower number first, so that a game that is told with swapped colours comes to the same
     pair = pl.min_horizontal("white", "black") * 2**32 + pl.max_horizontal("white", "black")
-    number = pair.hash() ^ pl.col("tournament").hash() ^ pl.col("round").hash()
-    has_round = pl.col("tournament").is_not_null() & pl.col("round").str.contains(r"\d")
-    return pl.when(has_round & (pl.min_horizontal("white", "black") >= 0)).then(number).alias("meeting")
+    parts = (
+        (_NO_EVENT, pl.col("tournament").is_not_null(), pl.col("tournament")),
+        (_NO_ROUND, pl.col("round").str.contains(r"\d"), pl.col("round")),
+        (_NO_PLAYERS, pl.min_horizontal("white", "black") >= 0, pair),
+    )
+    number, lacks = pl.lit(0, pl.UInt64), pl.lit(0, pl.UInt8)
+    for bit, is_known, part in parts:
+        number ^= pl.when(is_known).then(part.hash()).otherwise(pl.lit(0, pl.UInt64))
+        lacks |= pl.when(is_known).then(pl.lit(0, pl.UInt8)).otherwise(pl.lit(bit, pl.UInt8))
+    return number.alias("meeting"), lacks.alias("lacks")
+
+
+def _meetings(parts: Sequence[DataFrame]) -> list[DataFrame]:
+    """The positions of games, with their numbers of ``meeting`` as all that was told of them makes these."""
+    whole = [part.filter(pl.col("lacks") == 0).select("position", "meeting") for part in parts]
+    # Of a supplement, which names no players, what it tells of event and round.
+    told = [
+        part.filter(pl.col("lacks").is_between(_NO_PLAYERS, _NO_PLAYERS | _NO_EVENT | _NO_ROUND, "left")).select(
+            "position", "meeting", "lacks"
+        )
+        for part in parts
+    ]
+    later = pl.concat(told) if told else pl.DataFrame()
+    if not len(later):
+        return whole
+    games = pl.concat(
+        part.filter(pl.col("lacks").is_between(1, _NO_PLAYERS, "left")).select("position", "meeting", "lacks")
+        for part in parts
+    )
+    # A field is filled once: at most one supplement of a game tells each of the two.
+    for lacks in (_NO_PLAYERS, _NO_PLAYERS | _NO_EVENT, _NO_PLAYERS | _NO_ROUND):
+        of_these = later.filter(pl.col("lacks") == lacks).unique("position")
+        games = games.join(of_these.select("position", more="meeting"), on="position", how="left").select(
+            "position",
+            pl.col("meeting") ^ pl.col("more").fill_null(0),
+            pl.when(pl.col("more").is_null()).then("lacks").otherwise(pl.col("lacks") & lacks).alias("lacks"),
+        )
+    return [*whole, games.filter(pl.col("lacks") == 0).select("position", "meeting")]
 
 
 def told_otherwise(
@@ -305,7 +350,7 @@ class KnownGames:
         except (pl.exceptions.PolarsError, IndexError) as error:  # an entry was damaged since it was sealed
             raise CorruptError("journal", 0, f"cannot be read ({one_line(error)}); run 'audit'") from error
         schema = {"position": pl.Int64, "pair": pl.UInt64, "place": pl.UInt64, "key": pl.UInt64}
-        self._of_moves, self._of_meetings = Index(games, "moves"), Index(games, "meeting")
+        self._of_moves, self._of_meetings = Index(games, "moves"), Index(_meetings(games), "meeting")
         every = pl.concat(self._with_supplements(games)) if games else pl.DataFrame(schema=schema)
         # A supplement names its game by the entry: one that was sealed past the rules may name any, which ``claimed``
         # has not.
@@ -437,11 +482,11 @@ class KnownGames:
         position = pl.coalesce("entry", "position").alias("position")
         columns = frame.select(position, *sides, *_days(), key.alias("key"), "tournament", "round", moves_digest())
         pair = pl.when(pl.col("white").is_not_null()).then(_pair()).alias("pair")
-        return columns.select("position", "key", "ended", "started", pair, "moves", meeting())
+        return columns.select("position", "key", "ended", "started", pair, "moves", *_meeting_so_far())
 
     def _with_supplements(self, parts: list[DataFrame]) -> Iterator[DataFrame]:
         """Each game by its day and, where that is another, by the day of its beginning."""
-        games = pl.concat(part.drop("moves", "meeting") for part in parts)
+        games = pl.concat(part.drop("moves", "meeting", "lacks") for part in parts)
         if games["pair"].null_count():  # a supplement names no players
             pairs = games.filter(pl.col("pair").is_not_null()).select("position", pl.col("pair").alias("of_game"))
             games = games.join(pairs, on="position", how="left", maintain_order="left")

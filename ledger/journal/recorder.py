@@ -360,7 +360,7 @@ class _Batch:
             if event.KIND != GameRecorded.KIND and not self._is_gated:
                 self._further.judge(event, entries.beside)
                 # Last: whoever is told to propose a fact must not learn then that it may not stand at all.
-                rules.check_reach(event, self._journal, self._writer.find, self._now_ms)
+                rules.check_reach(event, self._journal, self._writer.find, self._now_ms, self._accepted)
         key, position = event.key, entries.next
         body = codec.body_of(position, self._stamp, actor, event)
         entries.kinds.append(event.KIND)

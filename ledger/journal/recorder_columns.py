@@ -29,7 +29,7 @@ from ledger.journal import Journal, KeyTakenError, Writer, kept_texts, rules
 from ledger.journal.alike import Alike, AlikeGames, ErasedSides
 from ledger.journal.game_keys import MOST_OF_ONE_KEY as MOST
 from ledger.journal.game_keys import MadeKeys
-from ledger.journal.told_again import CorrectedGames, Difference, as_recorded, told_again
+from ledger.journal.told_again import CorrectedGames, Difference, ToldEntries, as_recorded, told_again
 from ledger.players.registering_columns import register
 from ledger.players.sealed_names import SealedNames
 from ledger.runtime.lazy import pl
@@ -228,8 +228,10 @@ class GameImport:
         self._actor = actor
         self._clock_ms = clock_ms
         self._numbers: dict[str, int] = {}
+        self._version = names.file.version()
         self._pools: set[str] = set()
         self._met_repeats = False
+        self._told = ToldEntries()
         self._taken = _Taken()
         self.report = ImportReport()
 
@@ -322,6 +324,12 @@ class GameImport:
     def _take(self, frame: DataFrame, writer: Writer) -> None:
         now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
         stamp = rules.recorded_text(now)
+        # An import may take an hour, in which somebody is erased: a number that was learnt before is nobody's by then.
+        if (version := self._names.file.version()) != self._version:
+            self._version = version
+            self._numbers.clear()
+            if self._erased is not None:
+                self._erased.forget()
         frame = self._keys.with_keys(self._with_pools(frame), writer.find)
         # Before pools are made and players registered: a game that is held back brings neither.
         if self._alike is not None and len(frame):
@@ -473,7 +481,9 @@ class GameImport:
                 self._append_all(writer, games, stamp)
                 return
         is_nameless = self._erased.is_nameless if self._erased is not None else (lambda _: False)
-        again = told_again(writer.find, games, writer.size + 1, now, self._corrected_games, is_nameless)
+        again = told_again(
+            writer.find, games, writer.size + 1, self._pools, now, self._told, self._corrected_games, is_nameless
+        )
         # Where one block had repeats the next one is likely to: the attempt that would fail is spared.
         self._met_repeats = bool(again.known.any()) or number > 1
         for fault in again.faults:
@@ -508,6 +518,7 @@ class GameImport:
         keys = [event.key for event in adopted] + ("game:" + fresh["game"]).to_list()
         kinds = chain(repeat(SchemeAdopted.KIND, len(adopted)), repeat(GameRecorded.KIND))
         self._taken.recorded += len(writer.append(kinds, keys, bodies)) - len(adopted)
+        self._told.add(first + len(adopted), len(fresh))
         self._taken.new_pools += pools
         self._pools.update(pools)
         self._taken.notes += self._notes_of(fresh)

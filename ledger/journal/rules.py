@@ -509,7 +509,7 @@ _COMMANDS = {
 _BEGINNING = "the beginning"
 
 
-def check_reach(event: Event, journal: Journal, find: Find, now_ms: int) -> None:
+def check_reach(event: Event, journal: Journal, find: Find, now_ms: int, accepted: ClockAccepted | None = None) -> None:
     """Refuse what needs a second person.
 
     Args:
@@ -517,13 +517,14 @@ def check_reach(event: Event, journal: Journal, find: Find, now_ms: int) -> None
         journal: to which it is to be added.
         find: looks keys up in the journal as it stood before this transaction.
         now_ms: when it is recorded, milliseconds since 1970.
+        accepted: the acceptance of a clock that its transaction begins with, if any; the journal has it not yet.
 
     Raises:
         RejectedError: ``needs-a-proposal``.
     """
     if type(event) not in _COMMANDS:  # nearly all facts: nothing is looked up for them
         return
-    since = reaches_back_to(event, now_ms) or reaches_back_to(event, _latest_ms(journal, now_ms))
+    since = reaches_back_to(event, now_ms) or reaches_back_to(event, _latest_ms(journal, now_ms, accepted))
     if since is not None and are_four_eyes_on(find) and not _comes_with_the_player(event, find):
         raise RejectedError(
             NEEDS_A_PROPOSAL,
@@ -533,13 +534,14 @@ def check_reach(event: Event, journal: Journal, find: Find, now_ms: int) -> None
         )
 
 
-def _latest_ms(journal: Journal, now_ms: int) -> int:
+def _latest_ms(journal: Journal, now_ms: int, accepted: ClockAccepted | None) -> int:
     """The latest time that anything was recorded under, but for entries of which it was said that a clock was wrong.
 
     Whoever sets a clock back, and has it accepted, says so of the last entry alone: those before it keep their day.
     """
-    accepted = [int(key.partition(":")[2]) for key in journal.keys(*ACCEPTED)]
-    before = [body for entry in accepted if entry > 1 for (body,) in journal.read(entry - 2, entry - 1)]
+    entries = [int(key.partition(":")[2]) for key in journal.keys(*ACCEPTED)]
+    entries += [] if accepted is None else [accepted.entry]
+    before = [body for entry in entries if entry > 1 for (body,) in journal.read(entry - 2, entry - 1)]
     return max([now_ms, *(recorded_ms(orjson.loads(body)["recorded_at"]) for body in before)])
 
 

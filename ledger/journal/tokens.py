@@ -213,9 +213,10 @@ class Tokens:
             row for row in self._of_earlier_releases(register) if row.revoked_at is None and not actor_faults(row.name)
         ]
         # One's own first, for from it on by_token can be told; approvers last, for from the first of them on every
-        # entry needs the token of one.
-        is_own = {row.number: row.name == who.name and Role.APPROVER in row.roles.split() for row in rows}
-        rows.sort(key=lambda row: (not is_own[row.number], Role.APPROVER in row.roles.split(), row.number))
+        # entry needs the token of one: where there are any, it is one of them who shows a token.
+        approvers = {row.number for row in rows if Role.APPROVER in row.roles.split()}
+        is_own = {row.number: row.name == who.name and (row.number in approvers or not approvers) for row in rows}
+        rows.sort(key=lambda row: (not is_own[row.number], row.number in approvers, row.number))
         hashes = self.store.hashes() if rows else {}
         for place, row in enumerate(rows):
             salt, digest = hashes[row.number]
@@ -254,8 +255,9 @@ class Tokens:
         def gate(writer: Writer, _: int) -> Sequence[Event]:
             self.check_issuer(who, writer.size + 1, tried)
             now = [row.number for row in self.list() if row.revoked_at is None]  # somebody may have been faster
-            numbers = [row.number for row in holding if row.number in now]
-            return [TokenRevoked(number=number, by_token=who.entry) for number in numbers]
+            # One's own last: it proves nothing to the entries behind that which ends it.
+            in_order = sorted(holding, key=lambda row: row.entry == who.entry)
+            return [TokenRevoked(number=row.number, by_token=who.entry) for row in in_order if row.number in now]
 
         with self.noting(who, tried):
             self.records.append_judged(gate, who.name)

@@ -5,7 +5,7 @@ The most are told again word for word, which texts show; only the others are rea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Container, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -64,6 +64,23 @@ class Difference(NamedTuple):
     message: str
 
 
+class ToldEntries:
+    """The entries of games that a file has told so far, without contradicting them: a byte for each entry."""
+
+    def __init__(self) -> None:
+        """Nothing is told yet."""
+        self._flags = bytearray()
+
+    def add(self, first: int, count: int = 1) -> None:
+        """So many entries from one on were told."""
+        self._flags.extend(bytes(max(first + count - len(self._flags), 0)))
+        self._flags[first : first + count] = b"\1" * count
+
+    def __contains__(self, entry: int) -> bool:
+        """Whether an entry was told."""
+        return entry < len(self._flags) and self._flags[entry] == 1
+
+
 class ToldAgain(NamedTuple):
     """What the games of a frame are to those that are known.
 
@@ -86,7 +103,9 @@ def told_again(
     find: Find,
     games: DataFrame,
     first: int,
+    pools: Container[str],
     now_ms: int,
+    told: ToldEntries,
     corrected_games: CorrectedGames = as_recorded,
     is_nameless: Callable[[int], bool] = lambda _: False,
 ) -> ToldAgain:
@@ -95,64 +114,91 @@ def told_again(
     Args:
         find: what looks up keys in the journal.
         games: columns named as the fields of ``GameRecorded``, and ``line``; the rows make events.
-        first: position at which the first of the rows that are new will be recorded; the others follow it.
+        first: position of the next entry: there each pool that is new with these games adopts its scheme, one entry
+            after another, and the rows that are new follow.
+        pools: those that adopted one before.
         now_ms: the time to record under, milliseconds since 1970.
+        told: what the file told before these games; what they tell joins it.
         corrected_games: how a game stands after its corrections.
         is_nameless: whether a player was erased: that a game is told with another number there, says no number.
     """
     stored = find([f"game:{name}" for name in games["game"].to_list()])
     texts = {key[len("game:") :]: _facts_text(entry) for key, entry in stored.items()}
-    fresh: dict[str, int] = {}
+    fresh: dict[str, int] = {}  # by key of a game that is new, its place among them
+    new_pools: set[str] = set()
     flags: list[bool] = []
     different: list[tuple[int, str, str, int]] = []
     # As text: two tellings that are the same to the byte need not be read, and most are.
-    offered = games.select("game", codec_columns.facts(games), "line")
-    for row, (name, telling_text, line) in enumerate(offered.iter_rows()):
+    offered = games.select("game", codec_columns.facts(games), "line", "pool")
+    for row, (name, telling_text, line, pool) in enumerate(offered.iter_rows()):
         is_known = name in texts
         flags.append(is_known)
         if not is_known:
             texts[name] = telling_text
-            fresh[name] = first + len(fresh)
+            fresh[name] = len(fresh)
+            if pool not in pools:
+                new_pools.add(pool)
         elif texts[name] != telling_text:
             different.append((row, name, telling_text, line))
+        elif name not in fresh:
+            told.add(stored[f"game:{name}"].position)
+    told.add(first + len(new_pools), len(fresh))
     names = {name for _, name, _, _ in different}
     recorded_games = known_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
     for name in names & fresh.keys():
-        recorded_games[name] = KnownGame(fresh[name], _plain(texts[name]))
+        recorded_games[name] = KnownGame(first + len(new_pools) + fresh[name], _plain(texts[name]))
     again = ToldAgain(pl.Series(flags, dtype=pl.Boolean), [], [], [], [])
-    told_twice = _told_twice(offered["game"], {row for row, *_ in different})
+    conflicts: list[_Conflict] = []
     for row, name, telling_text, line in different:
         try:
             supplement = told_of(recorded_games[name], name, _plain(telling_text), now_ms, corrected_games)
         except ConflictError as error:
-            recorded, telling = recorded_games[name].facts, _plain(telling_text)
-            is_erased = any(is_nameless(recorded[side]) and recorded[side] != telling[side] for side in _SIDES)
-            is_other = is_erased or name in told_twice or _is_another(recorded, telling)
-            words = ERASED.format(name) if is_erased else str(error)
-            if is_made(name) and is_other:
-                again.others.append((row, line, words))
-            elif is_erased:
-                again.faults.append((line, words))
-            else:
-                fields = _contradicted(recorded_games[name], name, telling, corrected_games)
-                again.differences.append(Difference(line, name, fields, words))
+            conflicts.append(_Conflict(row, line, name, recorded_games[name], _plain(telling_text), str(error)))
             continue
         except RejectedError as error:
             again.faults.append((line, str(error)))
             continue
+        told.add(recorded_games[name].entry)
         if supplement is not None:
             again.supplements.append((row, supplement))
+    # Last: a row that contradicts a game which the file tells, too, is a second game of those facts and no false
+    # telling of the first one.
+    for conflict in conflicts:
+        _judge(again, conflict, told, corrected_games, is_nameless)
     return again
 
 
-def _told_twice(names: Series, different: Set[int]) -> set[str]:
-    """The keys of rows that differ from what is known and that another row of the frame tells as it is known."""
-    if not different:
-        return set()
-    every = names.to_list()
-    # Then the row that differs is a second game of those facts, and no false telling of the first one.
-    as_known = {name for row, name in enumerate(every) if row not in different}
-    return as_known & {every[row] for row in different}
+class _Conflict(NamedTuple):
+    """A row that contradicts a known game, under the key of that game."""
+
+    row: int
+    line: int
+    game: str
+    known: KnownGame
+    telling: dict[str, Any]
+    words: str
+
+
+def _judge(
+    again: ToldAgain,
+    conflict: _Conflict,
+    told: ToldEntries,
+    corrected_games: CorrectedGames,
+    is_nameless: Callable[[int], bool],
+) -> None:
+    """Whether a row that contradicts a known game is of another one, or says something false of it."""
+    row, line, game, known, telling, words = conflict
+    recorded = known.facts
+    is_erased = any(is_nameless(recorded[side]) and recorded[side] != telling[side] for side in _SIDES)
+    if is_erased:
+        words = ERASED.format(game)
+    if is_made(game) and (is_erased or known.entry in told or _is_another(recorded, telling)):
+        again.others.append((row, line, words))
+    elif is_erased:
+        again.faults.append((line, words))
+    else:
+        fields = _contradicted(known, game, telling, corrected_games)
+        again.differences.append(Difference(line, game, fields, words))
 
 
 def _is_another(recorded: Mapping[str, Any], telling: Mapping[str, Any]) -> bool:

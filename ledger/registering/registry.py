@@ -19,7 +19,7 @@ import orjson
 from ledger.book import decisions
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
-from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
+from ledger.errors import ConflictError, MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts import codec, codec_columns
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
@@ -72,11 +72,13 @@ class _Known:
     """What a list tells anew.
 
     Attributes:
+        registered: numbers of those who are registered already.
         births: of registered players, rows of ``BirthYearLearnt``.
         seeded_lines: lines whose seed is not recorded: it is known already, or proposed.
         fresh: ``line``, ``identity``, ``name`` of those who are new; None where nobody is registered yet.
     """
 
+    registered: set[int] = attrs.Factory(set)
     births: list[tuple[int, int]] = attrs.Factory(list)
     seeded_lines: set[int] = attrs.Factory(set)
     fresh: DataFrame | None = None
@@ -116,6 +118,7 @@ class ListImport:
         self._actor = actor
         self._now_ms = ledger.now_ms()
         self._propose, self._proposed = propose, list[Event]()
+        self._made = set[int]()  # numbers of those whom this list registers
         # What is proposed is what four eyes ask for: nothing of it needs to be refused.
         self._four_eyes = propose is None and rules.are_four_eyes_on(ledger.journal.find)
         self.report = PlayersReport()
@@ -191,6 +194,7 @@ class ListImport:
             news.fresh = frame.select("line", "identity", "name").filter(~pl.col("identity").is_in(list(persons)))
         if not numbers:
             return news
+        news.registered.update(numbers.values())
         # Reading a long list takes minutes: who was registered meanwhile is asked about, too.
         self._ledger.level()
         rows = frame.filter(pl.col("identity").is_in(list(numbers))).with_columns(
@@ -273,6 +277,12 @@ class ListImport:
     def _record(self, writer: Writer, frame: DataFrame, news: _Known, stamp: str) -> None:
         named = dict(zip(frame["identity"].to_list(), frame["name"].to_list(), strict=True))
         met = register(writer, self._ledger.names, named, stamp, self._actor, frame)
+        self._made.update(person.player for person in met.new)
+        # Looked at before without the lock: of whoever was registered since, games may be rated, and nobody judged
+        # whether a past may still be told.
+        if {person.player for person in met.persons.values()} - self._made - news.registered:
+            words = "players of this list were registered while it was read; import it again: nothing was recorded"
+            raise StorageError(str(self._ledger.path), words)
         self.report.registered += len(met.new)
         self.report.kept_names += met.kept_names
         frame = frame.with_columns(pl.Series("player", [met.persons[identity].player for identity in named], pl.Int64))

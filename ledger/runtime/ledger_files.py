@@ -51,7 +51,10 @@ def restoring(path: str | Path) -> Path:
 
 def refuse_half_restored(path: str | Path) -> None:
     """Raise StorageError where a restore was stopped on its way."""
-    if not Path(path).exists() and (restoring(path) / RESTORE_PLAN).exists():
+    journal = Path(path)
+    # an empty file is what SQLite makes for whoever opens a journal that was just moved away
+    stands = journal.exists() and journal.stat().st_size > 0
+    if not stands and (restoring(path) / RESTORE_PLAN).exists():
         raise StorageError(
             str(path), "a restore was stopped half-way; run it again: it first brings back what stood here before"
         )

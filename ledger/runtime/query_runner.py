@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -22,6 +23,9 @@ from ledger.errors import StorageError
 from ledger.runtime import query_process, sqlite
 
 ROWS_AT_ONCE = 10_000  # that are handed to the process
+# What SQLite passes over before a statement (sqlite.org/lang_comment.html, and empty statements). EXPLAIN, by which the
+# process learns what is read, cannot stand before a semicolon.
+_LEADING = re.compile(r"(?:[ \t\n\f\r;]|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))*", re.DOTALL)
 
 
 class QueryError(Exception):
@@ -83,7 +87,7 @@ def rows_of(
         "file": sqlite.address(path, read_only=True),
         "patience": sqlite.BUSY_SECONDS,
         "preparations": list(preparations),
-        "statement": statement,
+        "statement": _LEADING.sub("", statement, count=1),
         "parameters": dict(parameters),
         "memory": limits.memory,
         "longest": limits.longest,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from zstandard import ZstdCompressor
 
 from ledger.answers.graphs import mini_boards
 from ledger.board.playing import replayed
+from tests.kit import tampering
 from tests.kit.commands import Run
 from tools import cli
 
@@ -178,3 +181,26 @@ def test_a_game_of_thousands_of_moves_takes_nobodys_graph_away_and_its_position_
 def wrapped(moves: list[str]) -> str:
     numbered = [f"{n // 2 + 1}. {move}" if n % 2 == 0 else move for n, move in enumerate(moves)]
     return "\n".join(" ".join(numbered[start : start + 20]) for start in range(0, len(numbered), 20))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"",
+        b"no frame",
+        ZstdCompressor().compress(b"1. d4 d5"),
+        # its header says that it is 2^40 bytes long (RFC 8878, 3.1.1.1: a window, and a size of eight bytes)
+        bytes.fromhex("28b52ffdc050") + (1 << 40).to_bytes(8, "little") + b"\x01\x00\x00",
+    ],
+    ids=["nothing", "no frame", "another game", "a terabyte"],
+)
+def test_moves_that_are_not_those_that_were_recorded_are_told_of_and_not_shown(
+    mated_club: Path, tmp_path: Path, run: Run, frame: bytes
+) -> None:
+    club = tmp_path / mated_club.name
+    for file in mated_club.parent.glob("club.*"):
+        shutil.copy(file, tmp_path)
+    tampering.edit(club, ("UPDATE texts SET zstd = ?", (frame,)))
+    done = run("board", club, key_of(run, club, 7))
+    assert (done.code, done.out) == (1, "")
+    assert "that is kept beside it was changed or is damaged; restore that row from a copy" in done.err

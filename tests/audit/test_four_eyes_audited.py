@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,6 +18,7 @@ from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
 from ledger.facts.events import (
     BirthYearLearnt,
+    ClockAccepted,
     CorrectionDecided,
     CorrectionProposed,
     Decision,
@@ -155,6 +157,42 @@ def test_what_reaches_back_without_an_approval_is_false(
     found = named(club_of_two.path)
     assert list(found) == [f"entry {receipt.position}"]
     assert found[f"entry {receipt.position}"].startswith(("reaches back to '202", "reaches back to the beginning"))
+
+
+def test_what_reaches_back_by_a_clock_that_was_set_back_and_accepted_is_false(
+    club_of_two: ClubOfTwo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, clock = club_of_two.ledger, club_of_two.clock
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    # as an earlier release, or a program of somebody's own, records it
+    monkeypatch.setattr(rules, "check_reach", lambda *_: None)
+    joined = json.loads(ledger.journal.find(["player:1"])["player:1"].body)["recorded_at"]
+    today = clock.now
+    clock.now -= timedelta(days=20)
+    ledger.append(ClockAccepted(entry=ledger.journal.size()))
+    adopted = ledger.append(SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-10"))
+    clock.now = datetime.fromisoformat(joined)
+    seeded = ledger.append(RatingSeeded(player=1, pool="standard", rating="2300"))
+    assert set(named(club_of_two.path)) >= {f"entry {seeded.position}"}
+    clock.now = today
+    ledger.register("name:dan", "Dan")
+    found = named(club_of_two.path)
+    assert list(found) == [f"entry {adopted.position}", f"entry {seeded.position}"]
+    assert found[f"entry {adopted.position}"].startswith("reaches back to '2026-11-10' while four eyes are on")
+
+
+def test_a_clock_that_was_years_ahead_makes_nothing_false_that_is_recorded_after_its_acceptance(
+    club_of_two: ClubOfTwo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, clock = club_of_two.ledger, club_of_two.clock
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    clock.now += timedelta(days=3650)
+    ledger.register_many([("name:dan", "Dan"), ("name:fay", "Fay")])  # the first of them is named by no acceptance
+    clock.now -= timedelta(days=3650)
+    monkeypatch.setattr(rules, "check_reach", lambda *_: None)
+    ledger.append(ClockAccepted(entry=ledger.journal.size()))
+    ledger.append(SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-12-01"))
+    assert named(club_of_two.path) == {}
 
 
 def test_the_past_of_a_player_who_comes_with_it_is_true(club_of_two: ClubOfTwo) -> None:

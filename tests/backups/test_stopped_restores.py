@@ -81,6 +81,22 @@ def test_a_stopped_restore_can_be_given_up(
     assert not list(club_of_120_games.parent.glob("club.re*"))
 
 
+@pytest.mark.parametrize("moves", range(1, 6))
+def test_an_empty_file_that_a_reader_left_in_the_journals_place_hides_no_stopped_restore(
+    moves: int, kept_backup: Path, club_of_120_games: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(club_of_120_games, 120, 130)
+    before = head_of_ledger(club_of_120_games)
+    half_way(kept_backup, club_of_120_games, monkeypatch, moves, replace=True)
+    club_of_120_games.touch()  # as SQLite does for whoever opens what was there a moment ago
+    assert "a restore was stopped half-way; run it again" in run("ratings", club_of_120_games).err
+    done = run("restore", kept_backup, club_of_120_games)
+    assert (done.code, "a restore that was stopped is undone" in done.err) == (REFUSED, True)
+    assert head_of_ledger(club_of_120_games) == before
+    assert_true(club_of_120_games)
+    assert not list(club_of_120_games.parent.glob("club.re*"))
+
+
 @pytest.mark.parametrize("moves", range(3))
 def test_a_restore_into_an_empty_place_that_was_stopped_is_completed(
     moves: int, kept_backup: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch

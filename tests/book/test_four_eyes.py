@@ -185,6 +185,19 @@ def test_a_clock_that_was_set_back_and_accepted_makes_nothing_of_the_past_a_thin
     assert ledger.decide(number, Decision.APPROVED, by="adam")[-1].key == adoption.key
 
 
+def test_a_clock_accepted_in_the_transaction_of_what_reaches_back_makes_it_no_thing_of_today(
+    club_of_two: ClubOfTwo,
+) -> None:
+    ledger = club_of_two.ledger
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    club_of_two.clock.now -= timedelta(days=60)
+    size = ledger.journal.size()
+    for event in (later(effective_from="2026-10-05", settings={}), BirthYearLearnt(player=1, birth_year=1990)):
+        with pytest.raises(RejectedError, match="needs-a-proposal: four eyes are on, and this reaches back to"):
+            ledger.append_many([ClockAccepted(entry=size), event])
+    assert ledger.journal.size() == size
+
+
 def test_an_entry_of_a_wrong_clock_that_was_called_so_asks_for_no_proposal_until_that_day(
     club_of_two: ClubOfTwo,
 ) -> None:

@@ -12,6 +12,7 @@ from ledger.imports.reading import frames
 from ledger.journal.alike import is_made, may_be_one
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run
+from tests.kit.games import source_game
 from tests.kit.places import DATA
 from tests.kit.refusals import source
 
@@ -121,6 +122,31 @@ def test_what_contradicts_is_another_game(club_of_two: ClubOfTwo, other: dict[st
     club_of_two.ledger.import_games(frames([known]))
     telling = source("csv:1", **{"ended_at": "2026-11-19", **other})
     assert counts(club_of_two, telling) == (1 - held, 0, 0, held)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [{"tournament": "Club", "round": "3"}],
+        [{}, {"tournament": "Club", "round": "3"}],
+        [{"tournament": "Club"}, {"tournament": "Club", "round": "3"}],
+        [{"round": "3"}, {"tournament": "Club"}],
+        [{}, {"tournament": "Club"}, {"round": "3"}],
+    ],
+    ids=["at once", "both later", "round later", "event later", "one after another"],
+)
+def test_swapped_colours_are_seen_whenever_event_and_round_were_told(
+    club_of_two: ClubOfTwo, steps: list[dict[str, Any]]
+) -> None:
+    for step in steps:
+        report = club_of_two.ledger.import_games(
+            frames([source("club:1", half_moves=40, ended_at="2026-11-19", **step)])
+        )
+        assert (report.recorded + report.supplemented, report.faults) == (1, [])
+    white, black = source("x").white_name, source("x").black_name
+    swapped = source_game("csv:1", black, white, outcome="black", ended_at="2026-11-19", tournament="Club", round="3")
+    report = club_of_two.ledger.import_games(frames([swapped]))
+    assert (report.recorded, [alike.how for alike in report.alike]) == (0, ["with the colours swapped"])
 
 
 def test_a_known_key_is_never_held_back(club_of_two: ClubOfTwo) -> None:

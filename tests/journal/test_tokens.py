@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ledger.audit.audit import audit
 from ledger.errors import (
     CorruptError,
     LedgerError,
@@ -115,6 +116,17 @@ def test_a_token_of_another_ledger_is_none_here(club_of_two: ClubOfTwo) -> None:
     with Ledger.create(club_of_two.folder / "other.db", clock=club_of_two.clock) as other:
         foreign = other.tokens.add("eve", [Role.APPROVER])
     assert refused(tokens, foreign) == "unknown-token"
+
+
+@pytest.mark.parametrize("shown", [0, 1, 2])
+def test_whoever_gives_up_all_tokens_by_one_of_them_has_none_left(club_of_two: ClubOfTwo, shown: int) -> None:
+    tokens = tokens_of(club_of_two)
+    own = [tokens.add("bea", [Role.APPROVER])]
+    own += [tokens.add("bea", [Role.CORRECTOR, Role.APPROVER], token=own[0]) for _ in range(2)]
+    assert len(tokens.revoke("bea", token=own[shown])) == 3
+    assert [tokens.holds(token) for token in own] == [False, False, False]
+    assert all(row.revoked_at for row in tokens.list())
+    assert audit(club_of_two.path).falsehoods == ()
 
 
 def test_where_all_are_revoked_nobody_acts(club_of_two: ClubOfTwo) -> None:
@@ -239,6 +251,21 @@ def test_a_file_that_others_may_write_proves_nothing(club_of_two: ClubOfTwo, mod
     for door in (lambda: tokens.who(token, None, Role.APPROVER, "try"), tokens.list, tokens.log):
         with pytest.raises(StorageError, match="others may write it, so that it proves nothing"):
             door()
+
+
+@pytest.mark.parametrize("role", [Role.RECORDER, Role.APPROVER])
+def test_tokens_of_an_earlier_release_are_taken_along_by_the_token_of_who_issues_the_first(
+    club_of_two: ClubOfTwo, role: Role
+) -> None:
+    tokens = tokens_of(club_of_two)
+    of_an_earlier_release(club_of_two.ledger, "anna", role)
+    bobs = of_an_earlier_release(club_of_two.ledger, "bob", role)
+    of_an_earlier_release(club_of_two.ledger, "bob", Role.RECORDER)
+    tokens.add("cleo", [Role.APPROVER], token=bobs)
+    first, *others = tokens.issued.now().tokens.values()
+    assert (first.event.person, first.event.roles, first.event.by_token) == ("bob", role.value, None)
+    assert {other.event.by_token for other in others} == {first.position}
+    assert audit(club_of_two.path).falsehoods == ()
 
 
 def test_the_number_of_a_token_that_an_earlier_release_revoked_is_nobody_elses(club_of_two: ClubOfTwo) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from polars import DataFrame
 
 from ledger.audit.audit import Verdict, audit
 from ledger.backups import backup, restore
@@ -15,6 +17,8 @@ from ledger.errors import RejectedError, StorageError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.events import Decision
 from ledger.imports.reading import frames
+from ledger.journal import recorder_columns
+from ledger.journal.rules import facts_of
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import erasing
@@ -26,6 +30,7 @@ from tests.kit.commands import Run
 from tests.kit.crashes import CRASHES, check_journal, driven
 from tests.kit.erasures import erasures, pending
 from tests.kit.people import THREE_NAMES, everybody, won_by_the_first
+from tests.kit.refusals import source
 from tests.kit.tampering import execute, run_sql
 
 NAME = THREE_NAMES[0]
@@ -324,3 +329,23 @@ def test_what_is_asked_before_an_erasure_names_all_numbers(
     assert run("erase", pair_club, "2").code == 1
     question = f"Erase {NAME} (id:1), player 1, merged with Bob (id:2), player 2, for good?"
     assert question in "".join(asked) + capsys.readouterr().err
+
+
+def test_who_is_erased_while_a_file_is_read_plays_no_further_game(
+    club_of_two: ClubOfTwo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, clock = club_of_two.ledger, club_of_two.clock
+    monkeypatch.setattr(recorder_columns, "ahead", iter)  # in this thread, so that the order is that of the lines
+
+    def parts() -> Iterator[DataFrame]:
+        yield from frames([source("i1")])
+        with Ledger.open(club_of_two.path, clock=clock) as other:
+            other.erase(1)
+        yield from frames([source("i1"), source("i2")])
+
+    report = ledger.import_games(parts())
+    assert (report.recorded, [game.known for game in report.alike], report.faults) == (2, ["i1"], [])
+    games = {key: facts_of(stored) for key, stored in ledger.journal.find(["game:i1", "game:i2"]).items()}
+    assert {key: facts["white"] for key, facts in games.items()} == {"game:i1": 1, "game:i2": 3}
+    assert [person.identity for person in ledger.names.file.by_number([1, 3]).values()] == [None, "name:ann"]
+    assert audit(club_of_two.path).falsehoods == ()

@@ -8,13 +8,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
+from ledger.errors import ConflictError, MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts.events import RatingSeeded
 from ledger.facts.pasts import Past
 from ledger.facts.source_games import player_schema
 from ledger.imports.files import open_source
 from ledger.imports.players import formats
 from ledger.ledger import Ledger
+from ledger.players.namesakes import Namesakes
+from ledger.registering import registry
 from ledger.registering.registry import NewPlayer
 from tests.kit.clubs import NOW
 from tests.kit.corrections import ratings
@@ -102,6 +104,33 @@ def test_a_list_of_a_pool_that_is_none_registers_nobody(pair_of_players: Ledger,
             pair_of_players.registry.take_list(players, pool="blitz", actor="eve")
     with pytest.raises(UnknownNameError):
         pair_of_players.player("Gil")
+
+
+@pytest.mark.parametrize("four_eyes", [False, True])
+def test_no_past_is_told_of_who_was_registered_after_a_list_was_looked_through(
+    pair_of_players: Ledger, monkeypatch: pytest.MonkeyPatch, four_eyes: bool
+) -> None:
+    pair_of_players.policies.set("four-eyes", {"on": four_eyes}, actor="adam")
+
+    def register(*_: object) -> list[Namesakes]:
+        with Ledger.open(pair_of_players.path, clock=lambda: NOW) as other:
+            player = other.register("id:9", "Zoe")
+            other.append(game_recorded("z", white=player, ended_at="2020-05-02", half_moves=40))
+        return []
+
+    # the last step before the list waits for the lock
+    monkeypatch.setattr(registry, "namesakes", register)
+    rows = [
+        {"line": 1, "identity": "id:9", "name": "Zoe", "rating": "2100"},
+        {"line": 2, "identity": "id:10", "name": "Yan"},
+    ]
+    frame = pl.DataFrame(rows, schema=dict(player_schema()))
+    with pytest.raises(StorageError, match="were registered while it was read; import it again: nothing was recorded"):
+        pair_of_players.registry.take_list([frame], pool="standard", actor="eve")
+    assert not list(pair_of_players.entries("rating-seeded"))
+    report = pair_of_players.registry.take_list([frame], pool="standard", actor="eve")
+    expected = (0, 0, 1) if four_eyes else (1, 1, 0)  # the past of who is registered is for two
+    assert (report.registered, report.seeded, report.fault_count) == expected
 
 
 def test_who_is_registered_while_a_list_is_read_is_known_of_it(pair_of_players: Ledger) -> None:

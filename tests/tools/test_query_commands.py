@@ -59,6 +59,14 @@ def test_views_journal_and_names_are_asked_together(sample_club: Path, run: Run)
     assert named.out.split()[-1] == "ann"
 
 
+@pytest.mark.parametrize("before", [";", " ;\n;", "/* ; */", "-- all of them;\n;", "/* a *//* b */;"])
+def test_what_stands_before_a_statement_takes_nothing_from_its_answer(sample_club: Path, run: Run, before: str) -> None:
+    statement = "SELECT count(*) AS people, '-- ;' AS kept FROM names"
+    plain = run("query", sample_club, statement)
+    assert json.loads(plain.out)[0]["people"] > 0
+    assert run("query", sample_club, "--", before + statement) == plain
+
+
 def test_what_was_known_then_is_asked_without_the_journal(sample_club: Path, run: Run) -> None:
     counted = "SELECT count(*) AS games FROM games"
     assert json.loads(run("query", sample_club, counted, "--known-at", "117").out) == [{"games": 100}]

@@ -520,7 +520,7 @@ def snapshot(ledger: Ledger) -> Iterator[tuple[TableReader, int]]:
 @contextmanager
 def _whole(path: Path) -> Iterator[Path]:
     """A name to write under; nothing is left of what fails."""
-    with sqlite.whole(path) as making:
+    with sqlite.whole(path, replace=True) as making:
         try:
             yield making
         # Also where somebody interrupts it.

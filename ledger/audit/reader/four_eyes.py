@@ -6,6 +6,10 @@ player from before that day, and another setting of the policy.
 Who may read the journal alone can judge all of this; which tokens there were is said by the entries. What says that a
 token proved somebody, where none did, is false whether the policy is on or not.
 
+Whoever has a clock accepted that was set back says of one entry alone that its clock was wrong: the entry before it
+keeps its day, and what is recorded later reaches back before that day where it did so then. That such a day had come
+the journal alone must show: its last entry is of that day or later.
+
 Until an entry makes somebody an approver anybody issues and revokes tokens; from then on the entry names that of an
 approver's token, or it is a reset, which is named. No clock is asked: an expiry is a matter of the door.
 """
@@ -15,6 +19,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -130,7 +135,7 @@ REMEDY = "ask both what was meant; it stays in the journal, and what it did is u
 _WITHOUT_EFFECT = "it has no effect; propose it anew, for somebody else to approve"
 # Beginnings of the keys of what is looked at; the unique index over keys finds them among millions of games.
 _OF_PROOFS = ("decision:", "proposal:", KEYS)
-_KEYS = (*_OF_PROOFS, "opening:", POLICY, "run:", "scheme:", "tournament:")
+_KEYS = (*_OF_PROOFS, "clock:", "opening:", POLICY, "run:", "scheme:", "tournament:")
 _ROLES = {"approved": "approver", "rejected": "approver", "withdrawn": "corrector"}
 # What is told of players matters from the first setting of the policy on; before it there may be a list of a million.
 _OF_PLAYERS = (("born:", "*"), ("player:", "player:*@*"), ("seed:", "*"))
@@ -151,7 +156,7 @@ class _Proposal:
     adds: set[str]
 
 
-@attrs.define
+@attrs.define(slots=False)
 class _State:
     """What is known before an entry.
 
@@ -162,6 +167,8 @@ class _State:
         proposals: by number.
         tokens: what was issued and revoked.
         added: keys of the facts that approvals which hold have let in.
+        clock: position of the last acceptance of a clock; 0 before the first.
+        latest: when the latest entry was recorded of those that stand before one whose clock was called wrong.
     """
 
     journal: Snapshot
@@ -170,15 +177,33 @@ class _State:
     proposals: dict[int, _Proposal] = attrs.Factory(dict)
     tokens: Tokens = attrs.Factory(Tokens)
     added: set[str] = attrs.Factory(set)
+    clock: int = 0
+    latest: str = ""
+
+    def accept(self, position: int) -> None:
+        """Take the acceptance of a clock at a position, which says of the entry before it that its clock was wrong."""
+        self.clock = position
+        self.latest = max(self.latest, self._recorded_at("position = ?", position - 2)[1])
+
+    @cached_property
+    def last(self) -> str:
+        """When the last entry of the journal was recorded."""
+        return self._recorded_at("position = (SELECT max(position) FROM journal)")[1]
 
     def registered_at(self, player: object) -> str:
-        """When a player was registered; empty where that cannot be read."""
-        query = "SELECT body FROM journal WHERE key = ?"
+        """When a player was registered; empty where a clock was accepted since, or that cannot be read."""
+        position, recorded_at = self._recorded_at("key = ?", f"player:{player}")
+        # It is the first fact of its transaction: what stands on both sides of it was not recorded together.
+        return recorded_at if position > self.clock else ""
+
+    def _recorded_at(self, condition: str, *values: object) -> tuple[int, str]:
+        """Position of an entry, and when it was recorded; 0 and nothing where that cannot be read."""
+        query = f"SELECT position, body FROM journal WHERE {condition}"
         try:
-            row = self.journal.connection.execute(query, (f"player:{player}",)).fetchone()
-            return str(json.loads(row[0])["recorded_at"]) if row else ""
+            row = self.journal.connection.execute(query, values).fetchone()
+            return (int(row[0]), str(json.loads(row[1])["recorded_at"])) if row else (0, "")
         except (*READ_ERRORS, ValueError, TypeError, KeyError, RecursionError):
-            return ""
+            return 0, ""
 
 
 @attrs.frozen
@@ -255,6 +280,9 @@ def _fault(state: _State, position: int, key: str, entry: dict[str, Any]) -> str
             return _propose(state, entry.get("actor"), facts)
         case "correction-decided/1" | "correction-decided/2":
             return _decide(state, position, entry.get("actor"), facts)
+        case "clock-accepted/1":
+            state.accept(position)
+            return ""
         case _:
             return _reach(state, key, entry)
 
@@ -316,6 +344,8 @@ def _reach(state: _State, key: str, entry: dict[str, Any]) -> str:
     if not state.is_on or key in state.added:
         return ""
     facts, today = entry["facts"], str(entry.get("recorded_at"))[:10]
+    if state.latest <= state.last:
+        today = max(today, state.latest[:10])
     is_past = key.startswith(tuple(start for start, _ in _OF_PLAYERS))
     if is_past and entry.get("recorded_at") == state.registered_at(facts.get("player")):
         return ""
