@@ -37,7 +37,7 @@ class _Job:
     Attributes:
         word: its name.
         folder: of its own, with the files it writes.
-        args: the command, its words, the media type and the name of the result.
+        args: the command, its words, the media type and the name of the result, how many people were erased by then.
         state: as ``jobs.JobAnswer`` tells it.
         exit_code: of the command; None: it has not ended, or was ended.
         process: that runs it.
@@ -76,7 +76,8 @@ class _Job:
             "size": self.result.stat().st_size if is_done else None,
         }  # fmt: skip
         place = str(self.result) if is_done else None
-        return {"told": fields, "place": place, "media": self.args["media"], "name": self.args["name"]}
+        told = {name: self.args[name] for name in ("media", "name", "erased")}
+        return {"told": fields, "place": place, **told}
 
 
 class Jobs:

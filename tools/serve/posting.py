@@ -20,6 +20,7 @@ from ledger.answers.recorded_games import recorded_game
 from ledger.answers.rows import as_row
 from ledger.errors import LedgerError
 from ledger.facts.events import Role
+from ledger.journal import rules
 from ledger.journal.sessions import is_word
 from ledger.ledger import Ledger
 
@@ -124,7 +125,8 @@ class Posting:
             raise RefusedError(problems.refusal(error)) from None
 
     async def _begin_job(self, ask: Ask) -> Response:
-        state = JobState(**await self._client.ask(ask.verb, ask.args))
+        args = {**ask.args, "erased": await self._erased()}
+        state = JobState(**await self._client.ask(ask.verb, args))
         where = {"Location": self._job_address(state.told["job"]), "Retry-After": str(JOB_AGAIN)}
         return self._sent(202, self._job_answer(state), where)
 
@@ -140,9 +142,21 @@ class Posting:
             words = f"the job has no result, its state is {state.told['state']!r}: {address} says more"
             raise RefusedError(problems.problem(404, words))
         headers = {**self._headers, "Cache-Control": "no-store", "Content-Type": state.media}
+        if await self._erased() != state.erased:
+            await self._client.ask("job-end", {"job": state.told["job"]})
+            words = "somebody was erased since the job was begun, and its result may tell who it was: begin it anew"
+            raise RefusedError(problems.problem(404, words))
         return FileResponse(state.place, headers=headers, filename=state.name)
 
     async def _end_job(self, request: Request) -> Response:
+    async def _erased(self) -> int:
+        """How many people are erased."""
+
+        def work() -> int:
+            return sum(1 for _ in self._reader.open().ledger.journal.keys(*rules.ERASED))
+
+        return await asyncio.get_running_loop().run_in_executor(self._reader.executor, work)
+
         state = await self._job_state(request)
         await self._client.ask("job-end", {"job": state.told["job"]})
         return Response(status_code=204, headers=self._headers)
