@@ -337,3 +337,15 @@ def _command(pid: int) -> str:
         return Path(f"/proc/{pid}/cmdline").read_text()
     except FileNotFoundError:
         return ""
+
+
+def test_a_job_that_cannot_be_begun_for_want_of_room_is_refused_and_ends_nobody_else_s_question(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def begun_nowhere() -> Any:
+        return Jobs(tmp_path / "club.db", tmp_path / "gone").begin(SLOW)
+
+    refused = asyncio.run(begun_nowhere())
+    assert isinstance(refused, Problem)
+    assert refused.status == 503
+    assert "no job can be begun" in capsys.readouterr().err

@@ -20,6 +20,7 @@ from typing import Any
 import attrs
 import orjson
 
+from .. import output
 from . import limits, problems
 from .problems import Problem
 from .waiting import Outcome
@@ -101,7 +102,11 @@ class Jobs:
             return problems.problem(503, f"{waiting} jobs wait at present; ask again later, or run the command")
         word = secrets.token_urlsafe(16)
         folder = self._folder / f"job-{word}"
-        folder.mkdir(mode=0o700)
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:  # a full disk must not end the questions of others
+            output.error(f"no job can be begun: {folder}: {error.strerror or error}")
+            return problems.problem(503, "no job can be begun at present; ask again later, or run the command")
         job = self._jobs[word] = _Job(word, folder, args)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run())
