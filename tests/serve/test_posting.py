@@ -106,6 +106,21 @@ def test_everything_that_is_wrong_with_a_body_is_told_at_once_with_its_place(api
     assert (twice.status_code, "/white: stands twice" in twice.json()["detail"]) == (400, True)
 
 
+def test_half_of_a_character_in_the_name_of_a_field_is_told_like_any_other_fault(api: Api) -> None:
+    for path, who, content, pointer in (
+        ("/games", "rita", rb'{"\ud800": 1}', r"/\ud800"),
+        ("/games", "rita", rb'{"\ud800": 1, "\ud800": 2}', r"/\ud800"),
+        (
+            "/corrections",
+            "eve",
+            rb'{"changes": [{"verb": "void", "\ud800": "x"}], "reason": "r"}',
+            r"/changes/0/\ud800",
+        ),
+    ):
+        refused = api.ask("POST", path, who, content=content, headers={"Content-Type": "application/json"})
+        assert (refused.status_code, pointer in {fault["pointer"] for fault in refused.json()["errors"]}) == (400, True)
+
+
 def test_players_who_are_not_there_are_told_with_the_nearest_name(api: Api) -> None:
     refused = api.post("/games", {**GAME, "key": "club:x", "white": "Anne", "black": "Boob"})
     assert refused.status_code == 404
