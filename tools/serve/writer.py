@@ -214,6 +214,15 @@ class Folding:
                     output.error(f"the views are not brought level, or nothing is signed: {error}")
                 pause = LATER
             if last:
+            except Exception as error:  # noqa: BLE001  # of a plug-in, say: all later answers would stay what they were
+                failure = "".join(traceback.format_exception(error)).rstrip("\n")
+                if failure != self._failure:
+                    self._failure = failure
+                    output.error("the views are not brought level, or nothing is signed: the program failed")
+                    for line in failure.split("\n"):
+                        output.remark(line)
+                self._opened.close()
+                pause = LATER
                 break
             self._woken.wait(pause)
         self._opened.close()
