@@ -258,7 +258,7 @@ def changes(ledger: Ledger, asked: Asked) -> Paged:
     """What made the difference between a rating then and now."""
     if asked["since"] is None:
         raise MalformedError(["since: give a day, month or year"])
-    made = rating_changes.changes(ledger, player_asked(ledger, asked["player"]), asked["since"], asked["pool"])
+    made = changes_since(ledger, player_asked(ledger, asked["player"]), asked["since"], asked["pool"])
     until, count = asked["offset"] + asked["limit"], len(made.parts)
     shown_now = attrs.evolve(made, parts=made.parts[asked["offset"] : until])
     following = {"offset": until} if until < count else None
@@ -266,6 +266,13 @@ def changes(ledger: Ledger, asked: Asked) -> Paged:
 
 
 def prediction(ledger: Ledger, asked: Asked) -> predictions.Prediction:
+def changes_since(ledger: Ledger, person: Person, since: str, pool: str | None) -> rating_changes.RatingChanges:
+    """The same of a player, since the end of a day, month or year."""
+    # To the library a bare number is so many entries, of which it makes views: here it is a year, as all instants are.
+    instant = f"{since}-12-31" if since.isdecimal() else since
+    return attrs.evolve(rating_changes.changes(ledger, person, instant, pool), since=since)
+
+
     """What a win, a draw and a loss against an opponent would bring."""
     if asked["opponent"] is None:
         raise MalformedError(["opponent: give a name, an identity or a number"])
