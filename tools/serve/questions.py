@@ -46,6 +46,7 @@ from ledger.answers.read_models import last_row
 from ledger.answers.rows import as_rows
 from ledger.audit.receipts import receipt_of
 from ledger.errors import MalformedError, UnknownNameError
+from ledger.journal.game_keys import game_found
 from ledger.ledger import Ledger
 
 from . import forms
@@ -265,7 +266,6 @@ def changes(ledger: Ledger, asked: Asked) -> Paged:
     return Paged(forms.ChangesInParts(changes=shown_now, count=count, next=None), following)
 
 
-def prediction(ledger: Ledger, asked: Asked) -> predictions.Prediction:
 def changes_since(ledger: Ledger, person: Person, since: str, pool: str | None) -> rating_changes.RatingChanges:
     """The same of a player, since the end of a day, month or year."""
     # To the library a bare number is so many entries, of which it makes views: here it is a year, as all instants are.
@@ -273,6 +273,7 @@ def changes_since(ledger: Ledger, person: Person, since: str, pool: str | None) 
     return attrs.evolve(rating_changes.changes(ledger, person, instant, pool), since=since)
 
 
+def prediction(ledger: Ledger, asked: Asked) -> predictions.Prediction:
     """What a win, a draw and a loss against an opponent would bring."""
     if asked["opponent"] is None:
         raise MalformedError(["opponent: give a name, an identity or a number"])
@@ -430,6 +431,10 @@ def board(ledger: Ledger, asked: Asked) -> boards.FinalPosition:
 
 def receipt(ledger: Ledger, asked: Asked) -> Document:
     """What proves that a game was recorded: the entry, and the way to the last checkpoint."""
+    name, entry = game_found(ledger.journal_of_moment, asked["game"])
+    last = ledger.checkpoints.last()
+    if last is None or entry.position > last.head.size:
+        raise UnknownNameError("receipt", name, "no checkpoint covers this game; the next one will", where="as yet")
     return Document(receipt_of(ledger, asked["game"]).encode(), "text/plain; charset=utf-8")
 
 

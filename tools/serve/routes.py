@@ -206,7 +206,7 @@ ROUTES: tuple[Route, ...] = (
     _rows(f"{_GAME}/log", _q.game_log, forms.PublicLogEntry),
     _one(f"{_GAME}/board", _q.board, boards.FinalPosition),
     _one(f"{_GAME}/pgn", _q.pgn, None, media=("application/vnd.chess-pgn; charset=utf-8",)),
-    _one(f"{_GAME}/receipt", _q.receipt, None, media=("text/plain; charset=utf-8",)),
+    _one(f"{_GAME}/receipt", _q.receipt, None, media=("text/plain; charset=utf-8",), of_checkpoints=True),
 )  # fmt: skip
 _NDJSON = ROWS_MEDIA["ndjson"]
 ENTRIES = _one(
