@@ -173,7 +173,7 @@ ROUTES: tuple[Route, ...] = (
         text("opponent", "whom they would play: name, identity or number"),
         of_today=True,
     ),
-    _rows(f"{_PLAYER}/best", _q.achievements, highest.Achievement, POOL, AT),
+    _rows(f"{_PLAYER}/best", _q.achievements, highest.Achievement, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/streaks", _q.streaks_of, streaks.Streak, POOL, AT),
     _rows(f"{_PLAYER}/time-losses", _q.time_losses_of, time_losses.TimeLossWindow, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/opponents", _q.opponents_of, opponents.OpponentBatch, POOL, AT),
