@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from ledger.answers.asking import Naming
+from ledger.facts.pasts import Past
 from ledger.ledger import Ledger
 from tests.kit.browsed import addresses, faults, parsed, walked
 from tests.kit.served import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE
@@ -244,6 +245,19 @@ def test_problems_are_pages_for_browsers_with_the_same_words(browse: Asked) -> N
 
 def test_an_empty_field_of_a_form_asks_nothing(browse: Asked) -> None:
     assert browse("/ranking?at=&active=&min_games=1").status_code == 200
+
+
+def test_the_next_page_is_of_the_same_question_though_that_says_nought(crowded: Path, browse: Asked) -> None:
+    with Ledger.open(crowded) as ledger:
+        for number in range(100):
+            past = Past(rating=str(1_000 + number))
+            ledger.registry.add(f"name:listed {number}", f"Listed {number}", past=past, actor="test")
+        ledger.level()
+    first = browse("/ranking?min_games=0").text
+    (following,) = [address for address in addresses(first, f"{SITE}/") if "page=2" in address]
+    assert "min_games=0" in following
+    second = browse(following.removeprefix(SITE)).text
+    assert second.count("Listed ") == 100 - first.count("Listed ") > 0
 
 
 def test_who_checks_finds_the_checkpoint_the_key_and_the_log(browse: Asked) -> None:

@@ -101,7 +101,11 @@ class Site:
     @staticmethod
     def asking(asked: dict[str, object]) -> str:
         """What stands from the question mark on; empty where nothing is asked."""
-        words = [(name.rstrip("_"), str(value)) for name, value in asked.items() if value not in (None, "", False)]
+        words = [
+            (name.rstrip("_"), str(value))
+            for name, value in asked.items()
+            if value is not None and value is not False and value != ""
+        ]
         return f"?{urlencode(words)}" if words else ""
 
     def whole(self, path: str) -> str:
