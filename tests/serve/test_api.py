@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+import tracemalloc
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from tests.kit.impacts import file_digests
 from tests.kit.places import ROOT
 from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools.serve import openapi, readers
-from tools.serve.readers import Answer, Kept, Reader
+from tools.serve.readers import ENTRY_BYTES, Answer, Kept, Reader
 from tools.serve.routes import PREFIX, ROUTES, Route
 
 # Each address of the table; LIST is the published one, GAME one that counts.
@@ -324,12 +325,12 @@ def test_other_sites_may_ask_without_credentials(get: Get) -> None:
 
 
 def test_answers_that_are_kept_have_a_bound() -> None:
-    kept = Kept(8_000)
+    kept = Kept(8 * (900 + ENTRY_BYTES + sys.getsizeof("/92")))
     for number in range(100):
         kept.put(f"/{number}", Answer(bytes(900), "", "tag", 1, None))
     assert [number for number in range(100) if kept.get(f"/{number}", "tag")] == list(range(92, 100))
     assert kept.get("/99", "another tag") is None
-    kept.put("/large", Answer(bytes(1_001), "", "tag", 1, None))
+    kept.put("/large", Answer(bytes(3_000), "", "tag", 1, None))
     assert kept.get("/large", "tag") is None
 
 
@@ -350,3 +351,18 @@ def test_a_name_of_a_tournament_may_have_a_slash_in_it(served: Path, get: Get) -
         ledger.level()
     assert get("/tournaments/Cup%202023/24").json()["tournament"] == "Cup 2023/24"
     assert get("/tournaments/Cup%202023%2F24").json()["tournament"] == "Cup 2023/24"
+def test_short_answers_to_long_questions_are_bounded_by_what_they_take() -> None:
+    tracemalloc.start()
+    try:
+        kept = Kept(1 << 20)
+        for number in range(5_000):
+            kept.put(
+                f"/{number}{'x' * 700}", Answer(b"", "", f'"{number}"', 1, None, status=302, location=f"/{number}")
+            )
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used < 1 << 20
+    assert kept.get(f"/4999{'x' * 700}", '"4999"') is not None
+
+

@@ -7,6 +7,8 @@ transaction. It is kept by its entity tag, position, program and, where it depen
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 import threading
 import warnings
 from collections import OrderedDict
@@ -37,6 +39,7 @@ from .sites import Site
 
 THREADS = 1  # two would only take turns: one interpreter runs one of them at a time
 KEPT_BYTES = 32 * 1024 * 1024  # of answers that are kept
+ENTRY_BYTES = 1_000  # that an answer takes beside its own bytes and what it is kept by; a little more than measured
 LATELY = 5_000  # questions, with the tags of their answers: of bounded length, as the gate lets through no longer ones
 HTML = "text/html; charset=utf-8"
 Value = TypeVar("Value")
@@ -90,17 +93,20 @@ class Kept:
 
     def put(self, target: str, answer: Answer) -> None:
         """Keep an answer in the place of an earlier one."""
-        size = answer.size
-        if size > self._room // 8:
+        if answer.size > self._room // 8:
             return
         with self._lock:
             before = self._answers.pop(target, None)
-            self._used -= 0 if before is None else before.size
+            self._used -= 0 if before is None else self._size(target, before)
             self._answers[target] = answer
-            self._used += size
+            self._used += self._size(target, answer)
             while self._used > self._room:
-                _, gone = self._answers.popitem(last=False)
-                self._used -= gone.size
+                self._used -= self._size(*self._answers.popitem(last=False))
+
+    @staticmethod
+    def _size(target: str, answer: Answer) -> int:
+        """The bytes of both: questions that find nothing have short answers, and strangers may ask long ones."""
+        return sys.getsizeof(target) + answer.size + ENTRY_BYTES
 
 
 @attrs.define
