@@ -75,8 +75,9 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
         return _refused(reader, request, made, headers)
 
     async def without_answer(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RefusedError)
-        return _refused(reader, request, error.problem)
+        assert isinstance(error, RefusedError | LedgerError)
+        made = error.problem if isinstance(error, RefusedError) else problems.refusal(error)
+        return _refused(reader, request, made)
 
     async def failed(request: Request, error: Exception) -> Response:
         for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
@@ -103,7 +104,12 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
                 expose_headers=["ETag", "Link", "Ledger-Position", "Retry-After"],
             )
         ],
-        exception_handlers={HTTPException: refused, RefusedError: without_answer, Exception: failed},
+        exception_handlers={
+            HTTPException: refused,
+            RefusedError: without_answer,
+            LedgerError: without_answer,
+            Exception: failed,
+        },
     )
 
 

@@ -25,7 +25,7 @@ import attrs
 import orjson
 
 from ledger.answers.rows import as_row, as_rows
-from ledger.errors import CheckpointWarning, LedgerError
+from ledger.errors import CheckpointWarning, LedgerError, StorageError
 from ledger.journal.settings_file import standing
 from ledger.ledger import Ledger, utc_now
 
@@ -186,8 +186,15 @@ class Reader:
             self._lately.popitem(last=False)
 
     def open(self) -> _Open:
-        """This thread's ledger; one that was put in its place is opened anew."""
-        inode = standing(self.path).stat().st_ino
+        """This thread's ledger; one that was put in its place is opened anew.
+
+        Raises:
+            LedgerError: it cannot be opened, or is not there, as while another one is being put in its place.
+        """
+        try:
+            inode = standing(self.path).stat().st_ino
+        except OSError as error:
+            raise StorageError(str(self.path), f"is not there: {error.strerror or error}") from None
         held: _Open | None = getattr(self._own, "open", None)
         if held is not None and held.inode == inode:
             return held
