@@ -359,6 +359,8 @@ def test_short_answers_to_long_questions_are_bounded_by_what_they_take() -> None
             kept.put(
                 f"/{number}{'x' * 700}", Answer(b"", "", f'"{number}"', 1, None, status=302, location=f"/{number}")
             )
+    assert "checkpoint in club.checkpoints" in told["alarm"]
+    assert str(served.parent) not in told["alarm"], "in which folder it is does not concern strangers"
         used, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -207,6 +207,9 @@ class Reader:
         alarm = next((str(each.message) for each in alarms if issubclass(each.category, CheckpointWarning)), None)
         self.alarm = alarm
         opened = _Open(ledger, inode, alarm)
+        if alarm is not None:  # strangers read it, whom it does not concern in which folders the files are
+            for file in (ledger.path, ledger.checkpoints.place):
+                alarm = alarm.replace(str(file), file.name)
         self._own.open = opened
         return opened
 
