@@ -150,7 +150,7 @@ def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], A
         if answer.position < least:
             made = problems.problem(503, f"answers follow from {answer.position:,} entries as yet; ask again later")
             return _refused(reader, request, made)
-        if is_kept:
+        if is_kept and answer.lasts:
             reader.note(question, Lately(written, target, answer.tag))
         return _sent(route, answer, reader.site, had, pack=pack)
 

@@ -57,6 +57,7 @@ class Answer(NamedTuple):
         packed: the bytes as gzip, once somebody took them so.
         status: the status; 200, or of an answer that is elsewhere.
         location: where that is.
+        lasts: whether it is the answer until somebody writes the views.
     """
 
     body: bytes | None
@@ -67,6 +68,7 @@ class Answer(NamedTuple):
     packed: bytes | None = None
     status: int = 200
     location: str | None = None
+    lasts: bool = True
 
     @property
     def size(self) -> int:
@@ -205,11 +207,11 @@ class Reader:
             warnings.simplefilter("always", CheckpointWarning)
             ledger = Ledger.open(self.path, follow=False)
         alarm = next((str(each.message) for each in alarms if issubclass(each.category, CheckpointWarning)), None)
-        self.alarm = alarm
-        opened = _Open(ledger, inode, alarm)
         if alarm is not None:  # strangers read it, whom it does not concern in which folders the files are
             for file in (ledger.path, ledger.checkpoints.place):
                 alarm = alarm.replace(str(file), file.name)
+        self.alarm = alarm
+        opened = _Open(ledger, inode, alarm)
         self._own.open = opened
         return opened
 
@@ -231,20 +233,24 @@ class Reader:
         held = self.open()
         with held.ledger.moment() as position, self.site.strangers():
             signed = _signed(held.ledger) if route.of_checkpoints else ""
-            tag = self._tag(held, position, target + signed, utc_now() if route.of_today else None)
-            if tag in tags or "*" in tags:
-                return Answer(None, "", tag, position, None)
-            if (answer := self.kept.get(target, tag)) is not None and not (pack and _unpacked(answer)):
-                return answer
-            value = None if answer is not None else route.ask(held.ledger, asked)
-        if answer is None:
-            if isinstance(value, LedgerFacts):
-                value = attrs.evolve(value, alarm=held.alarm)
-            answer = self._made(route, asked, value, Around(position=position, alarm=held.alarm), tag)
-        if pack and answer.body is not None and encodings.worth_it(answer.media, len(answer.body)):
-            answer = answer._replace(packed=encodings.packed(answer.body))
-        self.kept.put(target, answer)
-        return answer
+            names = held.ledger.names.file
+            # The journal seals a new name first, and the player has it a moment later, without another entry.
+            renaming = f" {os.getpid()} {names.version()}" if names.pending.rows() else ""
+            tag = self._tag(held, position, target + signed + renaming, utc_now() if route.of_today else None)
+            if tag in tags:
+                return Answer(None, "", tag, position, None, lasts=not renaming)
+            kept = self.kept.get(target, tag)
+            value = route.ask(held.ledger, asked) if kept is None else None
+        if isinstance(value, LedgerFacts):
+            value = attrs.evolve(value, alarm=held.alarm)
+        around = Around(position=position, alarm=held.alarm)
+        answer = kept or self._made(route, asked, value, around, tag)._replace(lasts=not renaming)
+        if pack and _unpacked(answer):
+            answer = answer._replace(packed=encodings.packed(answer.body or b""))
+        if answer is not kept:
+            self.kept.put(target, answer)
+        # Whoever has some answer need not be sent this one; but there must be one.
+        return Answer(None, "", tag, position, None, lasts=answer.lasts) if "*" in tags else answer
 
     def now(self, ask: Callable[[Ledger], Value]) -> tuple[int, Value]:
         """What strangers are told in this moment, and how many entries of the journal it follows from.
