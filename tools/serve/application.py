@@ -179,8 +179,8 @@ def _sent(route: Route, answer: Answer, site: Site, had: str, *, pack: bool) -> 
     if answer.body is None:
         packed_tag = encodings.tag_of_packed(answer.tag)
         return Response(status_code=304, headers={**headers, "ETag": packed_tag if packed_tag in had else answer.tag})
+    headers["Vary"] = "Accept, Accept-Encoding" if route.rows else "Accept-Encoding"
     more = {"ETag": answer.tag, "Ledger-Position": str(answer.position), "Content-Type": answer.media, **headers}
-    more["Vary"] = "Accept, Accept-Encoding" if route.rows else "Accept-Encoding"
     if answer.location is not None:
         more["Location"] = answer.location
     if answer.following is not None:
