@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import traceback
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -36,6 +37,7 @@ from .sites import Site
 
 PATIENCE = 10.0  # seconds for which a scan waits for another one
 _ANY = "/{path:path}"  # what no other route has
+_QUALITY = re.compile(r"[01](?:\.[0-9]{0,3})?")  # RFC 9110, 12.4.2
 EVERY_ROUTE = (*ROUTES, *pages.ROUTES, *atom.ROUTES)
 
 
@@ -177,9 +179,9 @@ def _sent(route: Route, answer: Answer, site: Site, had: str, *, pack: bool) -> 
     """An answer as it is sent, or, to whoever *had* it by their header If-None-Match, that it is what it was."""
     headers = safety.headers(route.guard, index=site.index)
     if answer.body is None:
+    headers["Vary"] = "Accept, Accept-Encoding" if route.rows else "Accept-Encoding"
         packed_tag = encodings.tag_of_packed(answer.tag)
         return Response(status_code=304, headers={**headers, "ETag": packed_tag if packed_tag in had else answer.tag})
-    headers["Vary"] = "Accept, Accept-Encoding" if route.rows else "Accept-Encoding"
     more = {"ETag": answer.tag, "Ledger-Position": str(answer.position), "Content-Type": answer.media, **headers}
     if answer.location is not None:
         more["Location"] = answer.location
