@@ -72,9 +72,10 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
         assert isinstance(error, HTTPException)
         made = problems.problem(error.status_code, error.detail)
         headers = dict(error.headers or {})
-        if error.status_code == 405:  # more than one route may have the address
+        if error.status_code == 405:  # more than one route may have the address, or none
             headers["Allow"] = ", ".join(sorted(_methods(request)))
-        return _refused(reader, request, made, headers)
+        is_there = headers.get("Allow") != ""
+        return _refused(reader, request, made, headers) if is_there else await unknown(request)
 
     async def without_answer(request: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError | LedgerError)
@@ -178,8 +179,8 @@ async def _that_follows_from(
 def _sent(route: Route, answer: Answer, site: Site, had: str, *, pack: bool) -> Response:
     """An answer as it is sent, or, to whoever *had* it by their header If-None-Match, that it is what it was."""
     headers = safety.headers(route.guard, index=site.index)
-    if answer.body is None:
     headers["Vary"] = "Accept, Accept-Encoding" if route.rows else "Accept-Encoding"
+    if answer.body is None:
         packed_tag = encodings.tag_of_packed(answer.tag)
         return Response(status_code=304, headers={**headers, "ETag": packed_tag if packed_tag in had else answer.tag})
     more = {"ETag": answer.tag, "Ledger-Position": str(answer.position), "Content-Type": answer.media, **headers}
@@ -232,7 +233,12 @@ def _refused(reader: Reader, request: Request, made: Problem, more: Mapping[str,
 
 
 def _accepted(header: str) -> str:
-    """The first form of rows that a header accepts; JSON where it says nothing of them."""
-    wanted = (part.partition(";")[0].strip().lower() for part in header.split(","))
+    """The form of rows that a header wants most, of several the first one; JSON where it says nothing of them."""
     by_media = {media.partition(";")[0]: form for form, media in ROWS_MEDIA.items()}
-    return next((by_media[media] for media in wanted if media in by_media), "json")
+    wanted = {}
+    for part in header.lower().split(","):
+        media, *parameters = (word.strip() for word in part.split(";"))
+        quality = next((word.removeprefix("q=") for word in parameters if word.startswith("q=")), "1")
+        if media in by_media and (match := _QUALITY.fullmatch(quality)) and (weight := float(match[0])):
+            wanted.setdefault(by_media[media], weight)
+    return max(wanted, key=lambda form: wanted[form], default="json")
