@@ -51,6 +51,14 @@ def test_a_game_is_recorded_once_and_told_where_it_is(api: Api) -> None:
     assert (again.status_code, again.json()["duplicate"], again.json()["position"]) == (200, True, told["position"])
 
 
+def test_a_game_is_told_where_it_is_though_its_key_has_a_slash_in_it(api: Api) -> None:
+    for key in ("club:1/pgn", "club/../1", "club:x+y.z-1"):
+        done = api.post("/games", {**GAME, "key": key, "ended_at": "2026-03-09"})
+        assert done.status_code == 201, done.text
+        stands = httpx.get(f"{done.headers['location']}?after={done.json()['position']}", timeout=PATIENCE)
+        assert (stands.status_code, stands.json()["game"]) == (200, key)
+
+
 def test_the_same_game_told_otherwise_is_refused_with_both_values(api: Api) -> None:
     api.post("/games", {**GAME, "key": "club:both"})
     other = api.post("/games", {**GAME, "key": "club:both", "outcome": "draw", "termination": "agreement"})
