@@ -348,3 +348,19 @@ def test_a_preview_that_takes_long_lets_others_pass_each_with_a_ledger_of_its_ow
     assert [problem.status for problem in refused] == [503] * (TRIED_AT_ONCE - 1)
     assert [answer for answer in answers if answer not in refused] == [{"size": 4}] * MOST_TRIED
     assert len(ledgers) >= TRIED_AT_ONCE - 1
+
+
+def test_what_is_tried_while_another_ledger_is_put_in_its_place_is_worth_asking_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def tried() -> Any:
+        trying = Trying(tmp_path / "away.db")
+        try:
+            return await trying.answer("preview", Asking("rlt_any", None), {"number": 1})
+        finally:
+            trying.end()
+
+    problem = asyncio.run(tried())
+    assert isinstance(problem, Problem)
+    said = capsys.readouterr().err
+    assert (problem.status, "away.db: is not there" in said, "Traceback" in said) == (503, True, False)

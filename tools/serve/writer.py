@@ -23,7 +23,7 @@ from typing import Any
 
 import attrs
 
-from ledger.errors import CheckpointWarning, LedgerError
+from ledger.errors import CheckpointWarning, LedgerError, StorageError
 from ledger.facts.words import Receipt
 from ledger.journal.recorder import Telling
 from ledger.journal.settings_file import standing
@@ -60,10 +60,12 @@ class Opened:
         """The ledger.
 
         Raises:
-            LedgerError: it cannot be opened.
-            OSError: it is not there.
+            LedgerError: it cannot be opened, or is not there.
         """
-        inode = standing(self._path).stat().st_ino
+        try:
+            inode = standing(self._path).stat().st_ino
+        except OSError as error:
+            raise StorageError(str(self._path), f"is not there: {error.strerror or error}") from None
         if self._ledger is not None and inode != self._inode:
             self.close()
         if self._ledger is None:
