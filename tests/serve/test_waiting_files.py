@@ -10,11 +10,12 @@ from typing import Any, cast
 import httpx
 import pytest
 
+from ledger.errors import MalformedError
 from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, new_club_of_two
 from tests.kit.desks import Form, forms
-from tools.serve import desk_visits
+from tools.serve import desk_verbs, desk_visits
 from tools.serve.application import application
 from tools.serve.desk_visits import Visits
 from tools.serve.readers import Reader
@@ -90,3 +91,27 @@ def test_a_confirmed_file_waits_for_its_turn_whatever_is_looked_at_meanwhile(
     reader.close()
     assert len(set(writer.files)) == 1
     assert writer.files[0].read_bytes() == HEADER + b"Ann,Bob,1-0,2024-07-01\n"
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (OSError(28, "No space left on device"), "the program failed here"),
+        (RuntimeError("the inside"), "the program failed here"),
+        (MalformedError(["no games in it"]), "no games in it"),
+    ],
+)
+def test_a_file_that_could_not_be_recorded_is_not_said_to_be_recorded_for_ever(
+    fault: Exception, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(desk_verbs, "imported", failing)
+    sent = {"path": str(tmp_path / "games.csv"), "name": "games.csv", "strict": False}
+    args = {"upload": f"{type(fault).__name__}", "sent": sent}
+    with new_club_of_two(tmp_path) as club:
+        with pytest.raises(type(fault)):
+            verb_of("desk-import").do(club.ledger, Asking(None, None), args)
+        state = verb_of("desk-import-state").do(club.ledger, Asking(None, None), args)
+    assert (state["state"], words in state["words"], "inside" in state["words"]) == ("refused", True, False)
