@@ -26,7 +26,7 @@ import orjson
 
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import CheckpointWarning, LedgerError, StorageError
-from ledger.journal.settings_file import standing
+from ledger.journal.settings_file import server_of, standing
 from ledger.ledger import Ledger, utc_now
 
 from .. import output
@@ -154,6 +154,7 @@ class Reader:
         self.kept = Kept()
         self.scanning = asyncio.Semaphore(1)
         self.alarm: str | None = None  # as the last thread that opened the ledger saw it
+        self._names_beside = server_of(self.path) is None
         self._own = threading.local()
         self._lately: OrderedDict[Hashable, Lately] = OrderedDict()  # by the words of a question, as they came
 
@@ -233,9 +234,7 @@ class Reader:
         held = self.open()
         with held.ledger.moment() as position, self.site.strangers():
             signed = _signed(held.ledger) if route.of_checkpoints else ""
-            names = held.ledger.names.file
-            # The journal seals a new name first, and the player has it a moment later, without another entry.
-            renaming = f" {os.getpid()} {names.version()}" if names.pending.rows() else ""
+            renaming = self._renaming(held.ledger)
             tag = self._tag(held, position, target + signed + renaming, utc_now() if route.of_today else None)
             if tag in tags:
                 return Answer(None, "", tag, position, None, lasts=not renaming)
@@ -251,6 +250,14 @@ class Reader:
             self.kept.put(target, answer)
         # Whoever has some answer need not be sent this one; but there must be one.
         return Answer(None, "", tag, position, None, lasts=answer.lasts) if "*" in tags else answer
+
+    def _renaming(self, ledger: Ledger) -> str:
+        """What is another word while a name is given: the journal seals it first, and the player has it a moment later.
+
+        Of a ledger on a server nothing is asked: there it would be a question more for each answer.
+        """
+        names = ledger.names.file
+        return f" {os.getpid()} {names.version()}" if self._names_beside and names.pending.rows() else ""
 
     def now(self, ask: Callable[[Ledger], Value]) -> tuple[int, Value]:
         """What strangers are told in this moment, and how many entries of the journal it follows from.
