@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,11 +16,13 @@ from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from ledger.players.people import Pending
 from ledger.players.sqlite_people import SqlitePendingNames
+from ledger.runtime import sqlite
 from tests.kit.games import game_recorded, scheme_adopted
 from tests.kit.served import SITE, Get
 from tools.serve import readers
 from tools.serve.application import application
 from tools.serve.readers import Reader
+from tools.serve.routes import ROUTES
 from tools.serve.sites import Site
 
 PAGE = {"Accept": "text/html"}
@@ -90,6 +93,30 @@ def test_a_name_that_is_sealed_and_not_given_yet_is_not_kept_as_it_was(
     after = visit(address, headers={"If-None-Match": tags[0]})
     assert (after.status_code, after.json()["position"], after.json()["name"]) == (200, position + 1, "Spelt Right")
     assert visit(address, headers={"If-None-Match": after.headers["etag"]}).status_code == 304
+
+
+def test_ratings_that_were_mended_by_a_rebuild_are_told_at_once_and_alike_by_every_process(
+    served: Path, visit: Get
+) -> None:
+    address = "/api/v1/ranking?limit=1"
+    right = visit(address).json()["rows"]
+    with closing(sqlite.connect(served.with_name("club.views.db"))) as views:
+        views.execute("UPDATE current SET rating = 2999 WHERE player = ?", (right[0]["player"],))
+        views.commit()
+    wrong = visit(f"{address}&min_games=1")
+    assert wrong.json()["rows"][0]["rating"] == 2999
+    with Ledger.open(served) as ledger:
+        ledger.rebuild()
+    mended = visit(f"{address}&min_games=1", headers={"If-None-Match": wrong.headers["etag"]})
+    assert (mended.status_code, mended.json()["rows"]) == (200, right)
+    tags = {"If-None-Match": mended.headers["etag"]}
+    assert visit(f"{address}&min_games=1", headers=tags).status_code == 304
+    other = Reader(served, Site(public_url=SITE), threads=1)
+    asked = {"pool": None, "at": None, "min_games": 1, "active": None, "limit": 1, "offset": 0, "format": "json"}
+    route = next(route for route in ROUTES if route.path == "/ranking")
+    again = other.answer(route, asked, f"/api/v1/ranking {sorted(asked.items())}", [mended.headers["etag"]])
+    assert again.body is None
+    other.close()
 
 
 def test_whose_rating_is_of_another_system_is_asked_anew_on_the_day_when_the_system_changes(

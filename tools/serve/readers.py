@@ -235,7 +235,9 @@ class Reader:
         with held.ledger.moment() as position, self.site.strangers():
             signed = _signed(held.ledger) if route.of_checkpoints else ""
             renaming = self._renaming(held.ledger)
-            tag = self._tag(held, position, target + signed + renaming, utc_now() if route.of_today else None)
+            # Views that were built anew may say otherwise: damage was mended, or a scheme is one of another version.
+            origin = f"{target}{signed}{renaming} {held.ledger.views.build()}"
+            tag = self._tag(held, position, origin, utc_now() if route.of_today else None)
             if tag in tags:
                 return Answer(None, "", tag, position, None, lasts=not renaming)
             kept = self.kept.get(target, tag)
