@@ -22,6 +22,7 @@ from tests.kit.served import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICE
 from tools.serve import pages
 from tools.serve.application import application
 from tools.serve.gate import Gate
+from tools.serve.paging import LAST_PAGE, ROWS, paged
 from tools.serve.readers import Reader
 from tools.serve.settings import Serving
 from tools.serve.sites import Site
@@ -262,6 +263,13 @@ def test_the_next_page_is_of_the_same_question_though_that_says_nought(crowded: 
     assert "min_games=0" in following
     second = browse(following.removeprefix(SITE)).text
     assert second.count("Listed ") == 100 - first.count("Listed ") > 0
+
+
+def test_the_last_page_that_may_be_asked_leads_to_no_further_one() -> None:
+    rows = range(LAST_PAGE * ROWS + 1)
+    assert paged({"page": LAST_PAGE - 1}, rows)[1].more
+    on_page, paging = paged({"page": LAST_PAGE}, rows)
+    assert (len(on_page), paging.more) == (ROWS, False)
 
 
 def test_who_checks_finds_the_checkpoint_the_key_and_the_log(browse: Asked) -> None:
