@@ -28,6 +28,8 @@ from ledger.ratings import queries
 from ledger.ratings.standings import Standings, by_player, list_in_force
 from ledger.schemes.scheme import Rhythm
 
+MOST_DIGITS = 15  # of a number of entries; Python reads no more than some thousands
+
 # Measured in a list of 10,000 players: one row takes 1.6 ms, all of them 13 ms; all of half a million would take 0.7 s.
 FEW_PLAYERS = 200  # looked up one by one
 
@@ -234,7 +236,7 @@ def known_then(ledger: Ledger, word: str) -> tuple[int, int]:
         publication = ledger.publications.found(word)
         return publication.event.head, publication.position
     size = ledger.journal.size()
-    if not 1 <= int(word) <= size:
+    if len(word) > MOST_DIGITS or not 1 <= int(word) <= size:
         raise UnknownNameError("entry", word, f"the journal holds entries 1 to {size}")
     return int(word), int(word)
 

@@ -26,7 +26,7 @@ import attrs
 
 from ledger.answers.asking import RESULT, names, told_apart
 from ledger.answers.corrections import in_short
-from ledger.answers.publications import known_then
+from ledger.answers.publications import MOST_DIGITS, known_then
 from ledger.answers.replays import Step, replay, steps
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
@@ -155,7 +155,7 @@ def changes(
 
 def _since(ledger: Ledger, word: str, pool: str | None) -> _Since:
     if word.isdecimal():
-        if int(word) > ledger.journal.size():
+        if len(word) > MOST_DIGITS or int(word) > ledger.journal.size():
             hint = f"the journal holds {ledger.journal.size()}; a number means entries: write a year as YYYY-01-01"
             raise UnknownNameError("entry", word, hint)
         return _Since(known_then(ledger, word)[0], None, None)

@@ -259,6 +259,12 @@ class Views:
         # The data version tells of others' commits alone, the changes of one's own; both are counted by connection.
         return connection, views_file.data_version(connection), connection.total_changes
 
+    def build(self) -> str:
+        """Which build of the views this is: another word once they were built anew, and the same to every process."""
+        # Whole builds are copied into the file, of which SQLite then says that its schema is another one.
+        (schema,) = self.connection.execute("PRAGMA schema_version").fetchone()
+        return f"{self._inode}.{schema}"
+
     @property
     def is_read(self) -> bool:
         """Whether what is read now is of one moment: a transaction is under way on the open views."""

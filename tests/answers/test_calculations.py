@@ -130,6 +130,11 @@ def test_words_that_are_no_game_are_wrong_usage(run: Run) -> None:
         (["1500", "1600", "win", "1700"], "has no result"),
         (["1500", "1600", "win", "--on", "soon"], "--on"),
         (["1500", "99999", "win"], "from -10000 to 10000"),
+        (["nan", "1600", "win"], "'nan' is not a number"),
+        (["1500", "1600", "win", "--scheme", "glicko2", "--rd", "nan"], "'nan' is not a number"),
+        (["1500", "1600", "win", "--scheme", "glicko2", "--opponent-rd", "nan"], "'nan' is not a number"),
+        (["1500", "1600", "win", "--opponent-games", "-1"], "-1.0 is not in the range"),
+        (["1500", "1600", "win", "--highest", "inf"], "inf is not in the range"),
         (["1500", "1600", "win", "--opponent-rd", "1", "--opponent-rd", "2"], "2 values of deviation for 1 opponents"),
     ):
         done = run("calc", *words)

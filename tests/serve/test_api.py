@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+import tracemalloc
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from tests.kit.impacts import file_digests
 from tests.kit.places import ROOT
 from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools.serve import openapi, readers
-from tools.serve.readers import Answer, Kept, Reader
+from tools.serve.readers import ENTRY_BYTES, Answer, Kept, Reader
 from tools.serve.routes import PREFIX, ROUTES, Route
 
 # Each address of the table; LIST is the published one, GAME one that counts.
@@ -280,6 +281,50 @@ def test_other_methods_are_refused_with_those_that_may_be(get: Get) -> None:
     assert (head.status_code, head.content) == (200, b"")
 
 
+def test_where_nothing_is_nothing_can_be_done(get: Get) -> None:
+    for method in ("GET", "POST", "DELETE", "PATCH"):
+        answer = get("/rankign", method)
+        assert (answer.status_code, "did you mean" in answer.json()["detail"]) == (404, True), method
+
+
+def test_the_form_of_rows_is_the_one_that_is_wanted_most(get: Get) -> None:
+    for accept, media in (
+        ("text/csv", "text/csv"),
+        ("text/csv;q=0, application/json", "application/json"),
+        ("text/csv;q=0.2, application/x-ndjson;q=0.8", "application/x-ndjson"),
+        ("application/json;q=0.9, text/csv; q=0.9", "application/json"),
+        ("text/csv;q=much, */*", "application/json"),
+        ("text/html", "application/json"),
+    ):
+        answer = get("/pools", headers={"Accept": accept})
+        assert answer.headers["content-type"].partition(";")[0] == media, accept
+
+
+def test_a_year_is_a_year_though_there_are_as_many_entries(served: Path, get: Get) -> None:
+    address = "/players/ann/changes?limit=1000&since="
+    for year in ("2006", "0050"):
+        short, long = get(f"{address}{year}").json(), get(f"{address}{year}-12-31").json()
+        assert short == {**long, "since": year}
+    assert get(f"{address}0050").json()["rating_then"] is None
+    with Ledger.open(served, follow=False) as ledger:
+        assert ledger.journal.size() > 50
+
+
+def test_a_ledger_that_is_away_for_a_moment_is_no_fault_of_the_program(
+    served: Path, get: Get, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert get("/ranking").status_code == 200
+    served.rename(served.with_name("aside.db"))
+    for address in ("/ranking", "/ranking?limit=3", "/lists", "/entries", "/stream"):
+        answer = get(address)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "5"), address
+        assert str(served) not in answer.text
+    said = capsys.readouterr().err
+    assert (f"{served}: is not there" in said, "Traceback" in said) == (True, False)
+    served.with_name("aside.db").rename(served)
+    assert get("/ranking").status_code == 200
+
+
 def test_a_fault_of_the_program_shows_nothing_of_it(
     get: Get, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -314,6 +359,8 @@ def test_a_journal_that_does_not_fit_its_checkpoint_is_answered_from_with_an_ala
     served.write_bytes(served.with_name("aside.db").read_bytes())  # another file: it is opened anew
     told = get("").json()
     assert "opened for reading only" in told["alarm"]
+    assert "checkpoint in club.checkpoints" in told["alarm"]
+    assert str(served.parent) not in told["alarm"], "in which folder it is does not concern strangers"
     assert get("/ranking").status_code == 200
 
 
@@ -324,13 +371,28 @@ def test_other_sites_may_ask_without_credentials(get: Get) -> None:
 
 
 def test_answers_that_are_kept_have_a_bound() -> None:
-    kept = Kept(8_000)
+    kept = Kept(8 * (900 + ENTRY_BYTES + sys.getsizeof("/92")))
     for number in range(100):
         kept.put(f"/{number}", Answer(bytes(900), "", "tag", 1, None))
     assert [number for number in range(100) if kept.get(f"/{number}", "tag")] == list(range(92, 100))
     assert kept.get("/99", "another tag") is None
-    kept.put("/large", Answer(bytes(1_001), "", "tag", 1, None))
+    kept.put("/large", Answer(bytes(3_000), "", "tag", 1, None))
     assert kept.get("/large", "tag") is None
+
+
+def test_short_answers_to_long_questions_are_bounded_by_what_they_take() -> None:
+    tracemalloc.start()
+    try:
+        kept = Kept(1 << 20)
+        for number in range(5_000):
+            kept.put(
+                f"/{number}{'x' * 700}", Answer(b"", "", f'"{number}"', 1, None, status=302, location=f"/{number}")
+            )
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used < 1 << 20
+    assert kept.get(f"/4999{'x' * 700}", '"4999"') is not None
 
 
 def test_no_other_command_loads_the_server(served: Path) -> None:

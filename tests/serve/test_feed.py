@@ -8,6 +8,7 @@ import signal
 import socket
 import threading
 import time
+import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -361,6 +362,20 @@ def test_only_so_many_bytes_are_kept_for_all(monkeypatch: pytest.MonkeyPatch) ->
     assert recent.after(13) == (b"x" * 20, 14)
     recent.add([b"y" * 90])
     assert recent.after(14) == (b"y" * 90, 15), "a long event comes whole"
+
+
+def test_listeners_at_very_many_positions_take_no_more_room_than_a_few() -> None:
+    recent = Recent(0)
+    recent.add([b"x" * 130] * 7_000)
+    tracemalloc.start()
+    try:
+        for position in range(0, 7_000, 7):
+            assert recent.after(position) is not None
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used < 8 << 20
+    assert recent.after(6_999) == (b"x" * 130, 7_000)
 
 
 # -- the end -------------------------------------------------------------------------------------------------------

@@ -315,6 +315,10 @@ def test_long_addresses_and_headers_are_refused(served_by: Callable[..., Ask]) -
         (b"/api/v1/players/%2E", 400),
         (b"/api/v1/players/a%2Fgames", 400),
         (b"/api/v1/players/a%2fb", 400),
+        (b"/desk%2Fqueue", 400),
+        (b"/games/a%2Fb", 404),  # keys of games may have one
+        (b"/boards/a%2fb", 404),
+        (b"/games/a%2F..%2Fb", 400),
         (b"/api/v1/players/a%00", 400),
         (b"/api/v1/players/a%0d%0aSet-Cookie:x", 400),
         (b"/api/v1/players/%c0%af", 400),  # a slash in two bytes

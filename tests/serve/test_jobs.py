@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.programs import GAME, Api, club_of_programs
 from tests.kit.served_processes import PATIENCE, position, serving, until
@@ -21,6 +22,7 @@ from tools.serve.problems import Problem
 
 SLOW: Mapping[str, Any] = {
     "command": "slow", "options": [], "operands": [], "media": "text/plain", "name": "slow.txt", "to_file": False,
+    "erased": 0,
 }  # fmt: skip
 QUICK = {**SLOW, "command": "quick"}
 
@@ -192,6 +194,21 @@ def test_only_whoever_has_a_token_and_knows_its_name_sees_a_job(job_api: Api) ->
     assert httpx.delete(begun, headers=headers).status_code == 404
 
 
+def test_no_result_is_given_that_may_tell_who_somebody_was_that_was_erased_since(job_api: Api, job_club: Path) -> None:
+    gone = job_api.post("/players", {"identity": "name:gone", "name": "Gone Forever"}).json()["player"]
+    words = {"tables": ["players"], "names": True, "format": "ndjson"}
+    state, content = done(job_api, "export", words)
+    assert b"Gone Forever" in (content or b"")
+    with Ledger.open(job_club) as ledger:
+        ledger.erase(gone, token=job_api.tokens["rita"])
+    refused = state_of(job_api, state["result"])
+    assert (refused.status_code, "somebody was erased" in refused.json()["detail"]) == (404, True)
+    assert state_of(job_api, state["result"].removesuffix("/result")).status_code == 404, "it is ended"
+    _, content = done(job_api, "export", words)
+    assert content
+    assert b"Gone Forever" not in content
+
+
 # -- who runs them -------------------------------------------------------------------------------------------------
 
 
@@ -320,3 +337,15 @@ def _command(pid: int) -> str:
         return Path(f"/proc/{pid}/cmdline").read_text()
     except FileNotFoundError:
         return ""
+
+
+def test_a_job_that_cannot_be_begun_for_want_of_room_is_refused_and_ends_nobody_else_s_question(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def begun_nowhere() -> Any:
+        return Jobs(tmp_path / "club.db", tmp_path / "gone").begin(SLOW)
+
+    refused = asyncio.run(begun_nowhere())
+    assert isinstance(refused, Problem)
+    assert refused.status == 503
+    assert "no job can be begun" in capsys.readouterr().err

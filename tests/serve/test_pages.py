@@ -11,14 +11,20 @@ from urllib.parse import quote, unquote
 
 import httpx
 import pytest
+from starlette.types import ASGIApp
 
 from ledger.answers.asking import Naming
+from ledger.facts.pasts import Past
 from ledger.ledger import Ledger
 from tests.kit.browsed import addresses, faults, parsed, walked
+from tests.kit.games import game_recorded
 from tests.kit.served import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE
 from tools.serve import pages
 from tools.serve.application import application
+from tools.serve.gate import Gate
+from tools.serve.paging import LAST_PAGE, ROWS, paged
 from tools.serve.readers import Reader
+from tools.serve.settings import Serving
 from tools.serve.sites import Site
 
 Asked = Callable[..., httpx.Response]
@@ -28,10 +34,10 @@ DOCUMENTATION = "/openapi.json"  # says what may be sent, and is the same for ev
 LARGEST = 30 * 1024  # bytes of a page as sent
 
 
-def asking(path: Path, **settings: Any) -> tuple[Reader, Asked]:
-    """Asks for an address of a site as a browser does."""
+def asking(path: Path, behind: Callable[[ASGIApp], ASGIApp] = lambda app: app, **settings: Any) -> tuple[Reader, Asked]:
+    """Asks for an address of a site as a browser does, *behind* what stands before the application."""
     reader = Reader(path, Site(public_url=SITE, **settings), threads=2)
-    app = application(reader)
+    app = behind(application(reader))
 
     def get(address: str, **more: Any) -> httpx.Response:
         async def asked() -> httpx.Response:
@@ -246,6 +252,26 @@ def test_an_empty_field_of_a_form_asks_nothing(browse: Asked) -> None:
     assert browse("/ranking?at=&active=&min_games=1").status_code == 200
 
 
+def test_the_next_page_is_of_the_same_question_though_that_says_nought(crowded: Path, browse: Asked) -> None:
+    with Ledger.open(crowded) as ledger:
+        for number in range(100):
+            past = Past(rating=str(1_000 + number))
+            ledger.registry.add(f"name:listed {number}", f"Listed {number}", past=past, actor="test")
+        ledger.level()
+    first = browse("/ranking?min_games=0").text
+    (following,) = [address for address in addresses(first, f"{SITE}/") if "page=2" in address]
+    assert "min_games=0" in following
+    second = browse(following.removeprefix(SITE)).text
+    assert second.count("Listed ") == 100 - first.count("Listed ") > 0
+
+
+def test_the_last_page_that_may_be_asked_leads_to_no_further_one() -> None:
+    rows = range(LAST_PAGE * ROWS + 1)
+    assert paged({"page": LAST_PAGE - 1}, rows)[1].more
+    on_page, paging = paged({"page": LAST_PAGE}, rows)
+    assert (len(on_page), paging.more) == (ROWS, False)
+
+
 def test_who_checks_finds_the_checkpoint_the_key_and_the_log(browse: Asked) -> None:
     text = browse("/check").text
     assert VERIFIER in text
@@ -300,6 +326,24 @@ def test_an_alarm_stands_on_top_of_every_page(crowded: Path, crowd: dict[str, An
     reader, get = asking(crowded)
     for address in ("/", "/ranking", f"/players/{crowd['ann']}", f"/embed/players/{crowd['ann']}", "/nothing"):
         assert 'role="alert"' in get(address).text, address
+    reader.close()
+
+
+def test_every_game_is_reached_by_its_links_whatever_slashes_are_in_its_key(crowded: Path) -> None:
+    keys = ["plain/key", "x/pgn", "odd//key", "odd/../key", "odd/"]
+    with Ledger.open(crowded) as ledger:
+        for place, key in enumerate(keys):
+            ledger.append(game_recorded(key, half_moves=60, ended_at=f"2006-11-0{place + 1}"))
+        ledger.level()
+    reader, get = asking(crowded, behind=lambda app: Gate(app, Serving(path=crowded)))
+    reached = []
+    for link in addresses(get("/players/1/games").text, f"{SITE}/"):
+        if re.search(r"key|pgn|odd%2F$", link):
+            page = get(link.removeprefix(SITE))
+            if page.status_code == 302:  # no address can have that key in it: its entry leads to it
+                page = get(page.headers["location"].removeprefix("/club"))
+            reached += re.findall(r"Game ([^<]*)</p>", page.text)
+    assert sorted(reached) == sorted(keys)
     reader.close()
 
 

@@ -51,6 +51,14 @@ def test_a_game_is_recorded_once_and_told_where_it_is(api: Api) -> None:
     assert (again.status_code, again.json()["duplicate"], again.json()["position"]) == (200, True, told["position"])
 
 
+def test_a_game_is_told_where_it_is_though_its_key_has_a_slash_in_it(api: Api) -> None:
+    for key in ("club:1/pgn", "club/../1", "club:x+y.z-1"):
+        done = api.post("/games", {**GAME, "key": key, "ended_at": "2026-03-09"})
+        assert done.status_code == 201, done.text
+        stands = httpx.get(f"{done.headers['location']}?after={done.json()['position']}", timeout=PATIENCE)
+        assert (stands.status_code, stands.json()["game"]) == (200, key)
+
+
 def test_the_same_game_told_otherwise_is_refused_with_both_values(api: Api) -> None:
     api.post("/games", {**GAME, "key": "club:both"})
     other = api.post("/games", {**GAME, "key": "club:both", "outcome": "draw", "termination": "agreement"})
@@ -68,8 +76,9 @@ def test_two_games_of_a_pair_are_told_apart_by_the_header(api: Api) -> None:
     first, second, third = (answer.json() for answer in answers)
     assert first["key"] == third["key"] != second["key"]
     assert first["key"].startswith("game:http:")
-    without = api.post("/games", blitz)
-    assert (without.status_code, without.json()["errors"][0]["pointer"]) == (400, "/key")
+    for nothing in ({}, {"Idempotency-Key": ""}, {"Idempotency-Key": " "}):
+        without = api.post("/games", blitz, headers=nothing)
+        assert (without.status_code, without.json()["errors"][0]["pointer"]) == (400, "/key"), nothing
 
 
 def test_with_rated_both_ratings_are_waited_for(api: Api) -> None:
@@ -103,6 +112,21 @@ def test_everything_that_is_wrong_with_a_body_is_told_at_once_with_its_place(api
         "POST", "/games", "rita", content=b'{"white": 1, "white": 2}', headers={"Content-Type": "application/json"}
     )
     assert (twice.status_code, "/white: stands twice" in twice.json()["detail"]) == (400, True)
+
+
+def test_half_of_a_character_in_the_name_of_a_field_is_told_like_any_other_fault(api: Api) -> None:
+    for path, who, content, pointer in (
+        ("/games", "rita", rb'{"\ud800": 1}', r"/\ud800"),
+        ("/games", "rita", rb'{"\ud800": 1, "\ud800": 2}', r"/\ud800"),
+        (
+            "/corrections",
+            "eve",
+            rb'{"changes": [{"verb": "void", "\ud800": "x"}], "reason": "r"}',
+            r"/changes/0/\ud800",
+        ),
+    ):
+        refused = api.ask("POST", path, who, content=content, headers={"Content-Type": "application/json"})
+        assert (refused.status_code, pointer in {fault["pointer"] for fault in refused.json()["errors"]}) == (400, True)
 
 
 def test_players_who_are_not_there_are_told_with_the_nearest_name(api: Api) -> None:

@@ -17,6 +17,7 @@ import attrs
 import pytest
 
 from ledger.errors import MalformedError
+from ledger.facts.events import Role
 from ledger.facts.words import Outcome
 from ledger.ledger import Ledger
 from tests.kit.checkpoints import give_key
@@ -24,12 +25,13 @@ from tests.kit.clubs import NAME, new_club_of_two
 from tests.kit.games import game_recorded
 from tests.kit.writers import PATIENCE, asking, recorder, told, writer
 from tools.serve import desk_verbs, importing, verbs, waiting
+from tools.serve import writer as writing
 from tools.serve.importing import Sent
 from tools.serve.problems import Problem, RefusedError
 from tools.serve.verbs import Asking, Verb
 from tools.serve.waiting import Queue, Waiting
 from tools.serve.wire import WriterClient
-from tools.serve.writer import MOST_TRIED, TRIED_AT_ONCE, Recording, Trying
+from tools.serve.writer import MOST_TRIED, TRIED_AT_ONCE, Folding, Recording, Trying
 
 KILLS = int(os.environ.get("LEDGER_WRITER_KILLS", "4"))
 CLIENTS = 64
@@ -123,6 +125,51 @@ def test_views_follow_what_is_recorded_here_and_beside_and_the_head_is_signed(
         last = ledger.checkpoints.last()
         assert last is not None
         assert last.head == ledger.head()
+
+
+def test_views_follow_again_after_a_fault_of_the_program(
+    written_club: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As of a plug-in that does not understand one entry until it is mended: the thread goes on, and tells it once."""
+    faults, told_of = iter(["divided by nought"] * 3), list[int]()
+    level = Ledger.level
+
+    def failing(ledger: Ledger, *more: Any) -> None:
+        if words := next(faults, None):
+            raise ZeroDivisionError(words)
+        level(ledger, *more)
+
+    monkeypatch.setattr(Ledger, "level", failing)
+    monkeypatch.setattr(writing, "LATER", 0.01)
+    folding = Folding(written_club, 0, lambda told: told_of.append(told["views"]))
+    folding.thread.start()
+    for _ in range(1_200):
+        if told_of:
+            break
+        sleep(0.05)
+    folding.stop()
+    folding.thread.join(PATIENCE)
+    with Ledger.open(written_club, read_only=True) as ledger:
+        assert told_of == [ledger.journal.size()]
+    said = capsys.readouterr().err
+    assert said.count("ZeroDivisionError: divided by nought") == 1
+
+
+def test_a_refusal_that_quotes_more_than_a_message_holds_is_told_shorter(
+    written_club: Path, meeting_folder: Path
+) -> None:
+    token = recorder(written_club, "eve", Role.CORRECTOR)
+    changes = [{"verb": "\\" * 500_000}]
+
+    async def ask(client: WriterClient) -> Problem:
+        with pytest.raises(RefusedError) as refused:
+            await client.ask("propose", {"changes": changes, "reason": "", "once": "1"}, token=token)
+        return refused.value.problem
+
+    with writer(written_club, meeting_folder):
+        problem = asking(meeting_folder, ask)
+    assert (problem.status, problem.detail[-3:]) == (400, "...")
+    assert len(problem.detail) < 2_000
 
 
 def test_what_was_accepted_before_sigterm_is_answered_and_nothing_new_is_taken(
@@ -301,3 +348,19 @@ def test_a_preview_that_takes_long_lets_others_pass_each_with_a_ledger_of_its_ow
     assert [problem.status for problem in refused] == [503] * (TRIED_AT_ONCE - 1)
     assert [answer for answer in answers if answer not in refused] == [{"size": 4}] * MOST_TRIED
     assert len(ledgers) >= TRIED_AT_ONCE - 1
+
+
+def test_what_is_tried_while_another_ledger_is_put_in_its_place_is_worth_asking_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def tried() -> Any:
+        trying = Trying(tmp_path / "away.db")
+        try:
+            return await trying.answer("preview", Asking("rlt_any", None), {"number": 1})
+        finally:
+            trying.end()
+
+    problem = asyncio.run(tried())
+    assert isinstance(problem, Problem)
+    said = capsys.readouterr().err
+    assert (problem.status, "away.db: is not there" in said, "Traceback" in said) == (503, True, False)

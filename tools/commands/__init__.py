@@ -8,7 +8,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
+from math import isnan
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -67,6 +69,17 @@ NEW_POOL = click.option("--new-pool", is_flag=True, help="Make a pool of the giv
 
 REFUSED, USAGE, FALSE = 1, 2, 3  # exit codes
 ENTRY_WITHIN = 30.0  # seconds for an entry to come that is not there yet
+
+
+class Number(click.FloatRange):
+    """A number within bounds; 'nan', which Python reads as one and compares with nothing, is within none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        number = float(super().convert(value, param, ctx))
+        if isnan(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
 
 
 def settings_given(words: Sequence[str], option: str = "--set") -> dict[str, int | bool | str]:

@@ -15,13 +15,14 @@ from ledger.ledger import utc_now
 
 from .. import output
 from ..choices import scheme_names
-from . import settings_given
+from . import Number, settings_given
 
 _SCORES = {
     "win": 1.0, "w": 1.0, "1": 1.0, "1-0": 1.0, "draw": 0.5, "d": 0.5, "0.5": 0.5, "1/2": 0.5, "½": 0.5, "=": 0.5,
     "loss": 0.0, "lose": 0.0, "lost": 0.0, "l": 0.0, "0": 0.0, "0-1": 0.0,
 }  # fmt: skip
 _LOW, _HIGH = -10_000.0, 10_000.0  # ratings
+_GAMES = Number(0, 100_000)
 
 
 @click.command()
@@ -34,20 +35,20 @@ _LOW, _HIGH = -10_000.0, 10_000.0  # ratings
     shell_complete=scheme_names,
 )
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the scheme; repeatable.")
-@click.option("--games", type=click.FloatRange(0, 100_000), help="Rated games before; those of an established player.")
-@click.option("--rd", "deviation", type=click.FloatRange(0, 2_000), help="Deviation RD.")
-@click.option("--volatility", type=click.FloatRange(0, 1), help="Volatility of Glicko-2.")
-@click.option("--highest", type=float, help="Highest rating so far.")
-@click.option("--k", "k_factor", type=click.FloatRange(0, 1_000), help="K-factor, where the scheme takes one.")
+@click.option("--games", type=_GAMES, help="Rated games before; those of an established player.")
+@click.option("--rd", "deviation", type=Number(0, 2_000), help="Deviation RD.")
+@click.option("--volatility", type=Number(0, 1), help="Volatility of Glicko-2.")
+@click.option("--highest", type=Number(_LOW, _HIGH), help="Highest rating so far.")
+@click.option("--k", "k_factor", type=Number(0, 1_000), help="K-factor, where the scheme takes one.")
 @click.option("--born", "birth_year", type=click.IntRange(1800, 2200), help="Year of birth.")
-@click.option("--h", type=click.FloatRange(_LOW, _HIGH), help="Savard's H, the form of late; the rating by default.")
-@click.option("--opponent-games", multiple=True, type=float, help="Their rated games; once for all, or once each.")
-@click.option("--opponent-rd", multiple=True, type=float, help="Their RD; once for all, or once each.")
-@click.option("--opponent-volatility", multiple=True, type=float, help="Their volatility; the same.")
-@click.option("--opponent-h", multiple=True, type=float, help="Their H in Savard's scheme; the same.")
+@click.option("--h", type=Number(_LOW, _HIGH), help="Savard's H, the form of late; the rating by default.")
+@click.option("--opponent-games", multiple=True, type=_GAMES, help="Their rated games; once for all, or once each.")
+@click.option("--opponent-rd", multiple=True, type=Number(0, 2_000), help="Their RD; once for all, or once each.")
+@click.option("--opponent-volatility", multiple=True, type=Number(0, 1), help="Their volatility; the same.")
+@click.option("--opponent-h", multiple=True, type=Number(_LOW, _HIGH), help="Their H in Savard's scheme; the same.")
 @click.option("--on", metavar="DAY", help="Day on which the games are rated; today if not given.")
 @output.format_options
-@click.argument("rating", type=click.FloatRange(_LOW, _HIGH))
+@click.argument("rating", type=Number(_LOW, _HIGH))
 @click.argument("games_played", nargs=-1, required=True, metavar="OPPONENT RESULT [OPPONENT RESULT]...")
 def calc(
     scheme: str,

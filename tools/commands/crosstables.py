@@ -25,7 +25,7 @@ from ledger.answers.rows import as_rows
 from ledger.facts.instants import instant_ms
 
 from .. import limits, output
-from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, level
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, Number, level
 
 TOURNAMENTS_IN_A_TABLE = 20
 FORMATS = ("txt", "html", "svg", "png", "json", "csv")
@@ -33,7 +33,7 @@ ENDINGS = {f".{kind}": kind for kind in FORMATS}
 THEMED = {"svg", "png"}
 QUIET = click.option(
     "--quiet-days",
-    type=click.FloatRange(0),
+    type=Number(0),
     metavar="DAYS",
     help="So many days without a game part two editions; by default 60, or as the scheme rates tournaments whole.",
 )

@@ -203,7 +203,7 @@ def rename(db_path: str, player: str, name: str, actor: str) -> None:
       rating-ledger player rename club.db fide:1503014 'Carlsen, Magnus'
     """
     with Ledger.open(db_path) as ledger:
-        row = ledger.people_row(int(player)) if player.isdecimal() else None
+        row = ledger.people_row(int(player)) if player.isdecimal() and len(player) < 16 else None
         with _usage():
             renamed = ledger.registry.rename((row or ledger.player(player)).player, name, **recorded_by(ledger, actor))
         _rate(ledger)

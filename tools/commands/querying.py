@@ -8,7 +8,7 @@ from ledger.answers import querying
 from ledger.answers.rows import as_rows
 
 from .. import output
-from . import AS_IF, AT_LEAST, DB, KNOWN_AT, level
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, Number, level
 
 
 @click.command()
@@ -21,7 +21,7 @@ from . import AS_IF, AT_LEAST, DB, KNOWN_AT, level
     "--seconds",
     default=querying.SECONDS,
     show_default=True,
-    type=click.FloatRange(0),
+    type=Number(0),
     help="How long it may take; 0: any time.",
 )
 @click.option(

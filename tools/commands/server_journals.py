@@ -14,7 +14,7 @@ from ledger.ledger import Ledger
 
 from .. import output
 from ..progress import Bars
-from . import DB
+from . import DB, Number
 
 EVERY = 1.0  # seconds
 LONGEST = 60.0  # seconds between two attempts to reach a server that does not answer
@@ -41,7 +41,7 @@ def journal(db_path: str, fmt: str | None) -> None:
 
 @click.command()
 @DB
-@click.option("--every", type=click.FloatRange(0.05, 3_600), default=EVERY, show_default=True, help="Seconds to wait.")
+@click.option("--every", type=Number(0.05, 3_600), default=EVERY, show_default=True, help="Seconds to wait.")
 @click.option("--until", type=click.IntRange(1), metavar="POSITION", help="End once so many entries are folded in.")
 def follow(db_path: str, every: float, until: int | None) -> None:
     """Keep this node's views level with what is recorded, on whatever node, until Ctrl-C.

@@ -137,7 +137,8 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
       rating-ledger erase club.db 1017 --yes --actor admin:eve
     """
     with Ledger.open(db_path) as ledger:
-        person = ledger.people_row(int(player)) if player.isdecimal() else None
+        is_number = player.isdecimal() and len(player) < 16
+        person = ledger.people_row(int(player)) if is_number else None
         person = person or ledger.player(player)
         numbers = ledger.registry.same_person(person.player)
         rows = [ledger.people_row(number) for number in numbers]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import traceback
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -36,6 +37,7 @@ from .sites import Site
 
 PATIENCE = 10.0  # seconds for which a scan waits for another one
 _ANY = "/{path:path}"  # what no other route has
+_QUALITY = re.compile(r"[01](?:\.[0-9]{0,3})?")  # RFC 9110, 12.4.2
 EVERY_ROUTE = (*ROUTES, *pages.ROUTES, *atom.ROUTES)
 
 
@@ -70,13 +72,15 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
         assert isinstance(error, HTTPException)
         made = problems.problem(error.status_code, error.detail)
         headers = dict(error.headers or {})
-        if error.status_code == 405:  # more than one route may have the address
+        if error.status_code == 405:  # more than one route may have the address, or none
             headers["Allow"] = ", ".join(sorted(_methods(request)))
-        return _refused(reader, request, made, headers)
+        is_there = headers.get("Allow") != ""
+        return _refused(reader, request, made, headers) if is_there else await unknown(request)
 
     async def without_answer(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RefusedError)
-        return _refused(reader, request, error.problem)
+        assert isinstance(error, RefusedError | LedgerError)
+        made = error.problem if isinstance(error, RefusedError) else problems.refusal(error)
+        return _refused(reader, request, made)
 
     async def failed(request: Request, error: Exception) -> Response:
         for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
@@ -103,7 +107,12 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
                 expose_headers=["ETag", "Link", "Ledger-Position", "Retry-After"],
             )
         ],
-        exception_handlers={HTTPException: refused, RefusedError: without_answer, Exception: failed},
+        exception_handlers={
+            HTTPException: refused,
+            RefusedError: without_answer,
+            LedgerError: without_answer,
+            Exception: failed,
+        },
     )
 
 
@@ -144,7 +153,7 @@ def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], A
         if answer.position < least:
             made = problems.problem(503, f"answers follow from {answer.position:,} entries as yet; ask again later")
             return _refused(reader, request, made)
-        if is_kept:
+        if is_kept and answer.lasts:
             reader.note(question, Lately(written, target, answer.tag))
         return _sent(route, answer, reader.site, had, pack=pack)
 
@@ -170,11 +179,11 @@ async def _that_follows_from(
 def _sent(route: Route, answer: Answer, site: Site, had: str, *, pack: bool) -> Response:
     """An answer as it is sent, or, to whoever *had* it by their header If-None-Match, that it is what it was."""
     headers = safety.headers(route.guard, index=site.index)
+    headers["Vary"] = "Accept, Accept-Encoding" if route.rows else "Accept-Encoding"
     if answer.body is None:
         packed_tag = encodings.tag_of_packed(answer.tag)
         return Response(status_code=304, headers={**headers, "ETag": packed_tag if packed_tag in had else answer.tag})
     more = {"ETag": answer.tag, "Ledger-Position": str(answer.position), "Content-Type": answer.media, **headers}
-    more["Vary"] = "Accept, Accept-Encoding" if route.rows else "Accept-Encoding"
     if answer.location is not None:
         more["Location"] = answer.location
     if answer.following is not None:
@@ -224,7 +233,12 @@ def _refused(reader: Reader, request: Request, made: Problem, more: Mapping[str,
 
 
 def _accepted(header: str) -> str:
-    """The first form of rows that a header accepts; JSON where it says nothing of them."""
-    wanted = (part.partition(";")[0].strip().lower() for part in header.split(","))
+    """The form of rows that a header wants most, of several the first one; JSON where it says nothing of them."""
     by_media = {media.partition(";")[0]: form for form, media in ROWS_MEDIA.items()}
-    return next((by_media[media] for media in wanted if media in by_media), "json")
+    wanted = {}
+    for part in header.lower().split(","):
+        media, *parameters = (word.strip() for word in part.split(";"))
+        quality = next((word.removeprefix("q=") for word in parameters if word.startswith("q=")), "1")
+        if media in by_media and (match := _QUALITY.fullmatch(quality)) and (weight := float(match[0])):
+            wanted.setdefault(by_media[media], weight)
+    return max(wanted, key=lambda form: wanted[form], default="json")

@@ -192,8 +192,9 @@ def refused(faults: list[Fault]) -> RefusedError:
 
 
 def pointer(*parts: object) -> str:
-    """A JSON pointer (RFC 6901)."""
-    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
+    """A JSON pointer (RFC 6901); half of a character in a name is told as ``\\ud800``, for no answer could have it."""
+    words = (str(part).encode("utf-8", "backslashreplace").decode() for part in parts)
+    return "".join(f"/{word.replace('~', '~0').replace('/', '~1')}" for word in words)
 
 
 def _read(hint: Any, value: Any, place: str, faults: list[Fault]) -> Any:
@@ -211,6 +212,8 @@ def _read(hint: Any, value: Any, place: str, faults: list[Fault]) -> Any:
         if get_origin(kind) is dict and isinstance(value, dict):
             _note_twice(value, place, faults)
             (_, item) = get_args(kind)
+            for name in value:
+                _note_characters(name, place + pointer(name), faults)
             return {name: _read(item, each, place + pointer(name), faults) for name, each in value.items()}
         if type(value) is kind:
             if isinstance(value, str):

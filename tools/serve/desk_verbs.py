@@ -241,8 +241,9 @@ def import_file(ledger: Ledger, asks: Asks, args: Args) -> Answer:
 
     try:
         account = imported(ledger, Sent.of(args["sent"]), asks.token, advance)
-    except LedgerError as error:
-        state |= {"state": "refused", "words": str(error)}
+    except Exception as error:  # whatever it is, whoever looks after it must not wait for ever
+        words = str(error) if isinstance(error, LedgerError) else "the program failed here; its log tells how"
+        state |= {"state": "refused", "words": words}
         raise
     finally:
         Path(args["sent"]["path"]).unlink(missing_ok=True)

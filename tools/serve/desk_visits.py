@@ -284,7 +284,9 @@ class Visits:
                 if not Forms(word=asks.word).takes(f"{PREFIX}{deed.path.format(**path)}", typed.get(FORM_TOKEN)):
                     message = "this form was not made for this session: open its page anew, and send it from there"
                     raise RefusedError(problems.problem(403, message))
-                return await self._done(request, deed, asks, path, {ONCE: "", **typed, **self._waiting(asks, typed)})
+                return await self._done(
+                    request, deed, asks, path, {ONCE: "", **typed, **self._waiting(deed, asks, typed)}
+                )
             finally:
                 if spooled is not None:
                     spooled.unlink(missing_ok=True)
@@ -343,17 +345,20 @@ class Visits:
         spooled.rename(place)
         return {"file": str(place), "upload": number}
 
-    def _waiting(self, asks: Asks, typed: Typed) -> dict[str, str]:
+    def _waiting(self, deed: Deed, asks: Asks, typed: Typed) -> dict[str, str]:
         """The place of the file that waits, where a form names one of this session."""
         number = typed.get("upload", "")
         if not re.fullmatch(r"[0-9a-f]{32}", number):
             return {}
-        place = self._folder / f"{self._mark(asks)}-{number}"
-        return {"file": str(place)} if place.is_file() else {"file": ""}
+        waits, taken = (self._folder / f"{self._mark(asks, is_taken=is_taken)}-{number}" for is_taken in (False, True))
+        if deed.is_long:  # no longer this session's: it may wait long for its turn, and another one be looked at
+            with suppress(FileNotFoundError):
+                waits.rename(taken)
+        return {"file": next((str(place) for place in (taken, waits) if place.is_file()), "")}
 
-    def _mark(self, asks: Asks) -> str:
-        """How the names of the files begin that wait for a session."""
-        return f"{WAITS}{Forms(word=asks.word).token('a file that waits')[:32]}"
+    def _mark(self, asks: Asks, *, is_taken: bool = False) -> str:
+        """How the names of the files begin that wait for a session, or that it has confirmed."""
+        return f"{WAITS}{Forms(word=asks.word).token('a file that is taken' if is_taken else 'a file that waits')[:32]}"
 
     async def _again(
         self,

@@ -40,6 +40,7 @@ TOLD_GLANCE = 2.0  # … and where one does
 PAGE = 256  # entries that are read at once
 RECENT_BYTES = 1 << 20  # of events that are kept for all; who is further behind is read for
 PIECE_BYTES = 32 * 1024  # handed over at once; a single event may be longer
+MOST_PIECES = 64  # that are kept
 A_TURN = 128  # listeners that are woken before anybody else has a turn
 _BEAT = b":\n\n"
 
@@ -74,6 +75,8 @@ class Recent:
         if position < self.before:
             return None
         if position not in self._pieces:
+            if len(self._pieces) == MOST_PIECES:  # strangers may ask from each position, and nothing be new for hours
+                self._pieces.clear()
             self._pieces[position] = _piece(islice(self._events, position - self.before, None), position)
         return self._pieces[position]
 

@@ -14,6 +14,7 @@ from . import questions
 from .forms import PublicLogEntry
 from .parameters import Asked
 from .questions import Document, Moved
+from .sites import GAME, is_path
 
 SIDE = 360  # pixels of a board
 SVG = "image/svg+xml"
@@ -27,9 +28,9 @@ _NO_MOVES = (
 def game(ledger: Ledger, asked: Asked) -> forms.GamePage | Moved:
     """A game, and all that is said of it."""
     stands = recorded_games.recorded_game(ledger, asked["game"])
-    if asked["game"] != stands.game:
-        return Moved("/games/{}", (stands.game,), for_good=False)
     number = f"#{stands.entry}"
+    if asked["game"] != stands.game and (asked["game"] != number or is_path(stands.game)):
+        return moved(stands)
     concerning = list(ledger.game_log.proposals(number))
     shown = ledger.corrections.proposals(numbers=concerning) if concerning else ()
     receipt, is_kept = _receipt(ledger, number)
@@ -43,6 +44,11 @@ def game(ledger: Ledger, asked: Asked) -> forms.GamePage | Moved:
         receipt=receipt,
         receipt_kept=is_kept,
     )
+
+
+def moved(stands: recorded_games.RecordedGame) -> Moved:
+    """Where the page of a game is: by its key, or by its entry where no address can have the key in it."""
+    return Moved(GAME, (stands.game if is_path(stands.game) else f"#{stands.entry}",), for_good=False)
 
 
 def _board(ledger: Ledger, key: str) -> forms.BoardShown | None:

@@ -31,6 +31,7 @@ _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _BODILESS = _READS | {"DELETE", "TRACE"}
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 _ENCODED = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_SLASHES_IN = (b"/tournaments/", b"/games/", b"/boards/")  # where a name or a key may have a slash in it
 _STEPS = re.compile(rb"/\.\.?(?:/|$)")
 _ABSOLUTE = re.compile(rb"https?://[^/?#]*", re.IGNORECASE)
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]*|\[([0-9A-Fa-f:.]{2,45})\])(?::[0-9]{0,5})?")
@@ -211,7 +212,7 @@ def _check_path(raw: bytes) -> None:
         HTTPException: it is one.
     """
     before, encoded, _ = raw.lower().partition(b"%2f")
-    if encoded and b"/tournaments/" not in before:  # a proxy may guard a folder by its name, with a slash behind it
+    if encoded and not any(folder in before for folder in _SLASHES_IN):  # a proxy may guard any other by its name
         raise HTTPException(400, "%2F within an address: what has a slash in it goes by its number")
     if _STEPS.search(_check_words(raw, "in the address")):
         raise HTTPException(400, "a step upwards within an address: write it without dots between slashes")

@@ -20,6 +20,7 @@ from typing import Any
 import attrs
 import orjson
 
+from .. import output
 from . import limits, problems
 from .problems import Problem
 from .waiting import Outcome
@@ -37,7 +38,7 @@ class _Job:
     Attributes:
         word: its name.
         folder: of its own, with the files it writes.
-        args: the command, its words, the media type and the name of the result.
+        args: the command, its words, the media type and the name of the result, how many people were erased by then.
         state: as ``jobs.JobAnswer`` tells it.
         exit_code: of the command; None: it has not ended, or was ended.
         process: that runs it.
@@ -76,7 +77,8 @@ class _Job:
             "size": self.result.stat().st_size if is_done else None,
         }  # fmt: skip
         place = str(self.result) if is_done else None
-        return {"told": fields, "place": place, "media": self.args["media"], "name": self.args["name"]}
+        told = {name: self.args[name] for name in ("media", "name", "erased")}
+        return {"told": fields, "place": place, **told}
 
 
 class Jobs:
@@ -100,7 +102,11 @@ class Jobs:
             return problems.problem(503, f"{waiting} jobs wait at present; ask again later, or run the command")
         word = secrets.token_urlsafe(16)
         folder = self._folder / f"job-{word}"
-        folder.mkdir(mode=0o700)
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:  # a full disk must not end the questions of others
+            output.error(f"no job can be begun: {folder}: {error.strerror or error}")
+            return problems.problem(503, "no job can be begun at present; ask again later, or run the command")
         job = self._jobs[word] = _Job(word, folder, args)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run())

@@ -57,12 +57,14 @@ class JobState(NamedTuple):
         place: the file with the result; None: there is none.
         media: its media type.
         name: what the file may be called.
+        erased: how many people had been erased when it was begun.
     """
 
     told: Mapping[str, Any]
     place: str | None
     media: str
     name: str
+    erased: int
 
 
 @attrs.frozen(kw_only=True, slots=False)

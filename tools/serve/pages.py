@@ -64,7 +64,7 @@ ROUTES: tuple[Route, ...] = (
         "/embed/players/{player}", player_pages.embedded, "embedded.html", POOL, _BY, _LAST, _OPPONENTS, _MONO,
         of_today=True, guard=Guard.EMBEDDED,
     ),
-    _page("/games/{game:path}", game_pages.game, "game.html"),
+    _page("/games/{game:path}", game_pages.game, "game.html", of_checkpoints=True),
     Route(
         path="/boards/{game:path}", ask=game_pages.picture, form=None, prefix="", media=(game_pages.SVG,),
         parameters=(choice("flipped", "Black below", _YES, "no"),),

@@ -26,7 +26,7 @@ def up_to(asked: Asked, size: int = ROWS) -> int:
 def paged(asked: Asked, rows: Sequence[Row], size: int = ROWS) -> tuple[list[Row], Paging]:
     """The rows of the page that is asked for, of those up to its end and one more."""
     before = (asked["page"] - 1) * size
-    paging = Paging(page=asked["page"], size=size, more=len(rows) > before + size)
+    paging = Paging(page=asked["page"], size=size, more=len(rows) > before + size and asked["page"] < LAST_PAGE)
     return list(rows[before : before + size]), paging
 
 

@@ -12,7 +12,6 @@ from ledger.answers import (
     player_games,
     players,
     predictions,
-    rating_changes,
     streaks,
     time_losses,
     upsets,
@@ -165,7 +164,7 @@ def changes(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked
     """Why a player's rating is not what it was on a day."""
     made = None
     if asked["since"] is not None and head.is_rated:
-        made = rating_changes.changes(ledger, person, asked["since"], head.pool)
+        made = questions.changes_since(ledger, person, asked["since"], head.pool)
     _, paging = paged(asked, [] if made is None else made.parts)
     return forms.ChangesPage(head=head, since=asked["since"], changes=made, paging=paging)
 

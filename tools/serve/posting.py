@@ -20,6 +20,7 @@ from ledger.answers.recorded_games import recorded_game
 from ledger.answers.rows import as_row
 from ledger.errors import LedgerError
 from ledger.facts.events import Role
+from ledger.journal import rules
 from ledger.journal.sessions import is_word
 from ledger.ledger import Ledger
 
@@ -69,7 +70,8 @@ class Posting:
             body = bodies.read(post.body, content)
             if post.cost is Cost.JOB:
                 await self._admit(token, None, f"run the job {post.path.removeprefix(f'{JOBS}/')}")
-            once, path = request.headers.get("idempotency-key"), dict(request.path_params)
+            # An empty one tells nothing apart: of two games that are told alike the second would be lost as a repeat.
+            once, path = request.headers.get("idempotency-key", "").strip() or None, dict(request.path_params)
             ask = await self._read(token, lambda ledger: post.ask(ledger, body, path, once))
             if post.cost is Cost.JOB:
                 return await self._begin_job(ask)
@@ -124,7 +126,8 @@ class Posting:
             raise RefusedError(problems.refusal(error)) from None
 
     async def _begin_job(self, ask: Ask) -> Response:
-        state = JobState(**await self._client.ask(ask.verb, ask.args))
+        args = {**ask.args, "erased": await self._erased()}
+        state = JobState(**await self._client.ask(ask.verb, args))
         where = {"Location": self._job_address(state.told["job"]), "Retry-After": str(JOB_AGAIN)}
         return self._sent(202, self._job_answer(state), where)
 
@@ -139,8 +142,20 @@ class Posting:
             address = self._job_address(state.told["job"])
             words = f"the job has no result, its state is {state.told['state']!r}: {address} says more"
             raise RefusedError(problems.problem(404, words))
+        if await self._erased() != state.erased:
+            await self._client.ask("job-end", {"job": state.told["job"]})
+            words = "somebody was erased since the job was begun, and its result may tell who it was: begin it anew"
+            raise RefusedError(problems.problem(404, words))
         headers = {**self._headers, "Cache-Control": "no-store", "Content-Type": state.media}
         return FileResponse(state.place, headers=headers, filename=state.name)
+
+    async def _erased(self) -> int:
+        """How many people are erased."""
+
+        def work() -> int:
+            return sum(1 for _ in self._reader.open().ledger.journal.keys(*rules.ERASED))
+
+        return await asyncio.get_running_loop().run_in_executor(self._reader.executor, work)
 
     async def _end_job(self, request: Request) -> Response:
         state = await self._job_state(request)

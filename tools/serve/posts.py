@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from hashlib import sha256
 from typing import Any
+from urllib.parse import quote
 
 import attrs
 
@@ -273,11 +274,18 @@ def _number(word: str) -> int:
     return int(word)
 
 
+def _place_of_game(answer: Mapping[str, Any]) -> str:
+    """The address of a game; one whose key has a slash in it, which no address may have, goes by its entry."""
+    key = str(answer["key"]).removeprefix("game:")
+    word = f"#{answer['position']}" if "/" in key else key
+    return f"/games/{quote(word, safe=':+')}"
+
+
 POSTS: tuple[Post, ...] = (
     Post(
         path="/games", body=GameTold, role=Role.RECORDER, ask=game, answer=GameAnswer,
         doc="Record a game; the same again is a repeat, and told otherwise it is refused with both values.",
-        where=lambda answer: f"/games/{answer['key'].removeprefix('game:')}",
+        where=_place_of_game,
         takes_once=True,
         parameters=(choice("rated", "1: wait until both players are rated, 10 s at most", _YES, "0"),),
     ),

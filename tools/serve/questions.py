@@ -46,6 +46,7 @@ from ledger.answers.read_models import last_row
 from ledger.answers.rows import as_rows
 from ledger.audit.receipts import receipt_of
 from ledger.errors import MalformedError, UnknownNameError
+from ledger.journal.game_keys import game_found
 from ledger.ledger import Ledger
 
 from . import forms
@@ -258,11 +259,18 @@ def changes(ledger: Ledger, asked: Asked) -> Paged:
     """What made the difference between a rating then and now."""
     if asked["since"] is None:
         raise MalformedError(["since: give a day, month or year"])
-    made = rating_changes.changes(ledger, player_asked(ledger, asked["player"]), asked["since"], asked["pool"])
+    made = changes_since(ledger, player_asked(ledger, asked["player"]), asked["since"], asked["pool"])
     until, count = asked["offset"] + asked["limit"], len(made.parts)
     shown_now = attrs.evolve(made, parts=made.parts[asked["offset"] : until])
     following = {"offset": until} if until < count else None
     return Paged(forms.ChangesInParts(changes=shown_now, count=count, next=None), following)
+
+
+def changes_since(ledger: Ledger, person: Person, since: str, pool: str | None) -> rating_changes.RatingChanges:
+    """The same of a player, since the end of a day, month or year."""
+    # To the library a bare number is so many entries, of which it makes views: here it is a year, as all instants are.
+    instant = f"{since}-12-31" if since.isdecimal() else since
+    return attrs.evolve(rating_changes.changes(ledger, person, instant, pool), since=since)
 
 
 def prediction(ledger: Ledger, asked: Asked) -> predictions.Prediction:
@@ -423,6 +431,10 @@ def board(ledger: Ledger, asked: Asked) -> boards.FinalPosition:
 
 def receipt(ledger: Ledger, asked: Asked) -> Document:
     """What proves that a game was recorded: the entry, and the way to the last checkpoint."""
+    name, entry = game_found(ledger.journal_of_moment, asked["game"])
+    last = ledger.checkpoints.last()
+    if last is None or entry.position > last.head.size:
+        raise UnknownNameError("receipt", name, "no checkpoint covers this game; the next one will", where="as yet")
     return Document(receipt_of(ledger, asked["game"]).encode(), "text/plain; charset=utf-8")
 
 

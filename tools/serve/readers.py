@@ -7,6 +7,8 @@ transaction. It is kept by its entity tag, position, program and, where it depen
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 import threading
 import warnings
 from collections import OrderedDict
@@ -23,8 +25,8 @@ import attrs
 import orjson
 
 from ledger.answers.rows import as_row, as_rows
-from ledger.errors import CheckpointWarning, LedgerError
-from ledger.journal.settings_file import standing
+from ledger.errors import CheckpointWarning, LedgerError, StorageError
+from ledger.journal.settings_file import server_of, standing
 from ledger.ledger import Ledger, utc_now
 
 from .. import output
@@ -37,6 +39,7 @@ from .sites import Site
 
 THREADS = 1  # two would only take turns: one interpreter runs one of them at a time
 KEPT_BYTES = 32 * 1024 * 1024  # of answers that are kept
+ENTRY_BYTES = 1_000  # that an answer takes beside its own bytes and what it is kept by; a little more than measured
 LATELY = 5_000  # questions, with the tags of their answers: of bounded length, as the gate lets through no longer ones
 HTML = "text/html; charset=utf-8"
 Value = TypeVar("Value")
@@ -54,6 +57,7 @@ class Answer(NamedTuple):
         packed: the bytes as gzip, once somebody took them so.
         status: the status; 200, or of an answer that is elsewhere.
         location: where that is.
+        lasts: whether it is the answer until somebody writes the views.
     """
 
     body: bytes | None
@@ -64,6 +68,7 @@ class Answer(NamedTuple):
     packed: bytes | None = None
     status: int = 200
     location: str | None = None
+    lasts: bool = True
 
     @property
     def size(self) -> int:
@@ -90,17 +95,20 @@ class Kept:
 
     def put(self, target: str, answer: Answer) -> None:
         """Keep an answer in the place of an earlier one."""
-        size = answer.size
-        if size > self._room // 8:
+        if answer.size > self._room // 8:
             return
         with self._lock:
             before = self._answers.pop(target, None)
-            self._used -= 0 if before is None else before.size
+            self._used -= 0 if before is None else self._size(target, before)
             self._answers[target] = answer
-            self._used += size
+            self._used += self._size(target, answer)
             while self._used > self._room:
-                _, gone = self._answers.popitem(last=False)
-                self._used -= gone.size
+                self._used -= self._size(*self._answers.popitem(last=False))
+
+    @staticmethod
+    def _size(target: str, answer: Answer) -> int:
+        """The bytes of both: questions that find nothing have short answers, and strangers may ask long ones."""
+        return sys.getsizeof(target) + answer.size + ENTRY_BYTES
 
 
 @attrs.define
@@ -146,6 +154,7 @@ class Reader:
         self.kept = Kept()
         self.scanning = asyncio.Semaphore(1)
         self.alarm: str | None = None  # as the last thread that opened the ledger saw it
+        self._names_beside = server_of(self.path) is None
         self._own = threading.local()
         self._lately: OrderedDict[Hashable, Lately] = OrderedDict()  # by the words of a question, as they came
 
@@ -180,8 +189,15 @@ class Reader:
             self._lately.popitem(last=False)
 
     def open(self) -> _Open:
-        """This thread's ledger; one that was put in its place is opened anew."""
-        inode = standing(self.path).stat().st_ino
+        """This thread's ledger; one that was put in its place is opened anew.
+
+        Raises:
+            LedgerError: it cannot be opened, or is not there, as while another one is being put in its place.
+        """
+        try:
+            inode = standing(self.path).stat().st_ino
+        except OSError as error:
+            raise StorageError(str(self.path), f"is not there: {error.strerror or error}") from None
         held: _Open | None = getattr(self._own, "open", None)
         if held is not None and held.inode == inode:
             return held
@@ -192,6 +208,9 @@ class Reader:
             warnings.simplefilter("always", CheckpointWarning)
             ledger = Ledger.open(self.path, follow=False)
         alarm = next((str(each.message) for each in alarms if issubclass(each.category, CheckpointWarning)), None)
+        if alarm is not None:  # strangers read it, whom it does not concern in which folders the files are
+            for file in (ledger.path, ledger.checkpoints.place):
+                alarm = alarm.replace(str(file), file.name)
         self.alarm = alarm
         opened = _Open(ledger, inode, alarm)
         self._own.open = opened
@@ -215,20 +234,32 @@ class Reader:
         held = self.open()
         with held.ledger.moment() as position, self.site.strangers():
             signed = _signed(held.ledger) if route.of_checkpoints else ""
-            tag = self._tag(held, position, target + signed, utc_now() if route.of_today else None)
-            if tag in tags or "*" in tags:
-                return Answer(None, "", tag, position, None)
-            if (answer := self.kept.get(target, tag)) is not None and not (pack and _unpacked(answer)):
-                return answer
-            value = None if answer is not None else route.ask(held.ledger, asked)
-        if answer is None:
-            if isinstance(value, LedgerFacts):
-                value = attrs.evolve(value, alarm=held.alarm)
-            answer = self._made(route, asked, value, Around(position=position, alarm=held.alarm), tag)
-        if pack and answer.body is not None and encodings.worth_it(answer.media, len(answer.body)):
-            answer = answer._replace(packed=encodings.packed(answer.body))
-        self.kept.put(target, answer)
-        return answer
+            renaming = self._renaming(held.ledger)
+            # Views that were built anew may say otherwise: damage was mended, or a scheme is one of another version.
+            origin = f"{target}{signed}{renaming} {held.ledger.views.build()}"
+            tag = self._tag(held, position, origin, utc_now() if route.of_today else None)
+            if tag in tags:
+                return Answer(None, "", tag, position, None, lasts=not renaming)
+            kept = self.kept.get(target, tag)
+            value = route.ask(held.ledger, asked) if kept is None else None
+        if isinstance(value, LedgerFacts):
+            value = attrs.evolve(value, alarm=held.alarm)
+        around = Around(position=position, alarm=held.alarm)
+        answer = kept or self._made(route, asked, value, around, tag)._replace(lasts=not renaming)
+        if pack and _unpacked(answer):
+            answer = answer._replace(packed=encodings.packed(answer.body or b""))
+        if answer is not kept:
+            self.kept.put(target, answer)
+        # Whoever has some answer need not be sent this one; but there must be one.
+        return Answer(None, "", tag, position, None, lasts=answer.lasts) if "*" in tags else answer
+
+    def _renaming(self, ledger: Ledger) -> str:
+        """What is another word while a name is given: the journal seals it first, and the player has it a moment later.
+
+        Of a ledger on a server nothing is asked: there it would be a question more for each answer.
+        """
+        names = ledger.names.file
+        return f" {os.getpid()} {names.version()}" if self._names_beside and names.pending.rows() else ""
 
     def now(self, ask: Callable[[Ledger], Value]) -> tuple[int, Value]:
         """What strangers are told in this moment, and how many entries of the journal it follows from.

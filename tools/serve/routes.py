@@ -173,7 +173,7 @@ ROUTES: tuple[Route, ...] = (
         text("opponent", "whom they would play: name, identity or number"),
         of_today=True,
     ),
-    _rows(f"{_PLAYER}/best", _q.achievements, highest.Achievement, POOL, AT),
+    _rows(f"{_PLAYER}/best", _q.achievements, highest.Achievement, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/streaks", _q.streaks_of, streaks.Streak, POOL, AT),
     _rows(f"{_PLAYER}/time-losses", _q.time_losses_of, time_losses.TimeLossWindow, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/opponents", _q.opponents_of, opponents.OpponentBatch, POOL, AT),
@@ -206,7 +206,7 @@ ROUTES: tuple[Route, ...] = (
     _rows(f"{_GAME}/log", _q.game_log, forms.PublicLogEntry),
     _one(f"{_GAME}/board", _q.board, boards.FinalPosition),
     _one(f"{_GAME}/pgn", _q.pgn, None, media=("application/vnd.chess-pgn; charset=utf-8",)),
-    _one(f"{_GAME}/receipt", _q.receipt, None, media=("text/plain; charset=utf-8",)),
+    _one(f"{_GAME}/receipt", _q.receipt, None, media=("text/plain; charset=utf-8",), of_checkpoints=True),
 )  # fmt: skip
 _NDJSON = ROWS_MEDIA["ndjson"]
 ENTRIES = _one(

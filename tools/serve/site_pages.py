@@ -10,8 +10,8 @@ from ledger.answers.asking import Naming, naming_now
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.ledger import Ledger
 
+from . import game_pages, questions, routes
 from . import page_forms as forms
-from . import questions, routes
 from .forms import SchemeFacts
 from .paging import paged, pool_names, up_to
 from .parameters import Asked
@@ -61,8 +61,8 @@ def _meant(ledger: Ledger, word: str) -> Moved | None:
     try:
         if word.isdecimal():
             return Moved("/players/{}", (ledger.player(word).player,), for_good=False)
-        if ":" in word or word.startswith("#"):
-            return Moved("/games/{}", (questions.game(ledger, {"game": word}).game,), for_good=False)
+        if ":" in word or "/" in word or word.startswith("#"):
+            return game_pages.moved(questions.game(ledger, {"game": word}))
     except UnknownNameError:
         pass
     return None

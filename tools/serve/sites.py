@@ -22,6 +22,14 @@ _AS_IT_IS = re.compile(rf"[A-Za-z0-9_.\-{_PLAIN}]*")  # nearly every number and 
 _UPWARD = ("", ".", "..")  # no browser keeps them as parts of a path
 
 
+GAME = "/games/{}"  # the page of a game
+
+
+def is_path(name: str) -> bool:
+    """Whether a name, or a key, that may have slashes in it is a part of an address that every browser keeps so."""
+    return not any(part in _UPWARD for part in name.split("/"))
+
+
 def _without_slash(url: str | None) -> str:
     return (url or "").rstrip("/")
 
@@ -95,13 +103,19 @@ class Site:
             parts: what stands there; whatever is in them, they are one part each.
             asked: by name, what stands behind the question mark; what is None or empty is left out.
         """
+        if path == GAME and not is_path(str(parts[0])):
+            return self.to("/search", q=parts[0])  # which leads to the number of its entry
         words = [_quoted(str(part)) for part in parts]
         return f"{self.prefix}{path.format(*words)}{self.asking(asked) if asked else ''}"
 
     @staticmethod
     def asking(asked: dict[str, object]) -> str:
         """What stands from the question mark on; empty where nothing is asked."""
-        words = [(name.rstrip("_"), str(value)) for name, value in asked.items() if value not in (None, "", False)]
+        words = [
+            (name.rstrip("_"), str(value))
+            for name, value in asked.items()
+            if value is not None and value is not False and value != ""
+        ]
         return f"?{urlencode(words)}" if words else ""
 
     def whole(self, path: str) -> str:
@@ -114,7 +128,7 @@ class Site:
 
     def tournament(self, name: str, **asked: object) -> str:
         """The address of a tournament; one whose name no path can have goes by the list of tournaments."""
-        if any(part in _UPWARD for part in name.split("/")):
+        if not is_path(name):
             return self.to("/tournaments", part=name)
         return self.to("/tournaments/{}", name, **asked)
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import attrs
 
-from ledger.errors import CheckpointWarning, LedgerError
+from ledger.errors import CheckpointWarning, LedgerError, StorageError
 from ledger.facts.words import Receipt
 from ledger.journal.recorder import Telling
 from ledger.journal.settings_file import standing
@@ -44,6 +44,7 @@ LATER = 5.0  # seconds until it is tried again to fold in, or to sign, what fail
 MOST_TRIED = 16  # that are tried or wait for it
 TRIED_AT_ONCE = 3  # so that a preview which takes minutes lets others pass; each may take a copy of the views
 ENDS_WITHIN = 10.0  # seconds for what was accepted when the process is to end
+_QUOTED = 1_000  # characters that are told of a refusal which is too long for a message
 _REFUSES = "the ledger takes nothing at present, and nothing of this was recorded: send it again later"
 
 
@@ -59,10 +60,12 @@ class Opened:
         """The ledger.
 
         Raises:
-            LedgerError: it cannot be opened.
-            OSError: it is not there.
+            LedgerError: it cannot be opened, or is not there.
         """
-        inode = standing(self._path).stat().st_ino
+        try:
+            inode = standing(self._path).stat().st_ino
+        except OSError as error:
+            raise StorageError(str(self._path), f"is not there: {error.strerror or error}") from None
         if self._ledger is not None and inode != self._inode:
             self.close()
         if self._ledger is None:
@@ -213,6 +216,15 @@ class Folding:
                     self._failure = str(error)
                     output.error(f"the views are not brought level, or nothing is signed: {error}")
                 pause = LATER
+            except Exception as error:  # noqa: BLE001  # of a plug-in, say: all later answers would stay what they were
+                failure = "".join(traceback.format_exception(error)).rstrip("\n")
+                if failure != self._failure:
+                    self._failure = failure
+                    output.error("the views are not brought level, or nothing is signed: the program failed")
+                    for line in failure.split("\n"):
+                        output.remark(line)
+                self._opened.close()
+                pause = LATER
             if last:
                 break
             self._woken.wait(pause)
@@ -356,8 +368,15 @@ class Writer:
     @staticmethod
     def _send(writing: asyncio.StreamWriter, number: int, outcome: Outcome) -> None:
         content = {"problem": attrs.asdict(outcome)} if isinstance(outcome, Problem) else {"ok": outcome}
-        if not writing.is_closing():
-            writing.write(message({"id": number, **content}))
+        if writing.is_closing():
+            return
+        try:
+            frame = message({"id": number, **content})
+        except TooLongError as error:  # a refusal may quote what was sent more than once
+            shorter = outcome if isinstance(outcome, Problem) else problems.problem(500, f"the answer is {error}")
+            shorter = attrs.evolve(shorter, detail=f"{shorter.detail[:_QUOTED]}...", errors=[])
+            frame = message({"id": number, "problem": attrs.asdict(shorter)})
+        writing.write(frame)
 
     def _tell_soon(self, content: Mapping[str, int]) -> None:
         self._loop.call_soon_threadsafe(self._tell, content)
