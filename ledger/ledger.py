@@ -49,7 +49,7 @@ from ledger.ratings.views import Views
 from ledger.registering.registry import NewPlayer, Registry
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
-from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers
+from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers, whole
 from ledger.runtime.long_work import Progress, silent
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Ledger(OpenLedger):
             SettingsFile(path).put(**words)
             return cls.open(path, clock=clock)
         if not people.exists():
-            with sqlite.whole(people) as making:
+            with whole(people) as making:
                 SqlitePeople.create(making, secret).close()
         elif not SqlitePeople.is_empty(people):
             # An empty one is of a making that was stopped before the journal appeared: that is gone on with.
@@ -131,7 +131,7 @@ class Ledger(OpenLedger):
                 empty.take_secret(secret)
         # the journal appears last, with its scheme: before that there is no ledger
         with (
-            sqlite.whole(path) as making,
+            whole(path) as making,
             cls._over(making, SqliteJournal.create(making), SqlitePeople(people), (), clock) as made,
         ):
             made.append(event, actor=actor)

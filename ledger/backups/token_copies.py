@@ -29,7 +29,7 @@ from ledger.journal.postgres_tokens import storable
 from ledger.journal.settings_file import ServerPlace
 from ledger.journal.tokens_file import TokensFile
 from ledger.runtime import postgres, sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import beside, whole
 from ledger.runtime.long_work import Progress
 
 
@@ -118,7 +118,7 @@ def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progr
                         "stands in the way of what is kept of tokens on the server: move the file aside and try again"
                     )
                     raise StorageError(str(target.path), words)
-            with sqlite.whole(target.path, replace=True) as making:
+            with whole(target.path, replace=True) as making:
                 TokensFile(making, lambda: first).make_whole()
                 _fill(making, there, progress)
 

@@ -219,13 +219,13 @@ def _meetings(parts: Sequence[DataFrame]) -> list[DataFrame]:
     """The positions of games, with their numbers of ``meeting`` as all that was told of them makes these."""
     whole = [part.filter(pl.col("lacks") == 0).select("position", "meeting") for part in parts]
     # Of a supplement, which names no players, what it tells of event and round.
-    told = [
+    supplements = [
         part.filter(pl.col("lacks").is_between(_NO_PLAYERS, _NO_PLAYERS | _NO_EVENT | _NO_ROUND, "left")).select(
             "position", "meeting", "lacks"
         )
         for part in parts
     ]
-    later = pl.concat(told) if told else pl.DataFrame()
+    later = pl.concat(supplements) if supplements else pl.DataFrame()
     if not len(later):
         return whole
     games = pl.concat(

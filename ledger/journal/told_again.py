@@ -105,7 +105,7 @@ def told_again(
     first: int,
     pools: Container[str],
     now_ms: int,
-    told: ToldEntries,
+    tellings: ToldEntries,
     corrected_games: CorrectedGames = as_recorded,
     is_nameless: Callable[[int], bool] = lambda _: False,
 ) -> ToldAgain:
@@ -118,7 +118,7 @@ def told_again(
             after another, and the rows that are new follow.
         pools: those that adopted one before.
         now_ms: the time to record under, milliseconds since 1970.
-        told: what the file told before these games; what they tell joins it.
+        tellings: what the file told before these games; what they tell joins it.
         corrected_games: how a game stands after its corrections.
         is_nameless: whether a player was erased: that a game is told with another number there, says no number.
     """
@@ -141,8 +141,8 @@ def told_again(
         elif texts[name] != telling_text:
             different.append((row, name, telling_text, line))
         elif name not in fresh:
-            told.add(stored[f"game:{name}"].position)
-    told.add(first + len(new_pools), len(fresh))
+            tellings.add(stored[f"game:{name}"].position)
+    tellings.add(first + len(new_pools), len(fresh))
     names = {name for _, name, _, _ in different}
     recorded_games = known_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
     for name in names & fresh.keys():
@@ -158,13 +158,13 @@ def told_again(
         except RejectedError as error:
             again.faults.append((line, str(error)))
             continue
-        told.add(recorded_games[name].entry)
+        tellings.add(recorded_games[name].entry)
         if supplement is not None:
             again.supplements.append((row, supplement))
     # Last: a row that contradicts a game which the file tells, too, is a second game of those facts and no false
     # telling of the first one.
     for conflict in conflicts:
-        _judge(again, conflict, told, corrected_games, is_nameless)
+        _judge(again, conflict, tellings, corrected_games, is_nameless)
     return again
 
 
@@ -182,7 +182,7 @@ class _Conflict(NamedTuple):
 def _judge(
     again: ToldAgain,
     conflict: _Conflict,
-    told: ToldEntries,
+    tellings: ToldEntries,
     corrected_games: CorrectedGames,
     is_nameless: Callable[[int], bool],
 ) -> None:
@@ -192,7 +192,7 @@ def _judge(
     is_erased = any(is_nameless(recorded[side]) and recorded[side] != telling[side] for side in _SIDES)
     if is_erased:
         words = ERASED.format(game)
-    if is_made(game) and (is_erased or known.entry in told or _is_another(recorded, telling)):
+    if is_made(game) and (is_erased or known.entry in tellings or _is_another(recorded, telling)):
         again.others.append((row, line, words))
     elif is_erased:
         again.faults.append((line, words))

@@ -5,12 +5,15 @@ The journal, and beside it the people and the views. No database is opened here.
 
 from __future__ import annotations
 
+import glob
 import os
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from ledger.errors import StorageError
 from ledger.runtime import sqlite
+from ledger.runtime.lazy import filelock
 
 RESTORE_PLAN = "plan.json"  # in the folder ``restoring`` while files change places
 
@@ -92,6 +95,53 @@ def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
         head = file.read(_HEADER)
         if head.startswith(_KEY) or (head.startswith(_SQLITE) and sqlite.is_ours(int.from_bytes(head[-4:], "big"))):
             raise StorageError(str(path), "is a file of a ledger: give another name")
+
+
+@contextmanager
+def whole(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
+    """A name to make a new file under; when the block ends without an error it appears as *path*, never half made.
+
+    Args:
+        path: where it appears.
+        replace: whether it takes the place of a file that stands there.
+
+    Raises:
+        StorageError: the folder cannot be written, another process makes the same file, or one stands there by now.
+    """
+    target = Path(path)
+    making = target.with_name(target.name + ".making")
+    # A lock of the system, which a killed process lets go of: two that made one file under one name would take each
+    # other's for a leftover, and one of them put the other's half of it in place.
+    lock = filelock.FileLock(target.with_name(f"{target.name}.being-made"), timeout=0)
+    if not target.absolute().parent.is_dir():  # which the lock would make
+        raise StorageError(str(path), f"cannot be made: there is no folder {target.parent}")
+    try:
+        try:
+            lock.acquire()
+        except filelock.Timeout:
+            raise StorageError(str(path), "another process is making it; wait for it to end, and look again") from None
+        try:
+            _refuse_made(target, replace=replace)
+            for leftover in target.parent.glob(
+                f"{glob.escape(making.name)}*"
+            ):  # of a process that was killed; its -wal too
+                leftover.unlink()
+            yield making
+            _refuse_made(target, replace=replace)
+            making.rename(target)
+            sqlite.sync_folder(target.absolute().parent)
+        finally:
+            with suppress(OSError):  # while it is held: whoever takes the next one makes a new file
+                Path(lock.lock_file).unlink()
+            lock.release()
+    except OSError as error:
+        raise StorageError(str(path), f"cannot be made: {error.strerror or error}") from error
+
+
+def _refuse_made(target: Path, *, replace: bool) -> None:
+    # A rename would take its place without a word.
+    if not replace and os.path.lexists(target):
+        raise StorageError(str(target), "was made by another process meanwhile, and stays as it is")
 
 
 def replace_file(path: Path, content: bytes) -> None:

@@ -7,19 +7,17 @@ Two SQLite libraries must never have one file open in one process: closing the s
 
 from __future__ import annotations
 
-import glob
 import os
 import random
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from ledger.errors import CorruptError, StorageError, one_line
-from ledger.runtime.lazy import filelock
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,7 +30,6 @@ else:
 __all__ = [
     "BUSY_SECONDS", "PRAGMAS", "Guard", "address", "check_identity", "connect", "explained", "has_wal_reset_bug",
     "immediate", "is_ours", "schema_faults", "sqlite3", "statements", "storage_errors", "sync_folder", "waiting",
-    "whole",
 ]  # fmt: skip
 
 WAL_RESET_FIXED = (3, 51, 3)
@@ -213,53 +210,6 @@ def check_identity(
     if not (version if oldest is None else oldest) <= layout <= version:
         newer = "; it was written by a later version of this program: install that one" if layout > version else ""
         raise StorageError(str(path), f"has layout {layout}, this program reads layout {version}{newer}")
-
-
-@contextmanager
-def whole(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
-    """A name to make a new file under; when the block ends without an error it appears as *path*, never half made.
-
-    Args:
-        path: where it appears.
-        replace: whether it takes the place of a file that stands there.
-
-    Raises:
-        StorageError: the folder cannot be written, another process makes the same file, or one stands there by now.
-    """
-    target = Path(path)
-    making = target.with_name(target.name + ".making")
-    # A lock of the system, which a killed process lets go of: two that made one file under one name would take each
-    # other's for a leftover, and one of them put the other's half of it in place.
-    lock = filelock.FileLock(target.with_name(f"{target.name}.being-made"), timeout=0)
-    if not target.absolute().parent.is_dir():  # which the lock would make
-        raise StorageError(str(path), f"cannot be made: there is no folder {target.parent}")
-    try:
-        try:
-            lock.acquire()
-        except filelock.Timeout:
-            raise StorageError(str(path), "another process is making it; wait for it to end, and look again") from None
-        try:
-            _refuse_made(target, replace=replace)
-            for leftover in target.parent.glob(
-                f"{glob.escape(making.name)}*"
-            ):  # of a process that was killed; its -wal too
-                leftover.unlink()
-            yield making
-            _refuse_made(target, replace=replace)
-            making.rename(target)
-            sync_folder(target.absolute().parent)
-        finally:
-            with suppress(OSError):  # while it is held: whoever takes the next one makes a new file
-                Path(lock.lock_file).unlink()
-            lock.release()
-    except OSError as error:
-        raise StorageError(str(path), f"cannot be made: {error.strerror or error}") from error
-
-
-def _refuse_made(target: Path, *, replace: bool) -> None:
-    # A rename would take its place without a word.
-    if not replace and os.path.lexists(target):
-        raise StorageError(str(target), "was made by another process meanwhile, and stays as it is")
 
 
 def sync_folder(path: Path) -> None:

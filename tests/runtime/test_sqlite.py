@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.errors import CorruptError, StorageError
+from ledger.errors import CorruptError
 from ledger.runtime import sqlite
 
 VALUES = {
@@ -37,29 +37,3 @@ def test_what_the_driver_says_of_a_damaged_schema_becomes_one_line() -> None:
     assert str(told.value).startswith("club.views.db: malformed database schema (games) - near 'key': syntax error")
     assert "\n" not in str(told.value)
     assert len(str(told.value)) < 400
-
-
-def test_one_alone_makes_a_file_at_a_time_and_nobodys_takes_the_place_of_anothers(tmp_path: Path) -> None:
-    place = tmp_path / "club.db"
-    with sqlite.whole(place) as making:
-        making.write_text("first")
-        with pytest.raises(StorageError, match=r"club\.db: another process is making it"), sqlite.whole(place):
-            raise AssertionError("two make it")
-    assert [path.name for path in tmp_path.iterdir()] == ["club.db"]
-    with pytest.raises(StorageError, match="was made by another process meanwhile"), sqlite.whole(place):
-        raise AssertionError("it stands there")
-    other = tmp_path / "other.db"
-    with pytest.raises(StorageError, match="was made by another process meanwhile"), sqlite.whole(other) as making:  # noqa: PT012
-        making.write_text("mine")
-        other.write_text("theirs")
-    assert (place.read_text(), other.read_text()) == ("first", "theirs")
-    with sqlite.whole(other, replace=True) as making:
-        making.write_text("mine")
-    assert other.read_text() == "mine"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["club.db", "other.db"]
-
-
-def test_no_folder_is_made_for_a_file(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="cannot be made: there is no folder"), sqlite.whole(tmp_path / "a" / "b.db"):
-        raise AssertionError("there is no folder")
-    assert not list(tmp_path.iterdir())

@@ -36,7 +36,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import views_file
 from ledger.runtime import sqlite, table_writer
 from ledger.runtime.lazy import pl, pl_plugins, sqlite_utils
-from ledger.runtime.ledger_files import refuse_own_files
+from ledger.runtime.ledger_files import refuse_own_files, whole
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.table_reader import OwnConnection, Scan, TableReader, table_reader
 from ledger.runtime.table_writer import TableWriter
@@ -520,7 +520,7 @@ def snapshot(ledger: Ledger) -> Iterator[tuple[TableReader, int]]:
 @contextmanager
 def _whole(path: Path) -> Iterator[Path]:
     """A name to write under; nothing is left of what fails."""
-    with sqlite.whole(path, replace=True) as making:
+    with whole(path, replace=True) as making:
         try:
             yield making
         # Also where somebody interrupts it.
