@@ -76,7 +76,7 @@ def test_two_games_of_a_pair_are_told_apart_by_the_header(api: Api) -> None:
     first, second, third = (answer.json() for answer in answers)
     assert first["key"] == third["key"] != second["key"]
     assert first["key"].startswith("game:http:")
-    for nothing in ({}, {"Idempotency-Key": ""}, {"Idempotency-Key": " "}):
+    for nothing in ({}, {"Idempotency-Key": ""}):
         without = api.post("/games", blitz, headers=nothing)
         assert (without.status_code, without.json()["errors"][0]["pointer"]) == (400, "/key"), nothing
 

@@ -235,7 +235,7 @@ def _refused(reader: Reader, request: Request, made: Problem, more: Mapping[str,
 def _accepted(header: str) -> str:
     """The form of rows that a header wants most, of several the first one; JSON where it says nothing of them."""
     by_media = {media.partition(";")[0]: form for form, media in ROWS_MEDIA.items()}
-    wanted = {}
+    wanted: dict[str, float] = {}
     for part in header.lower().split(","):
         media, *parameters = (word.strip() for word in part.split(";"))
         quality = next((word.removeprefix("q=") for word in parameters if word.startswith("q=")), "1")
