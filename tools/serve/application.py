@@ -108,12 +108,9 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
             )
         ],
         exception_handlers={
-            HTTPException: refused,
-            RefusedError: without_answer,
-            LedgerError: without_answer,
-            Exception: failed,
+            HTTPException: refused, RefusedError: without_answer, LedgerError: without_answer, Exception: failed,
         },
-    )
+    )  # fmt: skip
 
 
 def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], Any]:
