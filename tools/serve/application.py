@@ -74,8 +74,7 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
         headers = dict(error.headers or {})
         if error.status_code == 405:  # more than one route may have the address, or none
             headers["Allow"] = ", ".join(sorted(_methods(request)))
-        is_there = headers.get("Allow") != ""
-        return _refused(reader, request, made, headers) if is_there else await unknown(request)
+        return await unknown(request) if headers.get("Allow") == "" else _refused(reader, request, made, headers)
 
     async def without_answer(request: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError | LedgerError)
