@@ -38,6 +38,12 @@ from .sites import Site
 PATIENCE = 10.0  # seconds for which a scan waits for another one
 _ANY = "/{path:path}"  # what no other route has
 _QUALITY = re.compile(r"[01](?:\.[0-9]{0,3})?")  # RFC 9110, 12.4.2
+_FOR_OTHER_SITES = Middleware(
+    CORSMiddleware,
+    allow_origins=["*"],
+    allow_methods=["GET", "HEAD"],
+    expose_headers=["ETag", "Link", "Ledger-Position", "Retry-After"],
+)
 EVERY_ROUTE = (*ROUTES, *pages.ROUTES, *atom.ROUTES)
 
 
@@ -98,14 +104,7 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
             Address("/robots.txt", robots, methods=["GET"]),
             Address(_ANY, unknown),
         ],
-        middleware=[
-            Middleware(
-                CORSMiddleware,
-                allow_origins=["*"],
-                allow_methods=["GET", "HEAD"],
-                expose_headers=["ETag", "Link", "Ledger-Position", "Retry-After"],
-            )
-        ],
+        middleware=[_FOR_OTHER_SITES],
         exception_handlers={
             HTTPException: refused, RefusedError: without_answer, LedgerError: without_answer, Exception: failed,
         },
