@@ -38,6 +38,12 @@ from .sites import Site
 PATIENCE = 10.0  # seconds for which a scan waits for another one
 _ANY = "/{path:path}"  # what no other route has
 _QUALITY = re.compile(r"[01](?:\.[0-9]{0,3})?")  # RFC 9110, 12.4.2
+_FOR_OTHER_SITES = Middleware(
+    CORSMiddleware,
+    allow_origins=["*"],
+    allow_methods=["GET", "HEAD"],
+    expose_headers=["ETag", "Link", "Ledger-Position", "Retry-After"],
+)
 EVERY_ROUTE = (*ROUTES, *pages.ROUTES, *atom.ROUTES)
 
 
@@ -74,8 +80,7 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
         headers = dict(error.headers or {})
         if error.status_code == 405:  # more than one route may have the address, or none
             headers["Allow"] = ", ".join(sorted(_methods(request)))
-        is_there = headers.get("Allow") != ""
-        return _refused(reader, request, made, headers) if is_there else await unknown(request)
+        return await unknown(request) if headers.get("Allow") == "" else _refused(reader, request, made, headers)
 
     async def without_answer(request: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError | LedgerError)
@@ -99,21 +104,11 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
             Address("/robots.txt", robots, methods=["GET"]),
             Address(_ANY, unknown),
         ],
-        middleware=[
-            Middleware(
-                CORSMiddleware,
-                allow_origins=["*"],
-                allow_methods=["GET", "HEAD"],
-                expose_headers=["ETag", "Link", "Ledger-Position", "Retry-After"],
-            )
-        ],
+        middleware=[_FOR_OTHER_SITES],
         exception_handlers={
-            HTTPException: refused,
-            RefusedError: without_answer,
-            LedgerError: without_answer,
-            Exception: failed,
+            HTTPException: refused, RefusedError: without_answer, LedgerError: without_answer, Exception: failed,
         },
-    )
+    )  # fmt: skip
 
 
 def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], Any]:
