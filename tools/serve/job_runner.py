@@ -77,8 +77,7 @@ class _Job:
             "size": self.result.stat().st_size if is_done else None,
         }  # fmt: skip
         place = str(self.result) if is_done else None
-        told = {name: self.args[name] for name in ("media", "name", "erased")}
-        return {"told": fields, "place": place, **told}
+        return {"told": fields, "place": place, **{name: self.args[name] for name in ("media", "name", "erased")}}
 
 
 class Jobs:
