@@ -57,7 +57,10 @@
     panel.hidden = false;
     window.clearTimeout(waiting);
     waiting = window.setTimeout(function () {
-      var key = link.getAttribute("href").slice(panel.dataset.game.length);
+      var where = link.getAttribute("href");
+      // A key that no address can have in it leads elsewhere first: its board is shown on the page of the game.
+      if (where.indexOf(panel.dataset.game) !== 0) { board.remove(); return; }
+      var key = where.slice(panel.dataset.game.length);
       var black = bar.parentNode.getAttribute("data-colour") === "black";
       board.src = panel.dataset.board + key + (black ? "?flipped=yes" : "");
     }, 150);
