@@ -22,13 +22,13 @@ import orjson
 
 from ledger.errors import CorruptError
 from ledger.journal import Journal
+from ledger.journal.kept_texts import unpacked
 from ledger.runtime.lazy import zstandard
 
 FORM = "rating-list/2"
 ONE_BY_ONE = "rating-list/1"  # the form of earlier releases
 FORMS = (FORM, ONE_BY_ONE)
 ROWS_A_PART = 1_024  # some 50 KB: few enough to find a player quickly, many enough to be packed well
-LARGEST_TEXT = 16 << 20  # bytes of a part or a cover, as the audit reads them
 _LEVEL = 3  # of zstd
 
 
@@ -165,12 +165,11 @@ class KeptList:
         if frame is None:
             raise self._false(f"{digest} of its kept rows is missing")
         try:
-            # ``max_output_size`` holds only where the header does not say how long the text is.
-            if zstandard.frame_content_size(frame) > LARGEST_TEXT:
-                raise self._false(f"{digest} of its kept rows is longer than any that this program keeps")
-            text = zstandard.ZstdDecompressor().decompress(frame, max_output_size=LARGEST_TEXT)
+            text = unpacked(frame)
         except zstandard.ZstdError:
             raise self._false(f"{digest} of its kept rows cannot be unpacked") from None
+        if text is None:
+            raise self._false(f"{digest} of its kept rows is longer than any that this program keeps")
         # The entry seals the digest of the cover alone: what is kept beside the journal proves nothing by itself.
         if sha256(text).hexdigest() != digest:
             raise self._false(f"{digest} of its kept rows was changed")

@@ -20,6 +20,18 @@ def frames(texts: Iterable[str]) -> list[tuple[bytes, bytes]]:
     return [(sha256(data).digest(), compressor.compress(data)) for data in raw]
 
 
+def unpacked(frame: bytes) -> bytes | None:
+    """The bytes of a kept text; None where it says that it is longer than any.
+
+    Raises:
+        zstandard.ZstdError: it is damaged.
+    """
+    # ``max_output_size`` holds only where the header does not say how long the text is.
+    if zstandard.frame_content_size(frame) > LARGEST_TEXT:
+        return None
+    return zstandard.ZstdDecompressor().decompress(frame, max_output_size=LARGEST_TEXT)
+
+
 def movetext(journal: Journal, sha256_hex: str) -> str | None:
     """The movetext kept under that hash, 64 hexadecimal digits; None where there is none.
 
@@ -30,9 +42,7 @@ def movetext(journal: Journal, sha256_hex: str) -> str | None:
     if frame is None:
         return None
     try:
-        # ``max_output_size`` holds only where the header does not say how long the text is.
-        is_too_long = zstandard.frame_content_size(frame) > LARGEST_TEXT
-        text = b"" if is_too_long else zstandard.ZstdDecompressor().decompress(frame, max_output_size=LARGEST_TEXT)
+        text = unpacked(frame) or b""
     except zstandard.ZstdError:
         text = b""
     # An entry seals the hash of a text: what is kept beside it proves nothing by itself.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from hashlib import sha256
 from itertools import chain, count, repeat
 from typing import NamedTuple, Protocol, cast
@@ -254,6 +255,11 @@ class _Batch:
         self._stamp = rules.recorded_text(now_ms)
         self._games: dict[str, KnownGame] = {}  # what is known of games that were told again, by their key
 
+    @cached_property
+    def _latest_ms(self) -> int:
+        # Once for all facts of the transaction: of a journal on a server each look is a round trip.
+        return rules.latest_ms(self._journal, self._now_ms, self._accepted)
+
     def append(self, events: Sequence[Event], actors: Iterable[str]) -> Recorded:
         """Append what is new. Nearly always all is new: it is tried before the keys are looked up.
 
@@ -360,7 +366,7 @@ class _Batch:
             if event.KIND != GameRecorded.KIND and not self._is_gated:
                 self._further.judge(event, entries.beside)
                 # Last: whoever is told to propose a fact must not learn then that it may not stand at all.
-                rules.check_reach(event, self._journal, self._writer.find, self._now_ms, self._accepted)
+                rules.check_reach(event, self._writer.find, self._now_ms, lambda: self._latest_ms)
         key, position = event.key, entries.next
         body = codec.body_of(position, self._stamp, actor, event)
         entries.kinds.append(event.KIND)

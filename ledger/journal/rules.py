@@ -8,7 +8,7 @@ stands at the end.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -509,22 +509,21 @@ _COMMANDS = {
 _BEGINNING = "the beginning"
 
 
-def check_reach(event: Event, journal: Journal, find: Find, now_ms: int, accepted: ClockAccepted | None = None) -> None:
+def check_reach(event: Event, find: Find, now_ms: int, latest: Callable[[], int]) -> None:
     """Refuse what needs a second person.
 
     Args:
         event: a new fact.
-        journal: to which it is to be added.
         find: looks keys up in the journal as it stood before this transaction.
         now_ms: when it is recorded, milliseconds since 1970.
-        accepted: the acceptance of a clock that its transaction begins with, if any; the journal has it not yet.
+        latest: gives ``latest_ms`` of its transaction, asked only where it may decide.
 
     Raises:
         RejectedError: ``needs-a-proposal``.
     """
     if type(event) not in _COMMANDS:  # nearly all facts: nothing is looked up for them
         return
-    since = reaches_back_to(event, now_ms) or reaches_back_to(event, _latest_ms(journal, now_ms, accepted))
+    since = reaches_back_to(event, now_ms) or reaches_back_to(event, latest())
     if since is not None and are_four_eyes_on(find) and not _comes_with_the_player(event, find):
         raise RejectedError(
             NEEDS_A_PROPOSAL,
@@ -534,10 +533,15 @@ def check_reach(event: Event, journal: Journal, find: Find, now_ms: int, accepte
         )
 
 
-def _latest_ms(journal: Journal, now_ms: int, accepted: ClockAccepted | None) -> int:
+def latest_ms(journal: Journal, now_ms: int, accepted: ClockAccepted | None = None) -> int:
     """The latest time that anything was recorded under, but for entries of which it was said that a clock was wrong.
 
     Whoever sets a clock back, and has it accepted, says so of the last entry alone: those before it keep their day.
+
+    Args:
+        journal: what was recorded.
+        now_ms: when the next transaction is recorded, milliseconds since 1970.
+        accepted: the acceptance of a clock that it begins with, if any; the journal has it not yet.
     """
     entries = [int(key.partition(":")[2]) for key in journal.keys(*ACCEPTED)]
     entries += [] if accepted is None else [accepted.entry]

@@ -63,6 +63,18 @@ def standing(ledger: Path) -> Path:
     return ledger if ledger.exists() else SettingsFile(ledger).path
 
 
+def inode(ledger: Path) -> int:
+    """The number of that file, which is another one once another ledger was put in its place.
+
+    Raises:
+        StorageError: nothing is there, as while that is being done.
+    """
+    try:
+        return standing(ledger).stat().st_ino
+    except OSError as error:
+        raise StorageError(str(ledger), f"is not there: {error.strerror or error}") from None
+
+
 def server_of(ledger: Path) -> ServerPlace | None:
     """Where the ledger at a path is on a server; None for files.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import attrs
@@ -204,11 +205,15 @@ class ListImport:
         self._look_at_seeds(self._seeds(rows), news)
         return news
 
+    @cached_property
+    def _latest_ms(self) -> int:
+        return rules.latest_ms(self._ledger.journal, self._now_ms)
+
     def _refuse_past(self, line: int, event: BirthYearLearnt | RatingSeeded) -> None:
         """What is told of a registered player under four eyes is a fault where it reaches back."""
         if self._four_eyes:
             try:
-                rules.check_reach(event, self._ledger.journal, self._ledger.journal.find, self._now_ms)
+                rules.check_reach(event, self._ledger.journal.find, self._now_ms, lambda: self._latest_ms)
             except RejectedError as error:
                 self.report.fault(line, str(error))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from ledger.answers.publications import known_then
+from ledger.answers.publications import MOST_DIGITS, known_then
 from ledger.audit.audit import audit
 from ledger.audit.proven import recompute
 from ledger.audit.reader import FIRST_FALSEHOODS, Falsehood
@@ -25,6 +25,7 @@ from ledger.facts.instants import instant_ms
 from ledger.journal.listing import pool_names
 from ledger.journal.settings_file import DURABILITIES, ServerPlace, server_of
 from ledger.ledger import Ledger
+from ledger.players.people import Person
 from ledger.runtime import postgres, sqlite
 from ledger.runtime.nearest import choice_of
 from ledger.schemes import package_of
@@ -80,6 +81,17 @@ class Number(click.FloatRange):
         if isnan(number):
             self.fail(f"{value!r} is not a number.", param, ctx)
         return number
+
+
+def person_named(ledger: Ledger, word: str) -> Person:
+    """The player of a number, also of one whose name is forgotten; or of a name or an identity, as ``Ledger.player``.
+
+    Raises:
+        UnknownNameError: there is no such player, or several have that name.
+    """
+    # Python reads no number of thousands of digits, and no player has one of sixteen.
+    row = ledger.people_row(int(word)) if word.isdecimal() and len(word) <= MOST_DIGITS else None
+    return row or ledger.player(word)
 
 
 def settings_given(words: Sequence[str], option: str = "--set") -> dict[str, int | bool | str]:

@@ -23,7 +23,7 @@ from ledger.ledger import Ledger
 from .. import output
 from ..progress import Bars, ReadingBar
 from ..wording import counted
-from . import DB, REFUSED
+from . import DB, REFUSED, person_named
 from .alike_players import alike
 from .identifying import acting, recorded_by
 from .importing import FAULTS_SHOWN, kept_names, note_namesakes, tell_namesakes
@@ -203,9 +203,9 @@ def rename(db_path: str, player: str, name: str, actor: str) -> None:
       rating-ledger player rename club.db fide:1503014 'Carlsen, Magnus'
     """
     with Ledger.open(db_path) as ledger:
-        row = ledger.people_row(int(player)) if player.isdecimal() and len(player) < 16 else None
         with _usage():
-            renamed = ledger.registry.rename((row or ledger.player(player)).player, name, **recorded_by(ledger, actor))
+            number = person_named(ledger, player).player
+            renamed = ledger.registry.rename(number, name, **recorded_by(ledger, actor))
         _rate(ledger)
         person = renamed.person
         word = "now" if renamed.recorded else "already"

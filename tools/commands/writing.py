@@ -17,7 +17,7 @@ from .. import output
 from ..choices import scheme_names
 from ..progress import Bars
 from ..wording import counted
-from . import DB, check_words, confirmed, place_on_server, settings_given, tell_package
+from . import DB, check_words, confirmed, person_named, place_on_server, settings_given, tell_package
 from .identifying import acting, recorded_by
 
 
@@ -137,9 +137,7 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
       rating-ledger erase club.db 1017 --yes --actor admin:eve
     """
     with Ledger.open(db_path) as ledger:
-        is_number = player.isdecimal() and len(player) < 16
-        person = ledger.people_row(int(player)) if is_number else None
-        person = person or ledger.player(player)
+        person = person_named(ledger, player)
         numbers = ledger.registry.same_person(person.player)
         rows = [ledger.people_row(number) for number in numbers]
         known = [f"{row.name} ({row.identity}), player {row.player}," for row in rows if row and not row.is_erased]

@@ -25,8 +25,8 @@ import attrs
 import orjson
 
 from ledger.answers.rows import as_row, as_rows
-from ledger.errors import CheckpointWarning, LedgerError, StorageError
-from ledger.journal.settings_file import server_of, standing
+from ledger.errors import CheckpointWarning, LedgerError
+from ledger.journal.settings_file import inode, server_of
 from ledger.ledger import Ledger, utc_now
 
 from .. import output
@@ -194,12 +194,9 @@ class Reader:
         Raises:
             LedgerError: it cannot be opened, or is not there, as while another one is being put in its place.
         """
-        try:
-            inode = standing(self.path).stat().st_ino
-        except OSError as error:
-            raise StorageError(str(self.path), f"is not there: {error.strerror or error}") from None
+        now = inode(self.path)
         held: _Open | None = getattr(self._own, "open", None)
-        if held is not None and held.inode == inode:
+        if held is not None and held.inode == now:
             return held
         if held is not None:
             with suppress(LedgerError):
@@ -212,7 +209,7 @@ class Reader:
             for file in (ledger.path, ledger.checkpoints.place):
                 alarm = alarm.replace(str(file), file.name)
         self.alarm = alarm
-        opened = _Open(ledger, inode, alarm)
+        opened = _Open(ledger, now, alarm)
         self._own.open = opened
         return opened
 

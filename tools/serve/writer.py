@@ -23,10 +23,10 @@ from typing import Any
 
 import attrs
 
-from ledger.errors import CheckpointWarning, LedgerError, StorageError
+from ledger.errors import CheckpointWarning, LedgerError
 from ledger.facts.words import Receipt
 from ledger.journal.recorder import Telling
-from ledger.journal.settings_file import standing
+from ledger.journal.settings_file import inode
 from ledger.ledger import Ledger
 
 from .. import output
@@ -62,17 +62,14 @@ class Opened:
         Raises:
             LedgerError: it cannot be opened, or is not there.
         """
-        try:
-            inode = standing(self._path).stat().st_ino
-        except OSError as error:
-            raise StorageError(str(self._path), f"is not there: {error.strerror or error}") from None
-        if self._ledger is not None and inode != self._inode:
+        now = inode(self._path)
+        if self._ledger is not None and now != self._inode:
             self.close()
         if self._ledger is None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", CheckpointWarning)  # the readers say so with each answer
                 self._ledger = Ledger.open(self._path)
-            self._inode = inode
+            self._inode = now
         return self._ledger
 
     def close(self) -> None:
