@@ -46,7 +46,8 @@ def serious(page: Any, *rules: str) -> list[tuple[str, str, str]]:
     """
     from importlib.resources import files
 
-    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
+    if page.evaluate("typeof axe === 'undefined'"):
+        page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
     asked = {"runOnly": [*rules]} if rules else {}
     violations = page.evaluate("asked => axe.run(asked).then(result => result.violations)", asked)
     shown = [(each["id"], each["impact"], each["nodes"][0]["html"][:120]) for each in violations]
