@@ -306,6 +306,19 @@ def test_nothing_is_called_by_a_pronoun() -> None:
     assert breaches(EVERYWHERE, pronouns) == {}
 
 
+# The settings of a scheme, and errors of a store's driver: each module says the same for another kind.
+OF_EACH_KIND = {"Settings", "storage_errors"}
+
+
+def test_no_class_is_called_what_another_is_called() -> None:
+    places: dict[str, list[str]] = {}
+    for module in EVERYWHERE:
+        for node in tree_of(sources("ledger", "tools")[module]).body:
+            if isinstance(node, ast.ClassDef) and node.name not in OF_EACH_KIND:
+                places.setdefault(node.name, []).append(module)
+    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
+
+
 # --- public names -------------------------------------------------------------------------------------------
 
 

@@ -252,7 +252,7 @@ class Proposal(NamedTuple):
     why_not: str | None
 
 
-class Numbered(NamedTuple):
+class NumberedChange(NamedTuple):
     """A change with its proposal and its place in it, from 1."""
 
     proposal: int
@@ -385,10 +385,10 @@ class Decided:
         """The number of the next proposal."""
         return int(self._connection.execute("SELECT coalesce(max(proposal), 0) + 1 FROM proposals").fetchone()[0])
 
-    def changes(self, proposals: Iterable[int]) -> Iterator[Numbered]:
+    def changes(self, proposals: Iterable[int]) -> Iterator[NumberedChange]:
         """All changes of some proposals."""
         for proposal, number, change in self._connection.execute(_OF_PROPOSALS, (_json(proposals),)):
-            yield Numbered(proposal, number, change_of(orjson.loads(change)))
+            yield NumberedChange(proposal, number, change_of(orjson.loads(change)))
 
     def with_undone(self, changes: Iterable[Change]) -> Iterator[Change]:
         """Some changes, and those of the proposals that they undo, of those that these undo, and so on: all they reach.

@@ -23,7 +23,7 @@ from ledger.journal import Journal, rules
 from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.issued_tokens import IssuedTokens
 from ledger.journal.listing import chosen, marks
-from ledger.journal.recorder import Gate, Recorded, Recorder, Refused, Telling
+from ledger.journal.recorder import Gate, RecordedEvents, Recorder, Refused, Telling
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.token_store import TokenStore
 from ledger.journal.tokens import Tokens
@@ -294,7 +294,7 @@ class OpenLedger:
         """Who records, by a token and the name that was given; refused for want of a right."""
         return self.tokens.recorder(token, actor, unnamed)
 
-    def _noted(self, recorded: Recorded) -> list[Receipt]:
+    def _noted(self, recorded: RecordedEvents) -> list[Receipt]:
         placed = zip(*recorded, strict=True)
         if rules.OWN_DOORS.keys().isdisjoint(map(type, recorded.events)):  # of those it matters who recorded them
             self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)

@@ -35,7 +35,7 @@ from ledger.ratings.rated_games import (
 )
 from ledger.ratings.side_rows import stood
 from ledger.ratings.view_tables import SideTable, begun, side_tables
-from ledger.ratings.walks import NOBODY, Met, Part, Walk, WalkStates, parts, standing_again
+from ledger.ratings.walks import NOBODY, StartingPlayers, Walk, WalkPart, WalkStates, parts, standing_again
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
 from ledger.runtime.long_work import collector_paused
@@ -237,7 +237,7 @@ class PoolProjection:
         only = None if all(own) else cols.small(own)
         folded = side_rows.fold_all(cols, self.pool, self._rows, rated, running, only)
         spans = side_rows.spans(cols, rated)
-        part = Part(places, spans, stood(self._rows, spans, walk.stored, None if only is None else own))
+        part = WalkPart(places, spans, stood(self._rows, spans, walk.stored, None if only is None else own))
         standing = standing_again(cols, self._rows, walk, rated, folded, part) if more else {}
         walk.note_rated(side_rows.write(cols, self.pool, self._rows, rated, folded, part.stands))
         if more:
@@ -297,7 +297,7 @@ class PoolProjection:
             counts[player] += walk.skipped.get(player, 0)
         return counts
 
-    def _met(self, cols: Columns, counts: dict[int, int], games: Games) -> Met:
+    def _met(self, cols: Columns, counts: dict[int, int], games: Games) -> StartingPlayers:
         """What players bring along who have so many rated games; who has none is a newcomer."""
         without_games = [player for player, n in counts.items() if not n]
         first_ms: dict[int, int] = {}
@@ -322,7 +322,7 @@ class PoolProjection:
             states = cols.known(cols.rows(flat, None, width, slice(first, last)), _starts(fold))
             anew = [value for newcomer in newcomers.values() for value in begun(fold, newcomer.seed)]
             kept[number] = cols.joined(states, cols.known(anew, _starts(fold)))
-        return Met(
+        return StartingPlayers(
             players,
             [counts[player] for player in players],
             [*eras, *([NOBODY] * len(newcomers))],

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ledger.facts import codec
 from ledger.facts.codec import canonical
 from ledger.journal import Journal, KeyTakenError, Writer
-from ledger.testing.kit import refused
+from ledger.testing.kit import GivenUpError, refused
 
 RECORDED_AT = "2021-03-04T05:06:07.890Z"
 SIZES = (1, 2, 253, 1, 1_200, 3, 70)  # entries a transaction: around a full tile, and enough at once to hurry
@@ -26,10 +26,6 @@ class Sealed(NamedTuple):
     kind: str
     key: str
     body: bytes
-
-
-class _GivenUpError(Exception):
-    """Leaves a transaction half done."""
 
 
 def sealed(position: int, word: str = "entry", recorded_at: str = RECORDED_AT) -> Sealed:
@@ -169,14 +165,14 @@ class JournalContract:
             entries = filled(journal, (3,))
             before = journal.head()
             other = self.again(journal)
-            with refused(_GivenUpError), journal.writing() as writer:
+            with refused(GivenUpError), journal.writing() as writer:
                 append(writer, sealed(4), sealed(5))
                 writer.keep_texts([(b"\x01" * 32, b"frame")])
                 append(writer, sealed(6))
                 assert (writer.size, other.size()) == (6, 3)
                 assert other.find(["entry:4"]) == {}
                 assert stored(other) == [entry.body for entry in entries]
-                raise _GivenUpError
+                raise GivenUpError
             assert journal.head() == before
             assert journal.find(["entry:4", "entry:6"]) == {}
             assert journal.text(b"\x01" * 32) is None
@@ -234,9 +230,9 @@ class JournalContract:
                 for way in (journal, other):
                     with way.writing() as writer:
                         assert writer.last_recorded_at() == stamp
-            with refused(_GivenUpError), journal.writing() as writer:
+            with refused(GivenUpError), journal.writing() as writer:
                 append(writer, sealed(5, recorded_at=future))
-                raise _GivenUpError
+                raise GivenUpError
             with journal.writing() as writer:
                 assert writer.last_recorded_at() == later
             if other is not journal:

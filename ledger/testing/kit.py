@@ -373,6 +373,10 @@ def in_terms_of_facts(
     }
 
 
+class GivenUpError(Exception):
+    """Leaves a transaction half done."""
+
+
 @contextmanager
 def refused(*errors: type[BaseException]) -> Iterator[None]:
     """The block must end in one of *errors*.

@@ -11,16 +11,12 @@ from ledger.facts.codec import assemble, canonical
 from ledger.journal import Writer
 from ledger.players.people import SECRET_BYTES, People, Person, commitment
 from ledger.players.reasons import SALT_BYTES
-from ledger.testing.kit import MemoryJournal, refused
+from ledger.testing.kit import GivenUpError, MemoryJournal, refused
 
 DAY = "2020-01-02"
 # Letters that collations order and fold otherwise than code points do.
 ODD = ("Ärne Öst", "arne ost", "STRASSE Ida", "straße Ida", "Ǆamić", "ﬁne Zoe", "İstanbul", "Ωmega", "ωmega", "Œuvre")
 MANY = 5_000
-
-
-class _GivenUpError(Exception):
-    """Leaves a transaction half done."""
 
 
 def named(*words: str) -> dict[str, str]:
@@ -127,9 +123,9 @@ class PeopleContract:
 
             def refuse(persons: Sequence[Person]) -> None:
                 seen.extend(person.name for person in persons)
-                raise _GivenUpError
+                raise GivenUpError
 
-            with refused(_GivenUpError):
+            with refused(GivenUpError):
                 people.number(named("Ann", "Bob"), DAY, refuse)
             assert seen == ["Bob"]
             assert people.counts() == (1, 1)
@@ -179,9 +175,9 @@ class PeopleContract:
             other.number(named("Bob"), DAY)
             changed = people.version()
             assert changed != version
-            with refused(_GivenUpError):
+            with refused(GivenUpError):
                 other.number(named("Carl"), DAY, self._give_up)
-            with refused(_GivenUpError):
+            with refused(GivenUpError):
                 people.number(named("Carl"), DAY, self._give_up)
             assert people.version() == changed
             assert other.erasures.begin([1], "contract") == 1
@@ -417,7 +413,7 @@ class PeopleContract:
 
     @staticmethod
     def _give_up(_: Sequence[Person]) -> None:
-        raise _GivenUpError
+        raise GivenUpError
 
     @staticmethod
     def _put(people: People, rows: Mapping[int, tuple[str, str]]) -> None:

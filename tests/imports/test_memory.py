@@ -25,7 +25,7 @@ from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
 from tests.kit.floods import HEADER, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
 from tools.attack.yardsticks import yardsticks
-from tools.commands.importing import Wish, import_file
+from tools.commands.importing import ImportWish, import_file
 
 folder, longer = Path(sys.argv[1]), int(sys.argv[2])
 MIB = 2**20
@@ -82,7 +82,7 @@ with Ledger.create(folder / "club.db") as ledger:
         file = folder / "flood"
         file.write_bytes(make())
         choice = PoolChoice(pool=BY_SPEED if name == "many variants" else "standard")
-        wish = Wish(choice=choice, strict=n % 2 == 1, record_alike=False, fmt=None, said=SaidOfFile(),
+        wish = ImportWish(choice=choice, strict=n % 2 == 1, record_alike=False, fmt=None, said=SaidOfFile(),
                     encoding=None, open_tournaments=False, differences=None, actor="test")
         before = time.process_time()
         with contextlib.redirect_stderr(io.StringIO()):

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ledger.answers.asking import shown
-from ledger.answers.recorded_games import GameTold, Status, games_of_day, recorded_game
+from ledger.answers.recorded_games import GameByHand, Status, games_of_day, recorded_game
 from ledger.answers.rows import as_row
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.events import GameRecorded
@@ -105,7 +105,7 @@ def record(
         keys = games_of_day(ledger, white, black, chosen, game.ended_at)
         made = ledger.made_keys.key_of(game)
         key = made if made in keys and not report.recorded else next(iter(keys), made)
-        output.write_one(as_row(GameTold(status=_status(report), game=recorded_game(ledger, key))), fmt)
+        output.write_one(as_row(GameByHand(status=_status(report), game=recorded_game(ledger, key))), fmt)
         _remark(ledger, report, key)
 
 

@@ -18,7 +18,7 @@ SHOWN = 10  # tournaments of a file
 
 
 def open_reported(
-    ledger: Ledger, reading: Reading, pool: str, actor: str | None, asked: proposing.Wish | None = None
+    ledger: Ledger, reading: Reading, pool: str, actor: str | None, asked: proposing.ProposalWish | None = None
 ) -> None:
     """Announce the tournaments of a file that were not announced yet; without an *actor* say the command that does.
 

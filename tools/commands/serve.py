@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from ledger.runtime.ledger_files import journal_file
 
 from .. import output
-from ..serve.settings import SETTINGS, UNIX, Setting, serving, word_of
+from ..serve.settings import SETTINGS, UNIX, ServeSetting, serving, word_of
 from . import DB, level
 
 _NEEDED = ("jinja2", "python_multipart", "starlette", "uvicorn")
@@ -36,7 +36,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _reading(setting: Setting) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+def _reading(setting: ServeSetting) -> Callable[[click.Context, click.Parameter, str | None], Any]:
     def read(_: click.Context, option: click.Parameter, given: str | None) -> Any:
         try:
             return None if given is None else setting.read(given)

@@ -32,7 +32,7 @@ from ledger.ledger import Ledger, utc_now
 from .. import output
 from . import encodings
 from .forms import LedgerFacts
-from .questions import PROGRAM, Document, Moved, Paged
+from .questions import PROGRAM, FileAnswer, Paged, Redirection
 from .rendering import Around, Renderer
 from .routes import PREFIX, ROWS_MEDIA, Route
 from .sites import Site
@@ -76,7 +76,7 @@ class Answer(NamedTuple):
         return len(self.body or b"") + len(self.packed or b"")
 
 
-class Kept:
+class AnswerCache:
     """Answers by what was asked, the ones that were asked for least lately going first."""
 
     def __init__(self, room: int = KEPT_BYTES) -> None:
@@ -151,7 +151,7 @@ class Reader:
         self._answerer = f"{PROGRAM} {self.site}"  # in the entity tag of every answer
         self.executor = ThreadPoolExecutor(threads, thread_name_prefix="reader")
         self.scanner = ThreadPoolExecutor(1, thread_name_prefix="scanner")
-        self.kept = Kept()
+        self.kept = AnswerCache()
         self.scanning = asyncio.Semaphore(1)
         self.alarm: str | None = None  # as the last thread that opened the ledger saw it
         self._names_beside = server_of(self.path) is None
@@ -267,7 +267,7 @@ class Reader:
         with self.open().ledger.moment() as position, self.site.strangers():
             return position, ask(self.open().ledger)
 
-    def lasting(self, target: str, make: Callable[[Ledger], Document]) -> Answer:
+    def lasting(self, target: str, make: Callable[[Ledger], FileAnswer]) -> Answer:
         """An answer that never changes once there is one, whatever is recorded meanwhile.
 
         Raises:
@@ -289,13 +289,13 @@ class Reader:
 
     def _made(self, route: Route, asked: Mapping[str, Any], value: Any, around: Around, tag: str) -> Answer:
         position = around.position
-        if isinstance(value, Moved):
+        if isinstance(value, Redirection):
             status = 301 if value.for_good else 302
             elsewhere = self.site.to(value.path, *value.parts, **value.asked)
             return Answer(b"", HTML, tag, position, None, status=status, location=elsewhere)
         if route.template is not None:
             return Answer(self.renderer.page(route.template, value, around), route.media[0], tag, position, None)
-        if isinstance(value, Document):
+        if isinstance(value, FileAnswer):
             return Answer(value.content, value.media, tag, position, self._link(route, asked, value.following))
         if isinstance(value, Paged):
             following = self._link(route, asked, value.following)

@@ -30,7 +30,7 @@ _TAKEN_HEADERS = frozenset({"authorization", "cookie", "host", "origin", "refere
 
 
 @attrs.frozen(kw_only=True)
-class Setting:
+class ServeSetting:
     """What is known of a setting beside its name and default.
 
     Attributes:
@@ -140,7 +140,7 @@ def _setting(
 ) -> Any:
     return attrs.field(
         default=default,
-        metadata={"setting": Setting(doc=doc, metavar=metavar, read=read, choices=choices)},
+        metadata={"setting": ServeSetting(doc=doc, metavar=metavar, read=read, choices=choices)},
     )
 
 
@@ -223,7 +223,7 @@ class Serving:
         return cls(path=Path(table.pop("path")), folder=None if folder is None else Path(folder), **table)
 
 
-SETTINGS: Mapping[str, tuple[Setting, Any]] = {
+SETTINGS: Mapping[str, tuple[ServeSetting, Any]] = {
     field.name: (field.metadata["setting"], field.default)
     for field in attrs.fields(Serving)
     if "setting" in field.metadata
