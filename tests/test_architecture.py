@@ -43,6 +43,8 @@ HEAVY = {
     "psycopg", "pyarrow", "resvg_py", "sqlite_utils", "zstandard",
 }  # fmt: skip
 PRONOUNS = {"it", "its", "mine", "one", "ours", "some", "theirs", "them", "told"}
+# Names that say that something is had and not what it is: in the library and its commands.
+PARTICIPLES = {"brought", "found", "given", "held", "known", "wanted"}
 NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
 # One subject a file, one thought a function: these are the lengths above which neither is likely.
 LONGEST_FUNCTION = 65  # lines of its body: the formatter gives each parameter a line of its own
@@ -304,6 +306,15 @@ def test_nothing_is_called_by_a_pronoun() -> None:
         return [(line, name) for line, name in bound if name in PRONOUNS]
 
     assert breaches(EVERYWHERE, pronouns) == {}
+
+
+def test_what_a_name_holds_is_said_and_not_that_it_is_held() -> None:
+    def participles(module: str) -> list[tuple[int, str]]:
+        bound = bindings(nodes_of(sources("ledger", "tools")[module]))
+        return [(line, name) for line, name in bound if name in PARTICIPLES]
+
+    rooms = [module for module in EVERYWHERE if module.startswith(("ledger", "tools.serve", "tools.commands"))]
+    assert breaches([module for module in rooms if module != "ledger.errors"], participles) == {}  # ConflictError.given
 
 
 # The settings of a scheme, and errors of a store's driver: each module says the same for another kind.

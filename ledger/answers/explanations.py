@@ -204,7 +204,7 @@ def _of_game(ledger: Ledger, states: PlayerStates, side_row: dict[str, Any]) -> 
     other = (side_row["pool"], side_row["opponent"], side_row["opponent_n"])
     other_row = queries.first_row(ledger.views.connection, queries.ROW, other)
     assert other_row is not None
-    side = ExplainedPlayer(states.into_game(side_row), states.held(side_row).state)
+    side = ExplainedPlayer(states.into_game(side_row), states.era_state(side_row).state)
     meeting = MetOpponent(states.into_game(other_row), _SCORE[side_row["half_points"]], side_row["colour"])
     return _Explained(side, (meeting,), When(0.0, side_row["ended_ms"] / DAY_MS), (side_row["opponent"],))
 

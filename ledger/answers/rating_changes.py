@@ -160,7 +160,7 @@ def _since(ledger: Ledger, word: str, pool: str | None) -> _Since:
             raise UnknownNameError("entry", word, hint)
         return _Since(known_then(ledger, word)[0], None, None)
     if "@" in word:
-        publication = ledger.publications.found(word)
+        publication = ledger.publications.named(word)
         if pool not in {None, publication.event.pool}:
             raise MalformedError([f"{publication.name} is no list of pool {pool!r}"])
         return _Since(publication.event.head, publication.at_ms, publication)

@@ -511,17 +511,17 @@ class Parts:
             return None
         return self.standing(decode(stored.body).event)
 
-    def standing(self, event: Event, *, known: int | None = None) -> Event | None:
+    def standing(self, event: Event, *, until: int | None = None) -> Event | None:
         """A fact as its corrections let it stand; None where it is annulled.
 
         Args:
             event: the fact as it was recorded.
-            known: the last entry of those whose decisions count; by default all that are folded in.
+            until: the last entry of those whose decisions count; by default all that are folded in.
 
         Raises:
             CorruptError: it was corrected to what it may not be.
         """
-        acting = self.decided.acting([event.key], known=known).get(event.key, [])
+        acting = self.decided.acting([event.key], until=until).get(event.key, [])
         stands = decisions.remainder(acting)
         if stands.annulled is not None and not isinstance(event, RoundWithoutGame):
             return None
@@ -535,7 +535,7 @@ class Parts:
         if stands.annulled is not None and isinstance(now, RoundWithoutGame):
             # its tournament may have been put back since, and it with it
             stored = tournament_editions.as_stored(now, 0)
-            if tournament_editions.annulled_by(self.decided, now.pool, stored, stands, known=known) is not None:
+            if tournament_editions.annulled_by(self.decided, now.pool, stored, stands, until=until) is not None:
                 return None
         return now
 

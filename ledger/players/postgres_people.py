@@ -345,11 +345,11 @@ class PostgresPeople(People):
             f"SELECT identity, name FROM {{people}} WHERE salt IS NOT NULL AND (name {begins} "
             f"OR identity {begins} OR strpos(name, %(word)s::text) > 0) ORDER BY player LIMIT %(most)s"
         )
-        begin, held = word[:1], word
+        begin, prefix = word[:1], word
         return self._database.rows(
             query,
             begin=begin if _storable([begin]) else None,
-            word=held if _storable([held]) else None,
+            word=prefix if _storable([prefix]) else None,
             most=most,
         )
 

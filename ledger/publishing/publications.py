@@ -279,7 +279,7 @@ class Publications:
             if isinstance(entry.event, ListPublished):
                 yield Publication(stored.position, entry.recorded_at, entry.actor, entry.event)
 
-    def found(self, word: str) -> Publication:
+    def named(self, word: str) -> Publication:
         """The list that is meant by ``POOL@INSTANT/EDITION``, or by ``POOL@INSTANT``: the last edition of it.
 
         Raises:

@@ -25,7 +25,7 @@ from ledger.book.judging import Fresh
 from ledger.book.kinds import Parts
 from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
-from ledger.book.timeline import Held, Pool
+from ledger.book.timeline import EraState, Pool
 from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
@@ -126,7 +126,7 @@ class _PlayersOfPool:
                 state[row] = rated_by.scheme.begin(who, rated_by.numbers)
             else:
                 fields = len(self._pool.eras[era_before].scheme.state)
-                before = Held(era_before, tuple(self._state[place, :fields].tolist()), int(self.games[place]))
+                before = EraState(era_before, tuple(self._state[place, :fields].tolist()), int(self.games[place]))
                 state[row] = self._pool.carried(before, era, partial(self._roster.anew, self._pool, player))
         return state.reshape(-1)
 

@@ -351,6 +351,6 @@ def _corrected(
     """Facts of earlier entries, games apart, that a decision concerned; before, by what was decided up to then."""
     for position, event in sorted(restood.items()):
         if position <= after and type(event) in kinds:
-            before, now = book.standing(event, known=after), book.standing(event)
+            before, now = book.standing(event, until=after), book.standing(event)
             if before != now:
                 yield _FactAtPosition(position, before, now)

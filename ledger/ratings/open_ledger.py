@@ -229,7 +229,7 @@ class OpenLedger:
         """The states of a pool's players, as ``Views.states`` has them."""
         return self.views.states(pool)
 
-    def player(self, wanted: str | int) -> Person:
+    def player(self, player: str | int) -> Person:
         """The one player of that name, identity or number, compared with what the journal sealed.
 
         Who was merged into another player is that one.
@@ -238,13 +238,13 @@ class OpenLedger:
             UnknownNameError: nobody, or several: their identities are listed.
             StorageError: the journal registered another name under that number.
         """
-        called = self.player_as_told(str(wanted))
+        called = self.player_as_told(str(player))
         person = self.standing.person(called.player)
         return called if person == called.player else self.player_as_told(str(person))
 
-    def player_as_told(self, wanted: str) -> Person:
+    def player_as_told(self, player: str) -> Person:
         """The same under the number that is meant, whoever that is after merges."""
-        return player_found(self.journal, self.names, wanted)
+        return player_found(self.journal, self.names, player)
 
     def unseen(self, what: str, seen: int | None, size: int, *, despite_games: bool) -> str | None:
         """Why something may not be recorded that somebody decided by what there was with fewer entries; None: it may.

@@ -113,7 +113,7 @@ class FormerRows:
         return [
             keyed(cols, player, n),
             *(
-                cols.texts(column) if kind.startswith("TEXT") else cols.known(column, unknown)
+                cols.texts(column) if kind.startswith("TEXT") else cols.filled(column, unknown)
                 for column, (_, kind) in zip(values, self.table.values, strict=True)
             ),
         ]

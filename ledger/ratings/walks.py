@@ -279,7 +279,7 @@ def standing_again(
             last_states = part.stands[number].last_states()
             flat = [value for state in last_states.values() for value in state]
             if last_states:
-                walk.states.note_stood(number, walk.states.places(last_states), cols.known(flat, [nan]))
+                walk.states.note_stood(number, walk.states.places(last_states), cols.filled(flat, [nan]))
     asked = {
         player: (place, last)
         for place, (player, _, last) in enumerate(part.spans)

@@ -217,9 +217,9 @@ def _understood(option: str, meaning: Callable[[Sequence[str]], Given], words: S
         raise click.UsageError(f"{option}: {error}") from None
 
 
-def _encoding(given: str | None) -> str | None:
+def _encoding(word: str | None) -> str | None:
     try:
-        return None if given is None else text_encoding(given)
+        return None if word is None else text_encoding(word)
     except ValueError as error:
         raise click.UsageError(f"--encoding: {error}") from None
 

@@ -232,10 +232,10 @@ def _refused(reader: Reader, request: Request, made: Problem, more: Mapping[str,
 def _accepted(header: str) -> str:
     """The form of rows that a header wants most, of several the first one; JSON where it says nothing of them."""
     by_media = {media.partition(";")[0]: form for form, media in ROWS_MEDIA.items()}
-    wanted: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for part in header.lower().split(","):
         media, *parameters = (word.strip() for word in part.split(";"))
         quality = next((word.removeprefix("q=") for word in parameters if word.startswith("q=")), "1")
         if media in by_media and (match := _QUALITY.fullmatch(quality)) and (weight := float(match[0])):
-            wanted.setdefault(by_media[media], weight)
-    return max(wanted, key=lambda form: wanted[form], default="json")
+            weights.setdefault(by_media[media], weight)
+    return max(weights, key=lambda form: weights[form], default="json")

@@ -145,14 +145,14 @@ _SPEAK_OF = {"game": ("game",), "player": ("player", "white"), "tournament": ("t
 
 def verbs(_: Ledger, asked: Asked) -> VerbsPage:
     """What can be proposed."""
-    known = {name: asked[name] for name in _SPEAK_OF if asked[name]}
+    about = {name: asked[name] for name in _SPEAK_OF if asked[name]}
     rows = []
     for verb, words in VERBS.items():
-        takes = {word: known[name] for name, meant in _SPEAK_OF.items() for word in meant
-                 if name in known and word in (*words.needed, *words.options)}  # fmt: skip
-        if takes or not known:
+        takes = {word: about[name] for name, meant in _SPEAK_OF.items() for word in meant
+                 if name in about and word in (*words.needed, *words.options)}  # fmt: skip
+        if takes or not about:
             rows.append(VerbShown(verb=verb, help=words.help, asked=takes))
-    return VerbsPage(about=", ".join(f"{name} {value}" for name, value in known.items()), rows=rows)
+    return VerbsPage(about=", ".join(f"{name} {value}" for name, value in about.items()), rows=rows)
 
 
 @attrs.frozen(kw_only=True)
@@ -293,7 +293,7 @@ def players(ledger: Ledger, asked: Asked) -> PlayersPage:
     """The forms that add and rename a player, and who has the name of the one who is asked about."""
     word = asked["player"]
     person = None if word is None else ledger.player_as_told(word)
-    known = [(person.identity, person.name)] if person and person.identity and person.name else []
+    names = [(person.identity, person.name)] if person and person.identity and person.name else []
     standings = [each.value for each in Standing]
     return PlayersPage(
         add=(
@@ -309,7 +309,7 @@ def players(ledger: Ledger, asked: Asked) -> PlayersPage:
             FormField(name="new_name", label="New name", help="The old one is forgotten.", needed=True),
         ),
         person=person,
-        alike=[str(note) for note in ledger.registry.namesakes(known)] if known else [],
+        alike=[str(note) for note in ledger.registry.namesakes(names)] if names else [],
     )
 
 

@@ -188,7 +188,7 @@ _NAMED: Mapping[str, Callable[[Ledger, Any], object]] = {
     "since": lambda _, word: instant_ms(word),
     "until": lambda _, word: instant_end_ms(word),
     "at": lambda _, word: instant_end_ms(word),
-    "published": lambda ledger, word: ledger.publications.found(word),
+    "published": lambda ledger, word: ledger.publications.named(word),
     "known_at": known_then,
 }  # by field, what it names
 
@@ -223,7 +223,7 @@ def difference(ledger: Ledger, body: DifferenceTold, __: Mapping[str, str], ___:
     for field in ("before", "after"):
         word = getattr(body, field)
         if word.rpartition("/")[2] != NOW:
-            judged.note(field, partial(ledger.publications.found, word))
+            judged.note(field, partial(ledger.publications.named, word))
     judged.refuse()
     form = body.format or "json"
     return _job(

@@ -154,16 +154,16 @@ def all_schemes(_: Ledger, __: Asked) -> list[forms.SchemeFacts]:
 
 def some_players(ledger: Ledger, asked: Asked) -> list[searching.NamedPlayer]:
     """Players by a part of the name, or by numbers and identities."""
-    wanted = [*asked["number"], *asked["identity"]]
-    if (asked["part"] is None) == (not wanted):
+    words = [*asked["number"], *asked["identity"]]
+    if (asked["part"] is None) == (not words):
         raise MalformedError(["give part, or number and identity, which may be repeated"])
     if asked["part"] is not None:
         if naming_now() is not Naming.FULL:
             raise MalformedError(["part: players are not sought by a part of the name here; give number or identity"])
         return searching.players_named(ledger, asked["part"])
-    if len(wanted) > MOST_PLAYERS:
-        raise MalformedError([f"at most {MOST_PLAYERS} players at once, got {len(wanted)}"])
-    people = [player_asked(ledger, word) for word in wanted]
+    if len(words) > MOST_PLAYERS:
+        raise MalformedError([f"at most {MOST_PLAYERS} players at once, got {len(words)}"])
+    people = [player_asked(ledger, word) for word in words]
     called = names(ledger, {person.player for person in people})
     return [
         searching.NamedPlayer(
@@ -348,7 +348,7 @@ def lists(ledger: Ledger, asked: Asked) -> list[forms.PublicList]:
 
 def list_rows(ledger: Ledger, asked: Asked) -> list[publications.PublishedPlayerRow]:
     """A published list, with what the journal says now beside it."""
-    return publications.rows(ledger, ledger.publications.found(list_name(asked)))
+    return publications.rows(ledger, ledger.publications.named(list_name(asked)))
 
 
 def list_name(asked: Asked) -> str:

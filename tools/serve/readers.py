@@ -161,8 +161,8 @@ class Reader:
     def written(self) -> Hashable:
         """What is another one after anybody has written, or on another day; None: the ledger refuses."""
         try:
-            held = self.open()
-            return (held.inode, held.alarm, held.ledger.views.written(), utc_now().astimezone(UTC).date())
+            opened = self.open()
+            return (opened.inode, opened.alarm, opened.ledger.views.written(), utc_now().astimezone(UTC).date())
         except LedgerError:
             return None
 
@@ -195,12 +195,12 @@ class Reader:
             LedgerError: it cannot be opened, or is not there, as while another one is being put in its place.
         """
         now = inode(self.path)
-        held: _Open | None = getattr(self._own, "open", None)
-        if held is not None and held.inode == now:
-            return held
-        if held is not None:
+        open_ledger: _Open | None = getattr(self._own, "open", None)
+        if open_ledger is not None and open_ledger.inode == now:
+            return open_ledger
+        if open_ledger is not None:
             with suppress(LedgerError):
-                held.ledger.close()
+                open_ledger.ledger.close()
         with warnings.catch_warnings(record=True) as alarms:
             warnings.simplefilter("always", CheckpointWarning)
             ledger = Ledger.open(self.path, follow=False)
@@ -228,20 +228,20 @@ class Reader:
         Raises:
             LedgerError: the library refuses.
         """
-        held = self.open()
-        with held.ledger.moment() as position, self.site.strangers():
-            signed = _signed(held.ledger) if route.of_checkpoints else ""
-            renaming = self._renaming(held.ledger)
+        opened = self.open()
+        with opened.ledger.moment() as position, self.site.strangers():
+            signed = _signed(opened.ledger) if route.of_checkpoints else ""
+            renaming = self._renaming(opened.ledger)
             # Views that were built anew may say otherwise: damage was mended, or a scheme is one of another version.
-            origin = f"{target}{signed}{renaming} {held.ledger.views.build()}"
-            tag = self._tag(held, position, origin, utc_now() if route.of_today else None)
+            origin = f"{target}{signed}{renaming} {opened.ledger.views.build()}"
+            tag = self._tag(opened, position, origin, utc_now() if route.of_today else None)
             if tag in tags:
                 return Answer(None, "", tag, position, None, lasts=not renaming)
             kept = self.kept.get(target, tag)
-            value = route.ask(held.ledger, asked) if kept is None else None
+            value = route.ask(opened.ledger, asked) if kept is None else None
         if isinstance(value, LedgerFacts):
-            value = attrs.evolve(value, alarm=held.alarm)
-        around = Around(position=position, alarm=held.alarm)
+            value = attrs.evolve(value, alarm=opened.alarm)
+        around = Around(position=position, alarm=opened.alarm)
         answer = kept or self._made(route, asked, value, around, tag)._replace(lasts=not renaming)
         if pack and _unpacked(answer):
             answer = answer._replace(packed=encodings.packed(answer.body or b""))
@@ -273,18 +273,18 @@ class Reader:
         Raises:
             LedgerError: the library refuses.
         """
-        held = self.open()
-        tag = self._tag(held, 0, target, None)
+        opened = self.open()
+        tag = self._tag(opened, 0, target, None)
         if (answer := self.kept.get(target, tag)) is None:
-            document = make(held.ledger)
+            document = make(opened.ledger)
             answer = Answer(document.content, document.media, tag, 0, None)
             self.kept.put(target, answer)
         return answer
 
-    def _tag(self, held: _Open, position: int, target: str, now: datetime | None) -> str:
+    def _tag(self, opened: _Open, position: int, target: str, now: datetime | None) -> str:
         """What is another one where the answer may be: by file, alarm, program, site, address, position, and day."""
         day = "" if now is None else f"-{now.astimezone(UTC):%Y%m%d}"
-        origin = f"{self._answerer} {held.inode} {held.alarm} {target}"
+        origin = f"{self._answerer} {opened.inode} {opened.alarm} {target}"
         return f'"{position}-{sha256(origin.encode()).hexdigest()[:16]}{day}"'
 
     def _made(self, route: Route, asked: Mapping[str, Any], value: Any, around: Around, tag: str) -> Answer:

@@ -90,7 +90,7 @@ class TableChoice:
             UnknownNameError: a performance rating, a tie-break, a kind, or ratings of no such name.
         """
         if self.performance is not None:
-            performances.known(self.performance)
+            performances.variant_named(self.performance)
         for name in self.tie_breaks:
             tie_breaks.named(name)
         for word, choice, there in (("ratings", self.ratings, WHOSE), ("format", self.kind, kinds.KINDS)):
@@ -270,7 +270,7 @@ def results_of(
 
 def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstable:
     enrolments = [rating for rating in map(event.ratings.enrolment, event.results) if rating is not None]
-    variant, kind, choice = performances.known(event.variant), event.kind, event.choice
+    variant, kind, choice = performances.variant_named(event.variant), event.kind, event.choice
     columns = [
         TieBreakColumn(
             name=name,

@@ -317,7 +317,7 @@ def _rating_rows(ledger: Ledger, asked: ExportFilter) -> Iterator[DataFrame]:
 def _list_rows(ledger: Ledger, asked: ExportFilter) -> Iterator[DataFrame]:
     publications = ledger.publications
     names = {pool.name: pool.pool for pool in ledger.pools()}
-    lists = publications.all() if asked.published is None else [publications.found(asked.published)]
+    lists = publications.all() if asked.published is None else [publications.named(asked.published)]
     for publication in lists:
         event = publication.event
         if asked.pool in {None, names[event.pool]}:

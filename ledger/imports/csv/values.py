@@ -497,15 +497,15 @@ def ending(present: frozenset[str]) -> Expr:
     return pl.when(forfeited).then(pl.lit("unplayed")).otherwise(termination)
 
 
-def rest(known: frozenset[str]) -> list[Expr]:
+def rest(columns: frozenset[str]) -> list[Expr]:
     """The columns that may be missing from a file, or be told in more than one way."""
-    present = {name: pl.col(name) for name in known}
+    present = {name: pl.col(name) for name in columns}
     none = pl.lit(None, pl.String)
-    speeds = [present[name] for name in ("speed", "time_control", "time_increment") if name in known]
-    times = [present[name] for name in ("ended_at", "started_at") if name in known]
+    speeds = [present[name] for name in ("speed", "time_control", "time_increment") if name in columns]
+    times = [present[name] for name in ("ended_at", "started_at") if name in columns]
     return [
         pl.col("result").str.strip_chars_start("+").alias("outcome"),
-        ending(known).alias("termination"),
+        ending(columns).alias("termination"),
         pl.coalesce(*speeds, none).alias("speed"),
         pl.coalesce(times).alias("ended_at"),
         present.get("started_at", none).alias("started_at"),
