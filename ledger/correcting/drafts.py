@@ -21,7 +21,7 @@ from ledger.facts.changes import BLANK, MOST_CHANGES, Change, Verb, Which
 from ledger.facts.events import CorrectionProposed, Event, GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_time, result_fault
-from ledger.journal.game_keys import game_found
+from ledger.journal.game_keys import game_found, is_storable
 from ledger.ratings import recording
 from ledger.ratings.open_ledger import OpenLedger
 
@@ -53,7 +53,8 @@ class Drafts:
             UnknownNameError: the journal holds no such fact.
         """
         self.ledger.level()
-        fact = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal).fact(key)
+        facts = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal)
+        fact = facts.fact(key) if is_storable(key) else None
         if fact is None:
             raise UnknownNameError("fact", key, "give its key as 'log' shows it")
         return fact

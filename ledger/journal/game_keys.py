@@ -29,6 +29,15 @@ _MOST_WITHOUT = 20_000  # keys in a row without a source
 _HINT = "give the key as 'games' shows it, the id that its server gave it, or its web address"
 
 
+def is_storable(key: str) -> bool:
+    """Whether an entry could bear a key; of bytes that are no UTF-8 Python makes lone surrogates, which no file has."""
+    try:
+        key.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def game_found(journal: Journal, reference: str) -> tuple[str, Stored]:
     """The key of the game that is meant, without ``game:``, and its entry.
 
@@ -42,6 +51,8 @@ def game_found(journal: Journal, reference: str) -> tuple[str, Stored]:
     """
     if reference[:1] == "#" and reference[1:].isdecimal():
         return _game_of_entry(journal, reference)
+    if not is_storable(reference):
+        raise UnknownNameError("game", reference, _HINT)
     key = reference.removeprefix(_GAME)
     exact = journal.find([_GAME + key]).get(_GAME + key)
     if exact is not None:
