@@ -30,7 +30,7 @@ from contextlib import AbstractContextManager
 from typing import ClassVar, NamedTuple
 
 from ledger.errors import LedgerError, StorageError
-from ledger.facts.person_names import spelt
+from ledger.facts.person_names import FIDE, spelt
 from ledger.players.name_indexes import NameFolds, NameSearch, fold
 from ledger.players.reasons import SALT_BYTES, Reasons
 from ledger.runtime.nearest import nearest
@@ -369,7 +369,8 @@ class People(ABC):
     @abstractmethod
     def _otherwise_spelt(self) -> Iterable[str]:
         """The identities that may be spelt otherwise than the rule says, in order of the numbers."""
-        # Those with capitals of English, two blanks, one behind the colon, characters beyond ASCII: nearly nobody's.
+        # Those with capitals of English, two blanks, one behind the colon, characters beyond ASCII, a FIDE number that
+        # begins with zeros: nearly nobody's.
 
     @abstractmethod
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
@@ -384,7 +385,10 @@ class People(ABC):
         # nobody else bears it, or one that is written much like it
         if not self.folds.lacks_many():
             bearers = self.folds.bearers([fold(word)]).get(fold(word), [])
-        return self._bearing(word, bearers) or self._bearing(word, bearers, any_case=True)
+        persons = self._bearing(word, bearers) or self._bearing(word, bearers, any_case=True)
+        if not persons and word.lower().startswith(f"{FIDE}:"):  # zeros may stand before the number, here or there
+            persons = list(self.by_identity([word]).values())
+        return persons
 
     @abstractmethod
     def _bearing(self, word: str, bearers: Sequence[int] | None, *, any_case: bool = False) -> list[Person]:

@@ -25,6 +25,7 @@ from ledger.facts import codec, codec_columns
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
+from ledger.facts.person_names import spelt
 from ledger.facts.source_games import Fault, FaultsFound
 from ledger.facts.words import Receipt, Standing
 from ledger.journal import Find, Writer, rules
@@ -42,6 +43,7 @@ from ledger.runtime.long_work import collector_paused
 if TYPE_CHECKING:
     from polars import DataFrame
 
+_SPELT_SO = r"^[a-z0-9]+:[1-9a-z][0-9a-z]*$"  # identities for which ``spelt`` has nothing to do
 SEED_FIELDS = ("rating", "games", "deviation", "volatility", "highest", "k_factor")
 
 
@@ -170,6 +172,13 @@ class ListImport:
         if not frames:
             return
         rows = pl.concat([frame.select("identity", "line") for frame in frames])
+        # In one spelling, by which people are known; a million that are spelt so already take no look of Python's.
+        other = rows["identity"].str.contains(_SPELT_SO).not_()
+        if other.any():
+            told = rows["identity"].to_list()
+            rows = rows.with_columns(
+                pl.Series("identity", [spelt(each) if odd else each for each, odd in zip(told, other, strict=True)])
+            )
         doubled = rows.filter(~pl.col("identity").is_first_distinct())
         if len(doubled):
             firsts = dict(

@@ -24,6 +24,11 @@ from ledger.imports.reading import name_identity
         ("fics:ANN", "fics:ann"),
         ("chesscom:Ann", "chesscom:ann"),
         ("fide:1503014", "fide:1503014"),
+        ("fide:0001503014", "fide:1503014"),
+        ("FIDE:01503014", "fide:1503014"),
+        ("fide:000", "fide:000"),
+        ("fide:0a", "fide:0a"),
+        ("id:007", "id:007"),  # a code, of which every digit may count
         ("club:Ann", "club:Ann"),  # a code, of which every letter may count
         ("id:A7", "id:A7"),
         ("Ann", "Ann"),
