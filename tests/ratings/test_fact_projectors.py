@@ -144,6 +144,37 @@ def test_a_bye_that_comes_back_with_its_tournament_and_goes_with_the_undoing_of_
         assert rows(ledger, "byes") == []
 
 
+def test_a_bye_goes_with_its_tournament_and_comes_back_with_it(little_club: Path) -> None:
+    def bye(player: int, tournament: str, day: str = "2021-06-05") -> RoundWithoutGame:
+        return RoundWithoutGame(
+            pool="standard",
+            tournament=tournament,
+            edition=day,
+            round=len(tournament),
+            player=player,
+            brings=Brings.HALF,
+        )
+
+    with opened(little_club, (BYES,)) as ledger:
+        ledger.append(game_recorded("cup", ended_at="2021-06-05", tournament="Cup"))
+        ledger.append_many([bye(3, "Cup"), bye(2, "Cup", "2022-06-05"), bye(1, "Open")])
+        assert rows(ledger, "byes") == [(1, 1), (2, 1), (3, 1)]
+        number = approve(ledger, "void-tournament", tournament="Cup", until="2021-12-31")
+        assert rows(ledger, "byes") == [(1, 1), (2, 1)]
+        # recorded while it is void, and moved into it
+        ledger.append(bye(1, "Cup"))
+        approve(ledger, "fact", fact=bye(1, "Open").key, field="tournament", to="Cup")
+        ledger.append(bye(2, "Cup"))
+        assert rows(ledger, "byes") == [(2, 1)]
+        ledger.rebuild()
+        assert rows(ledger, "byes") == [(2, 1)]
+        approve(ledger, "undo", proposal=str(number))
+        there = rows(ledger, "byes")
+        ledger.rebuild()
+        assert rows(ledger, "byes") == there == [(1, 2), (2, 2), (3, 1)]
+    assert audit(little_club, projectors=(*BUILT_IN, BYES)).falsehoods == ()
+
+
 def told_by(path: Path, kinds: tuple[type[Event], ...]) -> list[tuple[Any, ...]]:
     """What a projector of some kinds is told when it is made late."""
     told: list[tuple[Any, ...]] = []
