@@ -248,6 +248,29 @@ def test_its_table_is_told_of_queried_and_exported_like_any_other(little_club: P
         assert exported == b"of_pool,weekday,games,unrated\nstandard,4,2,1\n"
 
 
+def test_words_of_sql_are_names_of_tables_and_columns_like_any_others(little_club: Path) -> None:
+    made = attrs.evolve(
+        WEEKDAYS,
+        name="table",
+        key=tuple(
+            column._replace(name=name) for column, name in zip(WEEKDAYS.key, ("group", "order"), strict=True)
+        ),
+        columns=tuple(
+            column._replace(name=name) for column, name in zip(WEEKDAYS.columns, ("select", "limit"), strict=True)
+        ),
+    )
+    projectors = (*BUILT_IN, made)
+    with opened(little_club, (made,)) as ledger:
+        exported = b"".join(exporting.lines(ledger, ["table"]))
+        assert exported == b"group,order,select,limit\nstandard,4,2,1\n"
+        ledger.rebuild()
+    assert audit(little_club, projectors=projectors).falsehoods == ()
+    run_sql(beside(little_club, "views"), 'UPDATE "table" SET "select" = 3')
+    assert [fault.position_or_key for fault in audit(little_club, projectors=projectors).falsehoods] == [
+        "group standard, order 4"
+    ]
+
+
 def test_the_audit_derives_its_rows_anew_and_names_a_false_one(little_club: Path) -> None:
     opened(little_club).close()
     projectors = (*BUILT_IN, *OF_FACTS)
