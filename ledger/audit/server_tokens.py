@@ -172,11 +172,11 @@ class _Rows:
         """Once the journal issues tokens, each that held was taken along by an entry, under the key of the schema."""
         salts = {key.hex() for key, _ in self._keys}
         # Whoever may record there may have written anything into an entry, lists and texts among them.
-        along: dict[int, Mapping[str, Any]] = {}
-        for facts in self._issued.values():
-            number, salt = facts.get("number"), facts.get("salt")
+        along: dict[int, dict[str, Any]] = {}
+        for issued in self._issued.values():
+            number, salt = issued.get("number"), issued.get("salt")
             if type(number) is int and type(salt) is str and salt in salts:
-                along[number] = facts
+                along[number] = issued
         for token in self._tokens:
             words = token.roles.split(" ")
             if words != [role for role in _ROLES if role in words]:
