@@ -211,9 +211,12 @@ def register_of(identity: str) -> str:
 
 
 def are_apart(identity: str, other: str) -> bool:
-    """Whether one register or server gave both identities: it gives each person one, so that they are two people."""
+    """Whether one register or server gave both identities: it gives each person one, so that they are two people.
+
+    Two spellings of one, under which an earlier release registered two players, are no two.
+    """
     register = register_of(identity)
-    return bool(register) and register == register_of(other)
+    return bool(register) and register == register_of(other) and spelt(identity) != spelt(other)
 
 
 def number_fault(identity: str) -> str | None:
