@@ -21,9 +21,10 @@ from ledger.facts.changes import BLANK, MOST_CHANGES, Change, Verb, Which
 from ledger.facts.events import CorrectionProposed, Event, GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_time, result_fault
-from ledger.journal.game_keys import game_found, is_storable
+from ledger.journal.game_keys import game_found
 from ledger.ratings import recording
 from ledger.ratings.open_ledger import OpenLedger
+from ledger.runtime.visible import is_storable
 
 _SIDES = ("white", "black")
 

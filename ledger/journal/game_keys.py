@@ -16,6 +16,7 @@ from ledger.facts.source_games import PLAIN_KEY, SourceGame
 from ledger.imports.reading import game_key_at
 from ledger.journal import Find, Journal, Stored
 from ledger.runtime.lazy import pl
+from ledger.runtime.visible import is_storable
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -27,15 +28,6 @@ _GAME, _AFTER_GAMES = "game:", "game;"
 _MOST_SOURCES = 500  # that keys are looked for under
 _MOST_WITHOUT = 20_000  # keys in a row without a source
 _HINT = "give the key as 'games' shows it, the id that its server gave it, or its web address"
-
-
-def is_storable(key: str) -> bool:
-    """Whether an entry could bear a key; of bytes that are no UTF-8 Python makes lone surrogates, which no file has."""
-    try:
-        key.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def game_found(journal: Journal, reference: str) -> tuple[str, Stored]:

@@ -34,6 +34,7 @@ from ledger.facts.person_names import FIDE, spelt
 from ledger.players.name_indexes import NameFolds, NameSearch, fold
 from ledger.players.reasons import SALT_BYTES, Reasons
 from ledger.runtime.nearest import nearest
+from ledger.runtime.visible import is_storable
 
 SECRET_BYTES = 32
 _ALL_NUMBERS = 2**62
@@ -381,6 +382,8 @@ class People(ABC):
 
         That is the case of English letters alone; in order of the numbers.
         """
+        if not is_storable(word):
+            return []
         bearers = None
         # nobody else bears it, or one that is written much like it
         if not self.folds.lacks_many():

@@ -214,8 +214,8 @@ def fold_in(views: Views, journal: Journal, entries: Sequence[Entry], read_model
         again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
     keeping.tell(book, listeners, seen, seen + len(entries), fresh)
     views_file.set_checkpoint(connection, journal.size(), journal.root_at(journal.size()))
-    told = chain((entry.event for entry in entries), fresh.restood.values())
-    seeded = frozenset((event.pool, event.player) for event in told if isinstance(event, RatingSeeded))
+    facts = chain((entry.event for entry in entries), fresh.restood.values())
+    seeded = frozenset((event.pool, event.player) for event in facts if isinstance(event, RatingSeeded))
     changed = merges.items() ^ book.decided.merges.items()
     return Folded(book, again, seeded, frozenset(chain.from_iterable(changed)))
 

@@ -252,9 +252,7 @@ def test_words_of_sql_are_names_of_tables_and_columns_like_any_others(little_clu
     made = attrs.evolve(
         WEEKDAYS,
         name="table",
-        key=tuple(
-            column._replace(name=name) for column, name in zip(WEEKDAYS.key, ("group", "order"), strict=True)
-        ),
+        key=tuple(column._replace(name=name) for column, name in zip(WEEKDAYS.key, ("group", "order"), strict=True)),
         columns=tuple(
             column._replace(name=name) for column, name in zip(WEEKDAYS.columns, ("select", "limit"), strict=True)
         ),
