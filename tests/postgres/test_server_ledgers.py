@@ -24,7 +24,7 @@ from ledger.facts.events import Decision, Role
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
-from ledger.players.server_stores import make_on_server, on_server, sql_of, sql_of
+from ledger.players.server_stores import make_on_server, on_server, sql_of
 from tests.kit.clubs import NAME, Clock
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded
