@@ -166,7 +166,7 @@ class RatedAgain:
 
 
 @attrs.frozen
-class Folded:
+class TrialViews:
     """Views in which entries took effect.
 
     Attributes:
@@ -182,7 +182,9 @@ class Folded:
     merged: frozenset[int]
 
 
-def fold_in(views: Views, journal: Journal, entries: Sequence[Entry], read_models: Sequence[ReadModel] = ()) -> Folded:
+def fold_in(
+    views: Views, journal: Journal, entries: Sequence[Entry], read_models: Sequence[ReadModel] = ()
+) -> TrialViews:
     """Let entries take effect within a trial.
 
     Args:
@@ -217,7 +219,7 @@ def fold_in(views: Views, journal: Journal, entries: Sequence[Entry], read_model
     facts = chain((entry.event for entry in entries), fresh.restood.values())
     seeded = frozenset((event.pool, event.player) for event in facts if isinstance(event, RatingSeeded))
     changed = merges.items() ^ book.decided.merges.items()
-    return Folded(book, again, seeded, frozenset(chain.from_iterable(changed)))
+    return TrialViews(book, again, seeded, frozenset(chain.from_iterable(changed)))
 
 
 class _WatchedRows(PlayerRows):
@@ -348,7 +350,7 @@ class Figures(NamedTuple):
         return self.listed and not self.closed
 
 
-class Moved(NamedTuple):
+class RatingMove(NamedTuple):
     """A player who would stand otherwise in a pool; None where there is neither a rated game nor a seed."""
 
     player: int
@@ -371,7 +373,7 @@ class PoolPreview(NamedTuple):
     start_ms: int
     games: int
     players: int
-    moved: tuple[Moved, ...]
+    moved: tuple[RatingMove, ...]
 
 
 class Preview(NamedTuple):
@@ -450,7 +452,7 @@ class _Terms(NamedTuple):
         return cls(eras, PlayerStates(connection, pool).stands_since_ms)
 
 
-def _without_a_game(connection: sqlite3.Connection, pool: Pool, folded: Folded, before: _Terms | None) -> set[int]:
+def _without_a_game(connection: sqlite3.Connection, pool: Pool, folded: TrialViews, before: _Terms | None) -> set[int]:
     """Who may stand otherwise in a pool though no game is rated again: by a list, a merge, or another scheme."""
     players = {player for name, player in folded.seeded if name == pool.name} | folded.merged
     now = _Terms.of(connection, pool)
@@ -538,7 +540,7 @@ def _previewed(
     after: Mapping[int, Figures],
 ) -> PoolPreview:
     moved = [
-        Moved(player, before.get(player), after.get(player))
+        RatingMove(player, before.get(player), after.get(player))
         for player in sorted(before.keys() | after.keys())
         if before.get(player) != after.get(player)
     ]
@@ -553,7 +555,7 @@ Lists = Mapping[AskedList, Collection[int] | None]  # of whom each may say somet
 
 
 def _asked(
-    connection: sqlite3.Connection, asked: Sequence[AskedList], folded: Folded, *, everybody: bool
+    connection: sqlite3.Connection, asked: Sequence[AskedList], folded: TrialViews, *, everybody: bool
 ) -> dict[AskedList, Collection[int] | None]:
     """The lists that may differ: one before the first game that is rated again only by who comes or goes."""
     players_by_list: dict[AskedList, Collection[int] | None] = {}

@@ -11,7 +11,7 @@ import pytest
 
 from ledger.errors import StorageError
 from ledger.runtime import sqlite
-from ledger.runtime.table_writer import OwnProcess
+from ledger.runtime.table_writer import WritingProcess
 
 pytest.importorskip("adbc_driver_sqlite")
 
@@ -31,7 +31,7 @@ def test_rows_that_cannot_be_sent_are_an_error_and_no_wait_without_end(tmp_path:
     with closing(sqlite.connect(path)) as connection:
         connection.execute("CREATE TABLE t(a INTEGER)")
     insert = "INSERT INTO t VALUES (?)"
-    writer = OwnProcess(path)
+    writer = WritingProcess(path)
     writer.insert(insert, pl.DataFrame({"a": [1]}))
     writer.commit()
     writer.settle()
