@@ -229,7 +229,7 @@ class Ledger(OpenLedger):
         """
         self.refuse_other_threads()
         actor = self.recorder_named(token, actor)
-        batch = [self._stated(event) for event in events]
+        batch = self._stated(events)
         if registrations := [event for event in batch if isinstance(event, PlayerRegistered)]:
             self.names.check_registrations(registrations)
         return self.record(batch, actor)
@@ -275,15 +275,24 @@ class Ledger(OpenLedger):
             outcomes |= zip(named, self.record_each([*named.values()]), strict=True)
         return [outcomes[place] for place in range(len(games))]
 
-    def _stated(self, event: Event) -> Event:
-        """A fact in the words in which it is recorded.
+    def _stated(self, events: Iterable[Event]) -> list[Event]:
+        """Facts of one transaction in the words in which they are recorded.
 
         An adoption has all its settings, unless it may be one that stands already: that keeps its words. So does a
         round without a game that is told again.
         """
-        if isinstance(event, SchemeAdopted):
-            return event if self.journal.find([event.key]) else schemes.in_full(event)
-        return self.standing.told_round_now(event) if isinstance(event, RoundWithoutGame) else event
+        batch: list[Event] = []
+        rounds: dict[str, list[Event]] = {}
+        for event in events:
+            stated = event
+            if isinstance(event, SchemeAdopted) and not self.journal.find([event.key]):
+                stated = schemes.in_full(event)
+            elif isinstance(event, RoundWithoutGame):
+                beside = rounds.setdefault(event.place, [])
+                stated = self.standing.told_round_now(event, beside)
+                beside.append(stated)
+            batch.append(stated)
+        return batch
 
     def register(
         self,

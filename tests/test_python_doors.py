@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,9 @@ import pytest
 import ledger as public
 from ledger import ConflictError, Ledger, MalformedError, Outcome, ProposalError, RejectedError
 from ledger.answers import player_games, players, publications, rankings, upsets
-from ledger.answers.crosstables import listing
+from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.rows import as_row, as_rows
+from ledger.errors import UnknownNameError
 from tests.kit.clubs import NAME, ClubOfTwo
 from tests.kit.corrections import TODAY, made
 from tests.kit.games import game_recorded
@@ -37,6 +40,31 @@ def test_an_answer_after_an_append_is_brought_level(club_of_two: ClubOfTwo) -> N
 
 def test_a_player_is_found_by_the_number_as_a_number(club_of_two: ClubOfTwo) -> None:
     assert club_of_two.ledger.player(1) == club_of_two.ledger.player("1") == club_of_two.ledger.player("Ann")
+
+
+def test_half_a_character_names_nobody_and_nothing(club_of_two: ClubOfTwo) -> None:
+    ledger = club_of_two.ledger
+    doors: tuple[Callable[[str], object], ...] = (
+        ledger.player,
+        ledger.log,
+        ledger.publications.named,
+        partial(crosstable.crosstable, ledger),
+    )
+    for door in doors:
+        with pytest.raises(UnknownNameError):
+            door("An\udcffn")
+
+
+def test_a_number_beyond_what_sqlite_holds_is_like_any_large_one(tmp_path: Path) -> None:
+    large = 2**70
+    with made(tmp_path / NAME) as ledger:
+        everybody = as_rows(rankings.ranking(ledger, limit=None))
+        assert as_rows(rankings.ranking(ledger, limit=large)) == everybody
+        assert as_rows(rankings.ranking(ledger, min_games=large)) == []
+        assert upsets.upsets(ledger, limit=large) == upsets.upsets(ledger, limit=None)
+        ann = ledger.player(1)
+        assert player_games.games(ledger, ann, last=large) == player_games.games(ledger, ann, last=None)
+        assert ledger.erase(large, actor="eve") is False
 
 
 def test_many_players_are_registered_in_one_transaction(club_of_two: ClubOfTwo) -> None:

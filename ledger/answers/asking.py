@@ -52,7 +52,7 @@ def rows_up_to(limit: int | None) -> int:
     """
     if limit is not None and limit < 0:
         raise MalformedError([f"a limit is a number of rows, and 0 or None asks for all of them; got {limit}"])
-    return limit or EVERY_ROW
+    return min(limit or EVERY_ROW, EVERY_ROW)  # SQLite holds no larger number
 
 
 def average(value: float | None) -> str:

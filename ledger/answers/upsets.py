@@ -98,6 +98,8 @@ def upsets(
     """
     refuse_without(ledger, PROJECTOR)
     most = rows_up_to(limit)
+    # No upset is so large, and SQLite holds no larger number.
+    margin = None if margin is None else min(margin, EVERY_ROW)
     rows = list(islice(_upset_rows(ledger, ledger.pool(pool), person, (since, until), margin, most), most))
     called = names(ledger, {row[side] for row in rows for side in ("player", "opponent")})
     plain = ("player", "n", "game", "date", "rating_before", "rating", "opponent", "opponent_rating_before", "surplus")

@@ -399,11 +399,16 @@ def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], lis
     return key, sorted(row[1] for row in info)
 
 
+def _ordered(key: Sequence[str]) -> str:
+    """The columns of a key as SQL has them: that of a plug-in may be called ``order``."""
+    return ", ".join(f'"{name}"' for name in key)
+
+
 def _blocks(
     connection: sqlite3.Connection, table: str, key: Sequence[str], names: Sequence[str], where: str = "1"
 ) -> Iterator[list[Any]]:
     columns = ", ".join(f'"{name}"' for name in names)
-    cursor = connection.execute(f'SELECT {columns} FROM "{table}" WHERE {where} ORDER BY {", ".join(key)}')
+    cursor = connection.execute(f'SELECT {columns} FROM "{table}" WHERE {where} ORDER BY {_ordered(key)}')
     while rows := cursor.fetchmany(BLOCK):
         yield rows
 
@@ -444,7 +449,7 @@ def _negative_zeros(standing: sqlite3.Connection, table: str, key: list[str]) ->
     if not reals:
         return []
     zero = " OR ".join(f"{name} = 0" for name in reals)
-    ordered = ", ".join(key)
+    ordered = _ordered(key)
     query = f'SELECT {ordered}, {", ".join(reals)} FROM "{table}" WHERE {zero} ORDER BY {ordered}'
     for row in standing.execute(query):
         if any(value == 0 and copysign(1, value) < 0 for value in row[len(key) :] if value is not None):

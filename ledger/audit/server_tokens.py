@@ -171,7 +171,12 @@ class _TokenRows:
     def _of_tokens(self) -> Iterator[str]:
         """Once the journal issues tokens, each that held was taken along by an entry, under the key of the schema."""
         salts = {key.hex() for key, _ in self._keys}
-        along = {facts.get("number", 0): facts for facts in self._issued.values() if facts.get("salt") in salts}
+        # Whoever may record there may have written anything into an entry, lists and texts among them.
+        along: dict[int, dict[str, Any]] = {}
+        for issued in self._issued.values():
+            number, salt = issued.get("number"), issued.get("salt")
+            if type(number) is int and type(salt) is str and salt in salts:
+                along[number] = issued
         for token in self._tokens:
             words = token.roles.split(" ")
             if words != [role for role in _ROLES if role in words]:

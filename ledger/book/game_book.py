@@ -57,6 +57,7 @@ _GIVEN = (
 _OF_TOURNAMENTS = {Verb.ANNUL_TOURNAMENT, Verb.RESTORE_TOURNAMENT}
 # Rounds without a game that were corrected by themselves: they come and go with their tournament, too.
 # In the order of subjects ';' follows ':', so that these two enclose every round.
+_ROUNDS_AT = "SELECT position FROM rounds_without_game WHERE pool = ? AND tournament = ? ORDER BY position"
 _CORRECTED_ROUNDS = "SELECT DISTINCT subject FROM corrections WHERE subject >= 'round:' AND subject < 'round;'"
 
 
@@ -118,6 +119,8 @@ class Correcting:
                 self._stand_again([key for (key,) in self._connection.execute(_CORRECTED_ROUNDS)], fresh)
             for change in changes:
                 games.update(self._games_of(change))
+                if change.do in _OF_TOURNAMENTS:
+                    self._note_rounds(change, fresh)
         if games:
             restand(self._book, {position: {} for position in games}, fresh)
 
@@ -139,6 +142,14 @@ class Correcting:
                 event = decode(stored.body).event
                 fresh.restood[stored.position] = event
                 stand(self._book, stored.position, event, self._book.standing(event), fresh)
+
+    def _note_rounds(self, change: Change, fresh: Fresh) -> None:
+        """Note the rounds without a game of a tournament that is voided or put back: their rows stay as they are."""
+        pool = self._book.pools.get(change.pool or "")
+        where = () if pool is None else (pool.pool, change.tournament)
+        for (position,) in self._connection.execute(_ROUNDS_AT, where).fetchall() if where else ():
+            for bodies in self._journal.read(position - 1, position):
+                fresh.restood.setdefault(position, decode(bodies[0]).event)
 
     def _settle_persons(self, changes: list[Change]) -> set[int]:
         """Bring the merges up to date; the games whose players may be other persons now."""

@@ -539,6 +539,16 @@ class Parts:
                 return None
         return now
 
+    def counted(self, event: Event, *, until: int | None = None) -> Event | None:
+        """A fact as it counts: as ``standing`` says, but no round without a game whose tournament was voided."""
+        now = self.standing(event, until=until)
+        if not isinstance(now, RoundWithoutGame) or not self.decided.spans_at(now.pool, now.tournament, until=until):
+            return now
+        stands = decisions.remainder(self.decided.acting([event.key], until=until).get(event.key, []))
+        stored = tournament_editions.as_stored(now, 0)
+        is_void = tournament_editions.annulled_by(self.decided, now.pool, stored, stands, until=until) is not None
+        return None if is_void else now
+
     def moved(self, pool: int, tournament: str | None, ended_ms: int) -> None:
         """A game that stands in the book has come into a tournament, or has left it, or ended at another time."""
         name = next(candidate.name for candidate in self.pools.values() if candidate.pool == pool)

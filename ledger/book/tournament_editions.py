@@ -230,6 +230,13 @@ def editions_of(
     return Editions(sorted({*played, *rounds}), rounds)
 
 
+def are_near(first: RoundWithoutGame, second: RoundWithoutGame) -> bool:
+    """Whether two tellings of one round would be of one edition if nothing else were known of the tournament."""
+    # rounds without a number are told apart by their days alone
+    days = abs(instant_ms(first.edition) // DAY_MS - instant_ms(second.edition) // DAY_MS)
+    return first.round is not None and days <= QUIET_DAYS
+
+
 def in_edition(
     connection: sqlite3.Connection, event: RoundWithoutGame, tellings: Sequence[RoundWithoutGame]
 ) -> RoundWithoutGame | None:

@@ -24,6 +24,7 @@ from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_
 from ledger.journal.game_keys import game_found
 from ledger.ratings import recording
 from ledger.ratings.open_ledger import OpenLedger
+from ledger.runtime.visible import is_storable
 
 _SIDES = ("white", "black")
 
@@ -53,7 +54,8 @@ class Drafts:
             UnknownNameError: the journal holds no such fact.
         """
         self.ledger.level()
-        fact = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal).fact(key)
+        facts = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal)
+        fact = facts.fact(key) if is_storable(key) else None
         if fact is None:
             raise UnknownNameError("fact", key, "give its key as 'log' shows it")
         return fact

@@ -88,7 +88,8 @@ class Impact:
             they move nothing; 0 for changes that nobody has proposed.
         games: games that would be rated again.
         players: players whose games would be rated again, once for each pool.
-        moves: those of them who would stand otherwise: who would come or go first, then the largest moves.
+        moves: who would stand otherwise, by a game or by a scheme or a list alone: who would come or go first, then the
+            largest moves.
         lists: the published lists that would say something else, as revised, by pool and instant.
         seconds: how long the approval would take, about; from what working it out took.
     """

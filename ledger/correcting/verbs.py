@@ -265,7 +265,7 @@ class Verbs:
     def _result(self, words: Words) -> Change:
         outcome, termination, half_moves = _ending(words)
         fields: dict[str, Any] = {"outcome": outcome.value}
-        if "termination" in words:
+        if termination is not None:
             fields["termination"] = termination.value
         if "half_moves" in words:
             fields["half_moves"] = half_moves
@@ -287,12 +287,16 @@ class Verbs:
     def _swap_colours(self, words: Words) -> Change:
         key = self.drafts.game(words["game"])
         facts = self.drafts.fact(key).facts
-        outcome = _outcome(words["to"]) if words.get("to") else _MIRRORED[Outcome(facts["outcome"])]
+        outcome, termination = _MIRRORED[Outcome(facts["outcome"])], None
+        if words.get("to"):
+            outcome, termination = _outcome_and_ending(_result_word(words["to"]), words["to"], None)
         exchanged = {"white": "black", "black": "white", "white_rating": "black_rating", "black_rating": "white_rating"}
         # a proposal holds what it changes: two equal ratings are no change
         fields = {name: facts.get(other) for name, other in exchanged.items() if facts.get(name) != facts.get(other)}
         if outcome != facts["outcome"]:
             fields["outcome"] = outcome.value
+        if termination is not None:
+            fields["termination"] = termination.value
         return self.drafts.replace(key, fields)
 
     def _late(self, words: Words) -> Change:
@@ -307,7 +311,7 @@ class Verbs:
                 white=white,
                 black=black,
                 outcome=outcome,
-                termination=termination,
+                termination=termination or Termination.UNKNOWN,
                 half_moves=half_moves,
                 started_at=words.get("started"),
                 ended_at=words["ended"],
@@ -482,8 +486,8 @@ def _hash(facts: Sequence[str | int | None]) -> str:
     return sha256(json.dumps(facts).encode()).hexdigest()
 
 
-def _ending(words: Words) -> tuple[Outcome, Termination, int | None]:
-    """Result, ending and number of half-moves; all faults at once, that of the day of the end among them."""
+def _ending(words: Words) -> tuple[Outcome, Termination | None, int | None]:
+    """Result, ending if one is told, and number of half-moves; all faults at once, that of the day of the end too."""
     problems: list[str] = []
 
     def read(meaning: Callable[[], Read], begin: str = "") -> Read | None:
@@ -493,23 +497,38 @@ def _ending(words: Words) -> tuple[Outcome, Termination, int | None]:
             problems.extend(f"{begin}{problem}" for problem in error.problems)
             return None
 
-    outcome = read(lambda: _outcome(words["to"]))
-    termination = read(lambda: _termination(words.get("termination", "unknown")))
+    result_word = read(lambda: _result_word(words["to"]))
+    termination = read(lambda: _termination(words["termination"]) if "termination" in words else None)
     half_moves = read(lambda: _whole(words, "half_moves"))
     read(lambda: instant_ms(words["ended"]) if "ended" in words else 0, "ended_at: ")
-    if outcome is None or termination is None or problems:
+    if result_word is None:
         raise MalformedError(problems)
-    return outcome, termination, half_moves
+    outcome = read(lambda: _outcome_and_ending(result_word, words["to"], termination))
+    if outcome is None or problems:
+        raise MalformedError(problems)
+    return *outcome, half_moves
 
 
-def _outcome(text: str) -> Outcome:
+def _result_word(text: str) -> str:
+    """A result as tables are read: ``white``, ``+white`` for a forfeit, ..., ``*`` or ``-``."""
     try:
-        word = result(text)
+        return str(result(text))
     except ValueError as error:
         raise MalformedError([f"result {text!r} {error}"]) from None
-    # A plus marks a forfeit; how a game ended is told by a word of its own.
-    words: Mapping[str | None, Outcome] = {"*": Outcome.NONE, "-": Outcome.NONE}
-    return words[word] if word in words else Outcome(str(word).removeprefix("+"))
+
+
+def _outcome_and_ending(word: str, text: str, termination: Termination | None) -> tuple[Outcome, Termination | None]:
+    """The outcome of a result, and how the game ended where that is told by *termination* or by the result."""
+    if word in {"*", "-"}:
+        return Outcome.NONE, termination
+    outcome = Outcome(word.removeprefix("+"))
+    if not word.startswith("+"):
+        return outcome, termination
+    # A plus marks a forfeit, which is never rated (RULES 1.8): where nobody tells an ending it was not played.
+    if termination not in {None, Termination.UNKNOWN, Termination.UNPLAYED}:
+        what = f"a forfeit, {text!r}, was never played"
+        raise MalformedError([f"termination {termination}: {what}; correct one of the two"])
+    return outcome, Termination.UNPLAYED
 
 
 def _termination(text: str) -> Termination:
@@ -547,7 +566,7 @@ def _value(cls: type[Event], field: str, text: str) -> Any:
         return text == "true"
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # brackets within brackets, thousands deep
         what = "a whole number" if kind == "integer" else f"JSON ({error})"
         raise MalformedError([f"{field} must be {what}, got {text!r}"]) from None
 

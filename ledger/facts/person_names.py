@@ -185,15 +185,20 @@ def without_tokens(text: str) -> str:
 
 
 WITHOUT_CASE = frozenset({"chesscom", "fics", "lichess", "name"})
+FIDE = "fide"
 
 
 def spelt(identity: str) -> str:
-    """The identity as it is recorded: of a name, Unicode NFC with single blanks, case folded."""
+    """The identity as it is recorded: names in Unicode NFC, single blanks, case folded; FIDE numbers without zeros."""
     plain = identity.isascii() and identity.islower() and identity[-1] != " "
-    if plain and "  " not in identity and ": " not in identity:  # nearly all are
+    # nearly all are
+    if plain and "  " not in identity and ": " not in identity and not identity.startswith("fide:0"):
         return identity
     # casefold and not lower: STRASSE and Straße are one name, as are the two small sigmas of Greek
     namespace, colon, own = identity.partition(":")
+    # as reports of tournaments write it into their columns, with zeros before it
+    if namespace.lower() == FIDE and own.strip(" 0").isdecimal() and own.isascii():
+        return f"{FIDE}:{own.strip().lstrip('0')}"
     if namespace.lower() not in WITHOUT_CASE or not colon:
         return identity
     return f"{namespace.lower()}:{' '.join(unicodedata.normalize('NFC', own).split()).casefold()}"
@@ -206,9 +211,12 @@ def register_of(identity: str) -> str:
 
 
 def are_apart(identity: str, other: str) -> bool:
-    """Whether one register or server gave both identities: it gives each person one, so that they are two people."""
+    """Whether one register or server gave both identities: it gives each person one, so that they are two people.
+
+    Two spellings of one, under which an earlier release registered two players, are no two.
+    """
     register = register_of(identity)
-    return bool(register) and register == register_of(other)
+    return bool(register) and register == register_of(other) and spelt(identity) != spelt(other)
 
 
 def number_fault(identity: str) -> str | None:

@@ -16,6 +16,7 @@ from ledger.facts.source_games import PLAIN_KEY, SourceGame
 from ledger.imports.reading import game_key_at
 from ledger.journal import Find, Journal, Stored
 from ledger.runtime.lazy import pl
+from ledger.runtime.visible import is_storable
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -42,6 +43,8 @@ def game_found(journal: Journal, reference: str) -> tuple[str, Stored]:
     """
     if reference[:1] == "#" and reference[1:].isdecimal():
         return _game_of_entry(journal, reference)
+    if not is_storable(reference):
+        raise UnknownNameError("game", reference, _HINT)
     key = reference.removeprefix(_GAME)
     exact = journal.find([_GAME + key]).get(_GAME + key)
     if exact is not None:

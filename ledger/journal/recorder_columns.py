@@ -197,7 +197,9 @@ class GameImport:
         corrected_games: CorrectedGames = as_recorded,
         keep_differences: bool = False,
         erased: ErasedSides | None = None,
-        as_told: Callable[[RoundWithoutGame], RoundWithoutGame] = lambda telling: telling,
+        as_told: Callable[[RoundWithoutGame, Sequence[RoundWithoutGame]], RoundWithoutGame] = lambda telling, _: (
+            telling
+        ),
     ) -> None:
         """Prepare an import.
 
@@ -213,7 +215,8 @@ class GameImport:
             corrected_games: how a game stands after its corrections.
             keep_differences: a game that is told otherwise than it stands is no fault but kept in the report.
             erased: what games are to known ones of erased players.
-            as_told: a round without a game in the words in which the journal holds it, where it does.
+            as_told: a round without a game in the words in which the journal holds it, where it does, or those that are
+                told of this round of the player before it.
         """
         self._as_told = as_told
         self._keep_differences = keep_differences
@@ -260,9 +263,13 @@ class GameImport:
         kept = [telling for telling in rounds if telling.line in pools]
         self._meet(writer, {telling.player_id: telling.player_name for telling in kept}, stamp)
         events: dict[SourceRound, RoundWithoutGame] = {}
+        by_place: dict[str, list[RoundWithoutGame]] = {}
         for telling in kept:
             try:
-                events[telling] = self._round_told(telling, pools[telling.line])
+                event = self._round_told(telling, pools[telling.line])
+                beside = by_place.setdefault(event.place, [])
+                events[telling] = self._as_told(event, beside)
+                beside.append(events[telling])
             except MalformedError as error:
                 self.report.fault(telling.line, "; ".join(error.problems))
             except RejectedError as error:
@@ -270,7 +277,7 @@ class GameImport:
         self._append_rounds(writer, events, stamp)
 
     def _round_told(self, telling: SourceRound, pool: str) -> RoundWithoutGame:
-        event = RoundWithoutGame(
+        return RoundWithoutGame(
             pool=pool,
             tournament=telling.tournament,
             edition=telling.edition,
@@ -279,7 +286,6 @@ class GameImport:
             brings=Brings(telling.brings),
             half_points=telling.half_points,
         )
-        return self._as_told(event)
 
     def _append_rounds(self, writer: Writer, events: Mapping[SourceRound, RoundWithoutGame], stamp: str) -> None:
         """Append those that are new; one that says something else than the journal, or the file, is a fault."""

@@ -146,10 +146,14 @@ class Tokens:
 
         Raises:
             UnknownNameError: nobody of that name has a token.
-            RejectedError: the person was never an approver: an approver issues a new token.
+            RejectedError: the person was never an approver: an approver issues a new token; or no entry issued a token
+                yet, and somebody else holds an approver's of an earlier release.
         """
         register = self.issued.now()
+        # Before the journal issues tokens those of an earlier release count, which go along with the new one.
+        earlier = self._to_take_along(register, name)
         roles = {role for token in register.of(name) for role in token.roles}
+        roles |= {Role(role) for row in earlier if row.name == name for role in row.roles.split()}
         if not roles:
             self._refuse_unknown(name)
         if Role.APPROVER not in roles:
@@ -158,6 +162,13 @@ class Tokens:
                 "",
                 f"{name!r} was never an approver; an approver revokes the token and issues a new one with 'token add'",
             )
+        others = sorted({row.name for row in earlier if row.name != name and Role.APPROVER in row.roles.split()})
+        if others:
+            # From the first approver on an entry needs the token of one, so that theirs could not go along.
+            message = (
+                f"{others[0]!r} holds the token of an approver: issue one with it by 'token add', which revokes none"
+            )
+            raise RejectedError("needs-a-token", "", message)
         valid_tokens = [token for token in register.of(name) if token.revoked is None]
         # What was taken from the person by revoking does not come back, unless nothing else is left to give.
         roles = {role for token in valid_tokens for role in token.roles} or roles
@@ -177,7 +188,7 @@ class Tokens:
         made = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
-            events: list[Event] = list(self._taken_along(who, writer.size + 1))
+            events: list[Event] = list(self._taken_along(who, writer.size + 1, name if reset else None))
             first = writer.size + 1 + len(events)
             by_token = who.entry
             # its own token was the first to be taken along
@@ -206,12 +217,19 @@ class Tokens:
             self.records.append_judged(gate, who.name)
         return made
 
-    def _taken_along(self, who: Actor, position: int) -> Iterator[TokenIssued]:
-        """An entry for each token of an earlier release that holds: the first is that of the issuer, if any."""
-        register = self.issued.now()
+    def _to_take_along(self, register: TokenRegister, lost_by: str | None = None) -> list[TokenRow]:
+        """The tokens of an earlier release that hold; of who lost them, as an approver no more than one."""
         rows = [
             row for row in self._of_earlier_releases(register) if row.revoked_at is None and not actor_faults(row.name)
         ]
+        lost = [row for row in rows if row.name == lost_by and Role.APPROVER in row.roles.split()]
+        # Of these nobody can show one, as the entry of a second approver's would have to; the new one ends them all.
+        left_behind = sorted(lost, key=lambda row: (-len(row.roles.split()), row.number))[1:]
+        return [row for row in rows if row not in left_behind]
+
+    def _taken_along(self, who: Actor, position: int, lost_by: str | None) -> Iterator[TokenIssued]:
+        """An entry for each token of an earlier release that holds: the first is that of the issuer, if any."""
+        rows = self._to_take_along(self.issued.now(), lost_by)
         # One's own first, for from it on by_token can be told; approvers last, for from the first of them on every
         # entry needs the token of one: where there are any, it is one of them who shows a token.
         approvers = {row.number for row in rows if Role.APPROVER in row.roles.split()}

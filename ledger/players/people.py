@@ -30,10 +30,11 @@ from contextlib import AbstractContextManager
 from typing import ClassVar, NamedTuple
 
 from ledger.errors import LedgerError, StorageError
-from ledger.facts.person_names import spelt
+from ledger.facts.person_names import FIDE, spelt
 from ledger.players.name_indexes import NameFolds, NameSearch, fold
 from ledger.players.reasons import SALT_BYTES, Reasons
 from ledger.runtime.nearest import nearest
+from ledger.runtime.visible import is_storable
 
 SECRET_BYTES = 32
 _ALL_NUMBERS = 2**62
@@ -369,7 +370,8 @@ class People(ABC):
     @abstractmethod
     def _otherwise_spelt(self) -> Iterable[str]:
         """The identities that may be spelt otherwise than the rule says, in order of the numbers."""
-        # Those with capitals of English, two blanks, one behind the colon, characters beyond ASCII: nearly nobody's.
+        # Those with capitals of English, two blanks, one behind the colon, characters beyond ASCII, a FIDE number that
+        # begins with zeros: nearly nobody's.
 
     @abstractmethod
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
@@ -380,11 +382,16 @@ class People(ABC):
 
         That is the case of English letters alone; in order of the numbers.
         """
+        if not is_storable(word):
+            return []
         bearers = None
         # nobody else bears it, or one that is written much like it
         if not self.folds.lacks_many():
             bearers = self.folds.bearers([fold(word)]).get(fold(word), [])
-        return self._bearing(word, bearers) or self._bearing(word, bearers, any_case=True)
+        persons = self._bearing(word, bearers) or self._bearing(word, bearers, any_case=True)
+        if not persons and word.lower().startswith(f"{FIDE}:"):  # zeros may stand before the number, here or there
+            persons = list(self.by_identity([word]).values())
+        return persons
 
     @abstractmethod
     def _bearing(self, word: str, bearers: Sequence[int] | None, *, any_case: bool = False) -> list[Person]:

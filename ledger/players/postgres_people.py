@@ -315,7 +315,8 @@ class PostgresPeople(People):
     def _otherwise_spelt(self) -> list[str]:
         query = (
             "SELECT identity FROM {people} WHERE identity <> lower(identity) "
-            "OR strpos(identity, '  ') > 0 OR strpos(identity, ': ') > 0 OR identity ~ '[^ -~]' ORDER BY player"
+            "OR strpos(identity, '  ') > 0 OR strpos(identity, ': ') > 0 OR identity ~ '[^ -~]' "
+            "OR starts_with(identity, 'fide:0') ORDER BY player"
         )
         return [identity for (identity,) in self._database.rows(query)]
 

@@ -20,6 +20,7 @@ from ledger.players.postgres_layout import schema_of, statements
 from ledger.players.postgres_people import PostgresPeople
 from ledger.runtime import postgres
 from ledger.runtime.postgres import quoted
+from ledger.runtime.visible import is_hidden
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -53,12 +54,35 @@ def token_store_beside(journal: Journal, file: TokensFile) -> TokenStore:
     return PostgresTokens(journal, file) if isinstance(journal, PostgresJournal) else file
 
 
+# Behind it stands ``_names_writer``, the longest of the names of roles. A server cuts names to 63 bytes without a word:
+# those of owner, writer and reader would be one, and whoever records the owner of the names.
+_LONGEST = 63 - len("_names_writer")
+_UNFIT = ";'%$"  # would end a statement, a text or the body of a function, or stand for a value
+
+
+def _refuse_name(place: ServerPlace) -> None:
+    """Refuse to make schemas of a name by which these, or their roles, would not be what they should.
+
+    Raises:
+        StorageError: it is one.
+    """
+    name, size = place.schema, len(place.schema.encode("utf-8", "surrogatepass"))
+    unfit = [sign for sign in name if sign in _UNFIT or is_hidden(sign)]
+    if name.startswith("pg_") or unfit or not 1 <= size <= _LONGEST:
+        raise StorageError(
+            place.shown,
+            f"no ledger is made in a schema called {name!r}: a name has 1 to {_LONGEST} bytes, none of {_UNFIT}, and "
+            "does not begin with 'pg_'; give another --schema",
+        )
+
+
 def sql_of(place: ServerPlace) -> str:
     """The SQL that makes schemas, roles and grants, for whoever may do that; the user of the address records.
 
     Raises:
-        StorageError: the address is none, or names no user.
+        StorageError: the address is none, or names no user; or a schema must not be called so.
     """
+    _refuse_name(place)
     return f"BEGIN;\n{_making(place)}{_grant(place.schema, quoted(_recorder(place)))};\nCOMMIT;\n"
 
 
@@ -159,6 +183,7 @@ def make_schemas(place: ServerPlace) -> bool:
         with postgres.storage_errors(place.address):
             ((number, is_superuser),) = connection.execute(query.encode(), [_schemas(place)]).fetchall()
         if number == 0:
+            _refuse_name(place)
             _make(place, connection, "" if is_superuser else _grant(place.schema, quoted(_recorder(place))))
     return bool(is_superuser)
 

@@ -68,7 +68,7 @@ _EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 _OTHERWISE_SPELT = (
     "SELECT identity FROM people NOT INDEXED "
     "WHERE identity <> lower(identity) OR instr(identity, '  ') OR instr(identity, ': ') "
-    "OR identity GLOB '*[^ -~]*' ORDER BY player"
+    "OR identity GLOB '*[^ -~]*' OR identity GLOB 'fide:0*' ORDER BY player"
 )
 # Names and identities that may be meant by a word that nobody bears.
 _SOME_NAMES = "SELECT identity, name FROM people WHERE salt IS NOT NULL ORDER BY player LIMIT ?"

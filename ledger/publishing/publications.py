@@ -43,6 +43,7 @@ from ledger.ratings.trials import AskedList
 from ledger.runtime import arith
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
+from ledger.runtime.visible import is_storable
 
 # In the order of keys ';' follows ':', so that these two enclose every list.
 _FIRST, _AFTER = "list:", "list;"  # keys of publications
@@ -287,7 +288,7 @@ class Publications:
         """
         pool, _, rest = word.removeprefix(_FIRST).partition("@")
         instant, divided, edition = rest.partition("/")
-        of_pool = self.all(pool)
+        of_pool = self.all(pool) if is_storable(word) else []
         named = [publication for publication in of_pool if publication.name == f"{pool}@{rest}"]
         # An instant may be written in several ways: 2024-02 and 2024-02-29 end at one moment.
         if not divided:

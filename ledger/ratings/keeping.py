@@ -313,7 +313,7 @@ def _new(book: Parts, kinds: set[type[Event]], after: int, until: int) -> Iterat
         for body in listing.chosen(book.journal, after, until, listing.marks(others)):
             entry = codec.decode(body)
             # while nothing was ever approved each fact stands as it was told, and nothing need be looked up
-            stands = book.standing(entry.event) if book.decided.any_approved else entry.event
+            stands = book.counted(entry.event) if book.decided.any_approved else entry.event
             if stands is not None:
                 yield _FactAtPosition(entry.position, None, stands)
 
@@ -351,6 +351,6 @@ def _corrected(
     """Facts of earlier entries, games apart, that a decision concerned; before, by what was decided up to then."""
     for position, event in sorted(restood.items()):
         if position <= after and type(event) in kinds:
-            before, now = book.standing(event, until=after), book.standing(event)
+            before, now = book.counted(event, until=after), book.counted(event)
             if before != now:
                 yield _FactAtPosition(position, before, now)

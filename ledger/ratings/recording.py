@@ -20,7 +20,7 @@ from ledger.book.policies import READ_MODELS, Given, stored_policies
 from ledger.book.roster import FROM_THE_BEGINNING, standing_sql
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
-from ledger.book.tournament_editions import in_edition
+from ledger.book.tournament_editions import are_near, in_edition
 from ledger.errors import ConflictError, LedgerError, MalformedError, RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.codec import decode
@@ -315,24 +315,33 @@ class StandingGames:
             self.views.level()
         return self.standing(game)
 
-    def told_round(self, event: RoundWithoutGame) -> RoundWithoutGame:
+    def told_round(self, event: RoundWithoutGame, beside: Iterable[Event] = ()) -> RoundWithoutGame:
         """A round without a game in the words in which the journal holds it; itself where it is new.
 
         Sources call an edition by different days: its first one, that of the round. And what was corrected may be told
         as it stands now. How it stands is asked of the views as they are.
 
+        Args:
+            event: the round as it is told.
+            beside: facts of its transaction, which may tell it by another day; that telling then has its words.
+
         Raises:
             ConflictError: ``exists-with-different-key``: a corrected one stands in its place and says otherwise.
         """
         days = [key for key in conflicts.keys_at(self.journal, event.place) if key != event.key]
-        if not self.views.path.exists() or (not days and not self.any_corrected()):
+        others = [fact for fact in beside if isinstance(fact, RoundWithoutGame) and fact.place == event.place]
+        others = [fact for fact in others if fact.key not in {event.key, *days}]
+        if not self.views.path.exists():
+            same = next((fact for fact in others if are_near(fact, event)), None)
+            return event if same is None else attrs.evolve(event, edition=same.edition)
+        if not days and not others and not self.any_corrected():
             return event
-        if not days and not self.journal.find([event.key]):
+        if not days and not others and not self.journal.find([event.key]):
             return self._corrected_round(event)
         connection = self.views.connection
         stored = self.journal.find([*days, event.key])
         events = [decode(entry.body).event for entry in stored.values()]
-        rounds = [fact for fact in events if isinstance(fact, RoundWithoutGame)]
+        rounds = [fact for fact in events if isinstance(fact, RoundWithoutGame)] + others
         same = in_edition(connection, event, rounds)
         if same is None:
             return self._corrected_round(event)
@@ -373,7 +382,7 @@ class StandingGames:
             refuse_other_birth(self.views.connection, event, beside)
         if may_be_late(event):
             refuse_late(self.views.connection, self.views.pools(), event)
-        self.refuse_meeting(event)
+        self.refuse_meeting(event, beside)
         self.refuse_beside(event, beside, moved)
 
     def judge_moved(self, before: Event, event: Event, beside: rules.Beside, moved: Collection[int]) -> None:
@@ -447,24 +456,31 @@ class StandingGames:
                 hint = f"{choice_of(name, models)}; install its plug-in first"
                 raise UnknownNameError("read model", name, hint, where="at hand here")
 
-    def refuse_meeting(self, event: Event) -> None:
+    def refuse_meeting(self, event: Event, beside: rules.Beside = NOTHING) -> None:
         """Refuse a new fact where another one was corrected to stand; the views are brought level for it.
+
+        Args:
+            event: the fact.
+            beside: as of ``judge``: a round without a game may be told there by another day.
 
         Raises:
             ConflictError: ``exists-with-different-key``.
         """
-        if isinstance(event, RoundWithoutGame) and (telling := self.told_round_now(event)).key != event.key:
+        telling: Event = event
+        if isinstance(event, RoundWithoutGame):
+            telling = self.told_round_now(event, beside.get(rules.subject_of(event), ()))
+        if telling.key != event.key:
             words = f"{telling.key!r} says already what this round of the edition brought; correct that one"
             raise ConflictError(event.key, "key", telling.key, event.key, f"{event.key!r}: {words}")
         if may_meet(event) and self.any_corrected():
             self.views.level()
             conflicts.refuse_meeting(self.views.connection, self.journal, event)
 
-    def told_round_now(self, event: RoundWithoutGame) -> RoundWithoutGame:
+    def told_round_now(self, event: RoundWithoutGame, beside: Iterable[Event] = ()) -> RoundWithoutGame:
         """The same as ``told_round``, of views that are brought level for it where the journal may hold it."""
         if self.any_corrected() or any(conflicts.keys_at(self.journal, event.place)):
             self.views.level()
-        return self.told_round(event)
+        return self.told_round(event, beside)
 
     def person(self, player: int) -> int:
         """The number by which a player is known after all merges; the views are brought level for it."""

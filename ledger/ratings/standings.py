@@ -19,6 +19,7 @@ import orjson
 
 from ledger.book import decisions
 from ledger.book.timeline import BEGINNING, Pool
+from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import Precision, instant_text
 from ledger.journal.kept_lists import ListRow, shared_places
 from ledger.ratings import queries, views_file
@@ -201,7 +202,8 @@ class Standings:
         """
         self.states = PlayerStates(connection, pool)
         self._connection, self._pool = connection, pool
-        self._at_ms, self._now_ms, self._min_games, self._active_from = at_ms, now_ms, min_games, active_from
+        self._at_ms, self._now_ms, self._active_from = at_ms, now_ms, active_from
+        self._min_games = min(min_games, MAX_WHOLE)  # nobody has more, and SQLite holds no much larger number
         if closed is not None:
             self.closed = closed
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing, contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,6 +25,7 @@ from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, TooLongError
 from ledger.facts.codec import Entry
+from ledger.facts.events import RatingSeeded
 from ledger.facts.periods import OPEN
 from ledger.journal import Journal
 from ledger.ratings import keeping, views_file
@@ -170,10 +172,14 @@ class TrialViews:
     Attributes:
         book: the game book.
         again: by number of a pool, what was rated again.
+        seeded: pool and player of each rating of a list that was told, or stands otherwise.
+        merged: players who are other persons now, and those who these are and were.
     """
 
     book: GameBook
     again: Mapping[int, RatedAgain]
+    seeded: frozenset[tuple[str, int]]
+    merged: frozenset[int]
 
 
 def fold_in(
@@ -193,6 +199,7 @@ def fold_in(
     connection, seen = views.connection, views_file.position(views.connection)
     listeners = of_facts(read_models)
     book, fresh = GameBook(connection, journal), Fresh(stood={} if listeners else None)
+    merges = dict(book.decided.merges)
     book.take(entries, fresh)
     views_file.note_schemes(connection, fresh.adopted)
     watched: dict[int, _WatchedRows] = {}
@@ -209,7 +216,10 @@ def fold_in(
         again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
     keeping.tell(book, listeners, seen, seen + len(entries), fresh)
     views_file.set_checkpoint(connection, journal.size(), journal.root_at(journal.size()))
-    return TrialViews(book, again)
+    facts = chain((entry.event for entry in entries), fresh.restood.values())
+    seeded = frozenset((event.pool, event.player) for event in facts if isinstance(event, RatingSeeded))
+    changed = merges.items() ^ book.decided.merges.items()
+    return TrialViews(book, again, seeded, frozenset(chain.from_iterable(changed)))
 
 
 class _WatchedRows(PlayerRows):
@@ -303,6 +313,11 @@ SELECT h.player FROM json_each(?2) AS asked
 CROSS JOIN history AS h ON h.pool = ?1 AND h.player = asked.value AND h.n = 1
 CROSS JOIN games ON games.position = h.game AND games.rated_ms >= ?3
 """
+# Who last played before an instant, and who has the rating of a list and no rated game.
+BEFORE = """
+SELECT player FROM current WHERE pool = ?1 AND rated_ms < ?2
+UNION SELECT player FROM seeds WHERE pool = ?1 AND player NOT IN (SELECT player FROM current WHERE pool = ?1)
+"""
 MERGED = "SELECT player FROM merges WHERE player IN (SELECT value FROM json_each(?))"
 
 
@@ -351,7 +366,7 @@ class PoolPreview(NamedTuple):
         start_ms: the first place in rating order of a game that is rated again, milliseconds.
         games: games rated again.
         players: players whose games are rated again.
-        moved: those of them who would stand otherwise, by number.
+        moved: who would stand otherwise, by number: those, and whoever would without another rated game.
     """
 
     pool: str
@@ -384,7 +399,8 @@ def preview(
         journal: the entries that they know, and those that are added.
         entries: with the next positions.
         asked: published lists.
-        everybody: whether a list may say something else of players whose games are not rated again.
+        everybody: whether players may stand otherwise, or a list say something else of them, whose games are not rated
+            again.
         now_ms: today, milliseconds since 1970: whose account is closed then has no place in a ranking.
 
     Raises:
@@ -392,14 +408,17 @@ def preview(
     """
     connection = views.connection
     today = _Today.of(connection, now_ms)
+    terms_before = {pool.pool: _Terms.of(connection, pool) for pool in stored_pools(connection)} if everybody else {}
     with undone(connection):
         folded = fold_in(views, journal, entries)
-        # Who may stand otherwise: who was rated again, and whose account is closed or opened without any game. Not
-        # who last played before a new scheme that converts ratings: of those the published lists below tell.
+        # Who may stand otherwise: who was rated again, and whose account is closed or opened without any game.
         players_reached = {number: set(again.players) for number, again in folded.again.items()}
         for number in today.by_pool.keys() | players_reached.keys():
             if changed := closed_at(connection, today.ms(number)) ^ today.closed.get(number, frozenset()):
                 players_reached.setdefault(number, set()).update(changed)
+        for pool in folded.book.pools.values() if everybody else ():
+            if unrated := _without_a_game(connection, pool, folded, terms_before.get(pool.pool)):
+                players_reached.setdefault(pool.pool, set()).update(unrated)
         reached = {number: sorted(players) for number, players in players_reached.items()}
         after = _figures(connection, {pool.pool: pool for pool in folded.book.pools.values()}, today, reached)
         lists = _asked(connection, asked, folded, everybody=everybody)
@@ -419,6 +438,28 @@ def preview(
             if now != then
         ],
     )
+
+
+class _Terms(NamedTuple):
+    """By which schemes a pool is rated, and from which place in rating order on a last row says what ``now`` says."""
+
+    eras: tuple[tuple[object, ...], ...]
+    stands_since_ms: int
+
+    @classmethod
+    def of(cls, connection: sqlite3.Connection, pool: Pool) -> _Terms:
+        eras = tuple((era.since_ms, era.scheme.name, era.numbers, era.carry, era.conversion) for era in pool.eras)
+        return cls(eras, PlayerStates(connection, pool).stands_since_ms)
+
+
+def _without_a_game(connection: sqlite3.Connection, pool: Pool, folded: TrialViews, before: _Terms | None) -> set[int]:
+    """Who may stand otherwise in a pool though no game is rated again: by a list, a merge, or another scheme."""
+    players = {player for name, player in folded.seeded if name == pool.name} | folded.merged
+    now = _Terms.of(connection, pool)
+    if before is not None and before.eras != now.eras:
+        since_ms = max(before.stands_since_ms, now.stands_since_ms)
+        players |= {player for (player,) in connection.execute(BEFORE, (pool.pool, since_ms))}
+    return players
 
 
 @attrs.frozen

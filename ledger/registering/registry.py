@@ -22,9 +22,11 @@ from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
 from ledger.errors import ConflictError, MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts import codec, codec_columns
+from ledger.facts.event_fields import MAX_PLAYER
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
+from ledger.facts.person_names import spelt
 from ledger.facts.source_games import FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing
 from ledger.journal import Find, Writer, rules
@@ -42,6 +44,7 @@ from ledger.runtime.long_work import collector_paused
 if TYPE_CHECKING:
     from polars import DataFrame
 
+_SPELT_SO = r"^[a-z0-9]+:[1-9a-z][0-9a-z]*$"  # identities for which ``spelt`` has nothing to do
 SEED_FIELDS = ("rating", "games", "deviation", "volatility", "highest", "k_factor")
 
 
@@ -170,6 +173,11 @@ class ListImport:
         if not frames:
             return
         rows = pl.concat([frame.select("identity", "line") for frame in frames])
+        # In one spelling, by which people are known; a million that are spelt so already take no look of Python's.
+        other = rows["identity"].str.contains(_SPELT_SO).not_()
+        if other.any():
+            pairs = zip(rows["identity"].to_list(), other, strict=True)
+            rows = rows.with_columns(pl.Series("identity", [spelt(each) if is_odd else each for each, is_odd in pairs]))
         doubled = rows.filter(~pl.col("identity").is_first_distinct())
         if len(doubled):
             firsts = dict(
@@ -528,6 +536,8 @@ class Registry:
             StorageError: a file refuses, another process reads the people file, or it still tells who it is.
         """
         actor = self.ledger.recorder_named(token, actor)
+        if not 1 <= player <= MAX_PLAYER:  # which nobody has
+            return False
         ledger, players = self.ledger, self.same_person(player)
         return erasing.erase_all(ledger.journal, ledger.names.file, players, actor=actor, clock_ms=ledger.now_ms)
 

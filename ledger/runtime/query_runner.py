@@ -99,9 +99,11 @@ def rows_of(
         with suppress(BrokenPipeError):  # why it is gone is read below
             query_process.send(process.stdin, request)
         tables = conversation.expected("tables")
-        for statement_and_rows in filling(tables):
-            query_process.send(process.stdin, statement_and_rows)
-        query_process.send(process.stdin, None)
+        # Where it takes them no longer, it has said why: its disk is full, or its memory.
+        with suppress(BrokenPipeError):
+            for statement_and_rows in filling(tables):
+                query_process.send(process.stdin, statement_and_rows)
+            query_process.send(process.stdin, None)
         yield conversation.expected("columns")
         while (packet := conversation.expected("rows", "end")) is not None:
             yield from map(marshal.loads, packet)

@@ -15,7 +15,7 @@ from queue import Queue
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
-from ledger.errors import CorruptError, StorageError
+from ledger.errors import CorruptError, StorageError, one_line
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock, pl
 from ledger.runtime.table_process import COMMIT, DONE, HEADER, READY, REFUSED, ROWS, STATEMENT, WAITING_MS, started
@@ -169,6 +169,9 @@ class WritingProcess:
                     self._send(*message)
             except OSError:  # it went away; it may have said why
                 self._failure = self._explained(self._answers.readline())
+            except BaseException as error:  # noqa: BLE001  # too little memory, or what Polars cannot send
+                # A thread that ended would leave whoever waits for the queue waiting for ever.
+                self._failure = StorageError(str(self._path), f"rows cannot be handed over: {one_line(error)}")
             finally:
                 self._waiting.task_done()
 

@@ -94,6 +94,15 @@ def _parts_joined_letters(text: str, place: int) -> bool:
     return all(char and unicodedata.bidirectional(char) == "AL" for char in (before, after))
 
 
+def is_storable(text: str) -> bool:
+    """Whether a file or a database could hold a text; of bytes that are no UTF-8 Python makes lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 # -- JSON ----------------------------------------------------------------------------------------------------------
 
 # All controls but the line feed between the parts of a text, separators of lines and paragraphs, lone surrogates, and

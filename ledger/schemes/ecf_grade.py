@@ -235,7 +235,8 @@ def brought_forward(state: Any, after: Any, p: int, batch: int, now: float, more
     while more > 0.0:
         games = after[p + LIST_GAMES + slot]
         share = after[p + LIST_POINTS + slot]
-        points += share if games <= more else more * (share / games)
+        # Divided last: 26 times the quotient of 4995 by 39 is a float below 3330, and half a grade would go down.
+        points += share if games <= more else more * share / games
         more -= games
         slot += 1
     return points
@@ -371,7 +372,7 @@ SCHEME = Scheme(
     name="ecf-grade",
     title="English grade (BCF, ECF), 1958 to 2020; ratings in ECF points",
     source=HELP,
-    version=2,
+    version=3,
     settings=Settings,
     numbers=Numbers,
     state=(

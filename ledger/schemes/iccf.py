@@ -46,7 +46,7 @@ WELSH = "Welsh CCF, 'Rating Blues' (2017)"
 RULE_9_4 = "ICCF Tournament Rules 9.4 (Congress 2011)"
 FIELDS = 6
 RATING, GAMES, SCORE_SUM, OPPONENT_SUM, ENTRY_RATING, PERIOD = range(FIELDS)
-UNSEEN = -1.0  # no period noted yet
+UNSEEN = -1e9  # no period noted yet; those in days before 1970 have numbers below 0
 # 1 December 2011, days since 1970: list 2012/2 rates the games ended from then to February 2012.
 FIRST_DAY_OF_2012_2 = 15_309.0
 
@@ -270,7 +270,7 @@ SCHEME = Scheme(
     name="iccf",
     title="ICCF Elo, until 2023",
     source=f"{RULE_9_4}; {WELSH}; {IECG}",
-    version=2,
+    version=3,
     settings=Settings,
     numbers=Numbers,
     state=("rating", "games", "score_sum", "opponent_sum", "entry_rating", "period"),

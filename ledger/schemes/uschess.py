@@ -55,6 +55,9 @@ from ledger.schemes.settings import not_negative, numbers_of, positive, setting
 DOCUMENT = "Glickman & Doan, The US Chess Rating System (6 April 2026)"
 RATING, GAMES, RECORD, FLOOR, PEAK, BIRTH_YEAR, START = range(7)
 FIELDS = 7
+# With which anybody may come: no rating is so high, but a list may have a number of something else in that column. From
+# 123,200 points on the strength of a player is no number any more, and from 10^9 on no knot is found.
+HIGHEST = 100_000.0
 YARDSTICK, FIRST, STEP_4, OPPONENTS, BONUS, WINS, DRAWS, FIRST_STRENGTH, STEP_4_STRENGTH = range(9)
 WORK = 9
 
@@ -113,7 +116,7 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """Who comes with a rating after *games* games: neither all won nor all lost, no merit towards a floor yet."""
-    rating = max(float(rating), numbers.lower_bound)
+    rating = min(max(float(rating), numbers.lower_bound), HIGHEST)
     born = 0.0 if newcomer.birth_year is None else float(newcomer.birth_year)
     # floors go by the highest established rating alone
     peak = rating if games > numbers.established_games else 0.0
@@ -390,7 +393,7 @@ SCHEME = Scheme(
     name="uschess",
     title="US Chess, 2026",
     source=DOCUMENT,
-    version=2,
+    version=3,
     settings=Settings,
     numbers=Numbers,
     state=("rating", "games", "record", "floor", "peak", "birth_year", "start"),

@@ -184,6 +184,25 @@ def test_tokens_that_no_entry_seals_yet_are_said_not_to_be_compared(oldest_serve
         assert verify_tokens(place.address, place.schema) == ((), ())
 
 
+@pytest.mark.parametrize(
+    "facts", ['{"number":[],"salt":[]}', '{"number":"7","salt":{}}', '{"number":1e999}', "[]", "x"]
+)
+def test_an_entry_that_no_program_writes_keeps_the_audit_from_nothing(
+    facts: str, oldest_server: Server, tmp_path: Path
+) -> None:
+    place = new_place(oldest_server)
+    with club_with_officers(place, tmp_path) as ledger:
+        use(ledger)
+        size = ledger.journal.size()
+    body = f'{{"facts":{facts}}}'
+    run_sql_on(
+        oldest_server,
+        place,
+        f"INSERT INTO club.journal VALUES ({size + 1}, 'token-issued/1', 'token:mallory', '{body}'::bytea, sha256(''))",
+    )
+    assert verify_tokens(place.address, place.schema) == ((), ())
+
+
 def test_a_million_lines_of_the_log_of_which_some_are_gone(oldest_server: Server, tmp_path: Path) -> None:
     place = new_place(oldest_server)
     with club_with_officers(place, tmp_path) as ledger:

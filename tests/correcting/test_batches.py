@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledger.correcting.verbs import COLUMNS, VERBS, read_batch
+from ledger.errors import UnknownNameError
 from ledger.facts.changes import Verb
 from ledger.ledger import Ledger
 
@@ -34,6 +35,35 @@ def test_all_faults_are_named_at_once_with_their_lines(four: Ledger) -> None:
     assert "result 'draw and' must be 1-0" in faults[1]
     assert "no verb 'voids'" in faults[2]
     assert "has 2 cells, the header 3" in faults[4]
+
+
+@pytest.mark.parametrize("forfeit", ["1-0F", "+/-", "1-0ff"])
+def test_a_forfeit_was_not_played_as_everywhere_else(forfeit: str, four: Ledger) -> None:
+    rows, _ = read_batch(
+        four.corrections.verbs,
+        f"verb,game,white,black,to,ended\nresult,g1,,,{forfeit},\nlate,,Ann,Bob,{forfeit},2024-02-03\n"
+        f"swap-colours,g2,,,{forfeit},\n".encode(),
+    )
+    assert [(row.change.facts or {})["termination"] for row in rows] == ["unplayed"] * 3
+    assert [(row.change.facts or {})["outcome"] for row in rows[:2]] == ["white"] * 2
+
+
+def test_a_forfeit_that_ended_by_time_is_asked_about(four: Ledger) -> None:
+    text = "verb,game,to,termination\nresult,g1,1-0F,time\nresult,g1,1-0F,unplayed\nresult,g1,1-0,time\n"
+    changes, faults = read(four, text)
+    assert changes == [Verb.REPLACE] * 2
+    assert faults == ["2: 'result': termination time: a forfeit, '1-0F', was never played; correct one of the two"]
+
+
+def test_half_a_character_is_no_fact(four: Ledger) -> None:
+    for verb, words in (("void", {"game": "g\ud800"}), ("take-back", {"fact": "run:\ud800"})):
+        with pytest.raises(UnknownNameError, match="no "):
+            four.corrections.verbs.change(verb, words)
+
+
+def test_brackets_within_brackets_are_no_value(four: Ledger) -> None:
+    _, faults = read(four, f"verb,scheme,from,settings\nadopt,elo,2024-05-01,{'[' * 100_000}\n")
+    assert "settings must be JSON (maximum recursion depth" in faults[0]
 
 
 @pytest.mark.parametrize(

@@ -375,3 +375,46 @@ def test_who_came_with_the_rating_of_a_list_keeps_it_when_the_only_game_is_voide
         approve_as_seen(ledger, voided)
         assert as_row(players.summary(ledger, ledger.player("Ann")))["rating_now"] == 1800.0
         approve_as_seen(ledger, [ledger.corrections.drafts.restore("game:g1")])
+
+
+def test_who_last_played_before_a_scheme_that_converts_moves_as_well(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "club.db", scheme="elo", clock=lambda: NOW) as ledger:
+        for number, name in enumerate(("Ann", "Bob", "Cleo", "Dan", "Eve"), 1):
+            ledger.register(f"id:{number}", name)
+        ledger.append(seeded(5, "1400"))
+        ledger.append(game_recorded("g1", white=1, black=2, half_moves=40, ended_at="2021-05-01"))
+        ledger.append(game_recorded("g2", white=3, black=4, half_moves=40, ended_at="2021-11-01"))
+        ledger.level()
+        words = {"scheme": "elo", "from": "2021-10-01", "carry": "convert", "map": "1:100"}
+        adopting = [ledger.corrections.verbs.change("adopt", words)]
+        impact = ledger.preview(adopting)
+        assert {move.player: move.difference for move in impact.moves if move.player < 3} == {1: 100.0, 2: 100.0}
+        assert (impact.games, impact.players) == (1, 2)
+        approve_as_seen(ledger, adopting)
+        # back to where it was: those two again, and nobody else
+        undoing = [ledger.corrections.drafts.undo(1)]
+        moves = {move.player: move.difference for move in ledger.preview(undoing).moves}
+        assert (moves[1], moves[2], moves.keys() <= {1, 2, 3, 4}) == (-100.0, -100.0, True)
+        approve_as_seen(ledger, undoing)
+
+
+def test_the_rating_of_a_list_of_who_never_played_moves_as_well(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "club.db", scheme="elo", clock=lambda: NOW) as ledger:
+        for number, name in enumerate(("Ann", "Bob", "Cleo"), 1):
+            ledger.register(f"id:{number}", name)
+        ledger.append(seeded(2, "1700"))
+        ledger.append(seeded(3, "1600"))
+        ledger.level()
+        verbs, drafts = ledger.corrections.verbs, ledger.corrections.drafts
+
+        def moves(change: Change) -> dict[int, tuple[float | None, float | None]]:
+            impact = ledger.preview([change])
+            approve_as_seen(ledger, [change])
+            return {move.player: move.ratings for move in impact.moves}
+
+        key = seeded(2, "1700").key
+        assert moves(verbs.change("rating", {"player": "Ann", "to": "1850"})) == {1: (None, 1850.0)}
+        assert moves(drafts.replace(key, {"rating": "1750"})) == {2: (1700.0, 1750.0)}
+        assert moves(drafts.annul(key)) == {2: (1750.0, None)}
+        assert moves(drafts.merge(3, 1)) == {3: (1600.0, None)}
+        assert moves(drafts.undo(3)) == {2: (None, 1750.0)}

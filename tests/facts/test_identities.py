@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledger.facts.person_names import spelt
+from ledger.facts.person_names import are_apart, spelt
 from ledger.imports.reading import name_identity
 
 
@@ -24,6 +24,11 @@ from ledger.imports.reading import name_identity
         ("fics:ANN", "fics:ann"),
         ("chesscom:Ann", "chesscom:ann"),
         ("fide:1503014", "fide:1503014"),
+        ("fide:0001503014", "fide:1503014"),
+        ("FIDE:01503014", "fide:1503014"),
+        ("fide:000", "fide:000"),
+        ("fide:0a", "fide:0a"),
+        ("id:007", "id:007"),  # a code, of which every digit may count
         ("club:Ann", "club:Ann"),  # a code, of which every letter may count
         ("id:A7", "id:A7"),
         ("Ann", "Ann"),
@@ -37,3 +42,19 @@ def test_names_and_users_of_servers_are_without_case(given: str, expected: str) 
 @pytest.mark.parametrize("name", ["Ann", "  ann lee", "\u00c9MILE", "Stra\u00dfe"])
 def test_a_name_gives_the_identity_that_the_rule_spells(name: str) -> None:
     assert name_identity(name) == spelt(name_identity(name)) == spelt(f"name:{name}")
+
+
+@pytest.mark.parametrize(
+    ("identity", "other", "apart"),
+    [
+        ("fide:1503014", "fide:4100018", True),
+        ("fide:1503014", "fide:01503014", False),
+        ("lichess:Ann", "lichess:ann", False),
+        ("fide:1503014", "lichess:ann", False),
+        ("name:ann", "name:bob", False),
+    ],
+)
+def test_two_identities_of_one_register_are_two_people_but_not_two_spellings_of_one(
+    identity: str, other: str, apart: bool
+) -> None:
+    assert are_apart(identity, other) == apart

@@ -149,6 +149,22 @@ def test_an_import_says_how_many_there_are_and_a_dry_run_writes_none(
     assert (strict.code, "nothing recorded (--strict)" in strict.err) == (1, True)
 
 
+@pytest.mark.parametrize("with_views", [False, True])
+def test_a_file_that_tells_a_bye_twice_by_different_days_tells_one(
+    with_views: bool, empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    if with_views:
+        assert run("ratings", empty_club).code == 0
+    rows = "Ann;Bob;1-0;2025-03-01;1;Open\nCy;BYE;1-0;2025-03-01;2;Open\nCy;BYE;1-0;2025-03-03;2;Open\n"
+    path = written(tmp_path, "open.csv", (HEADER + rows).encode())
+    told = "1 round without a game recorded, 1 round without a game known already"
+    assert told in run("import", empty_club, path, "--dry-run").err
+    assert told in run("import", empty_club, path).err
+    assert "2 rounds without a game known already" in run("import", empty_club, path).err
+    other = written(tmp_path, "other.csv", (HEADER + rows.replace("BYE;1-0;2025-03-03", "-;½;2025-03-03")).encode())
+    assert "other.csv:4: exists-with-different-brings: " in run("import", empty_club, other).err
+
+
 def test_a_file_imported_before_byes_were_known_brings_them_when_it_comes_again(
     empty_club: Path, tmp_path: Path, run: Run
 ) -> None:

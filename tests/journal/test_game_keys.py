@@ -54,10 +54,17 @@ def test_a_game_is_found(wanted: str, key: str, club_of_many_sources: Ledger) ->
     assert json.loads(stored.body)["key"] == f"game:{key}"
 
 
-@pytest.mark.parametrize("wanted", ["AbCdEf1", "abcdef12", "https://lichess.org/ZbCdEf12", "", ":", "b", "lichess"])
+@pytest.mark.parametrize(
+    "wanted", ["AbCdEf1", "abcdef12", "https://lichess.org/ZbCdEf12", "", ":", "b", "lichess", "\ud800"]
+)
 def test_what_is_no_game_is_said_to_be_none(wanted: str, club_of_many_sources: Ledger) -> None:
     with pytest.raises(UnknownNameError, match="the id that its server gave it, or its web address"):
         game_found(club_of_many_sources.journal, wanted)
+
+
+def test_the_log_of_half_a_character_is_of_no_game(club_of_many_sources: Ledger) -> None:
+    with pytest.raises(UnknownNameError, match="no game"):
+        club_of_many_sources.log("lichess:\udcff")
 
 
 def test_an_id_of_several_sources_lists_the_keys(club_of_many_sources: Ledger) -> None:

@@ -268,6 +268,33 @@ def test_tokens_of_an_earlier_release_are_taken_along_by_the_token_of_who_issues
     assert audit(club_of_two.path).falsehoods == ()
 
 
+def test_a_lost_token_of_an_earlier_release_is_reset_and_the_others_go_along(club_of_two: ClubOfTwo) -> None:
+    tokens = tokens_of(club_of_two)
+    lost = of_an_earlier_release(club_of_two.ledger, "adam", Role.APPROVER)
+    of_an_earlier_release(club_of_two.ledger, "adam", Role.APPROVER, Role.CORRECTOR)
+    eves = of_an_earlier_release(club_of_two.ledger, "eve", Role.RECORDER)
+    with pytest.raises(RejectedError, match="'eve' was never an approver"):
+        tokens.reset("eve")
+    with pytest.raises(UnknownNameError):
+        tokens.reset("bob")
+    made = tokens.reset("adam", by="cleo")
+    assert tokens.who(made, None, Role.APPROVER, "try").name == "adam"
+    assert tokens.who(made, None, Role.CORRECTOR, "try").name == "adam"
+    assert tokens.who(eves, None, Role.RECORDER, "try").name == "eve"
+    assert refused(tokens, lost) in {"unknown-token", "revoked-token"}
+    report = audit(club_of_two.path)
+    assert (report.falsehoods, [reset.person for reset in report.resets]) == ((), ["'adam'"])
+
+
+def test_no_token_of_an_earlier_release_is_reset_while_another_approver_holds_one(club_of_two: ClubOfTwo) -> None:
+    tokens = tokens_of(club_of_two)
+    of_an_earlier_release(club_of_two.ledger, "adam", Role.APPROVER)
+    bobs = of_an_earlier_release(club_of_two.ledger, "bob", Role.APPROVER)
+    with pytest.raises(RejectedError, match="'bob' holds the token of an approver"):
+        tokens.reset("adam")
+    tokens.add("adam", [Role.APPROVER], token=bobs)
+
+
 def test_the_number_of_a_token_that_an_earlier_release_revoked_is_nobody_elses(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
     of_an_earlier_release(club_of_two.ledger, "eve", Role.CORRECTOR)

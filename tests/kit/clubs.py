@@ -97,7 +97,7 @@ def takes_misfits(ledger: Ledger) -> Ledger:
 
 def recorded_of_old(ledger: Ledger, *events: Event, actor: str = "of old") -> None:
     """Record facts below the judge, as ``takes_misfits`` says."""
-    Recorder(ledger.journal, ledger.now_ms, _OfOld(ledger.standing)).append_many(map(ledger._stated, events), actor)
+    Recorder(ledger.journal, ledger.now_ms, _OfOld(ledger.standing)).append_many(ledger._stated(events), actor)
 
 
 def take_made_up_games(folder: Path, games: int, batch: int) -> Path:

@@ -9,6 +9,7 @@ from ledger.facts.events import Role
 from ledger.journal.settings_file import ServerPlace
 from ledger.journal.tokens_file import TokensFile
 from ledger.ledger import Ledger
+from ledger.players.server_stores import sql_of
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.postgres_refusals import shared_server
 from tests.kit.server_ledgers import empty_database, new_place, run_sql_on, settings_of
@@ -118,6 +119,7 @@ SERVER_REFUSALS: dict[str, Provoke] = {
     "storage-settings-patience": with_settings('journal = "postgresql://ledger@db1/chess"\npatience = 0\n'),
     "storage-settings-durability": with_settings('journal = "postgresql://ledger@db1/chess"\ndurability = "much"\n'),
     "storage-server-may-not-make": may_not_make,
+    "storage-server-name": lambda _: sql_of(ServerPlace("postgresql://ledger@db1/chess", "club's")),
     "storage-server-superuser": as_superuser,
     "storage-server-made-twice": made_twice,
     "storage-server-file-beside": file_beside,

@@ -20,11 +20,11 @@ from ledger.answers.stored_journals import journal_told
 from ledger.audit.server_objects import server_faults
 from ledger.backups.whole_files import in_files
 from ledger.errors import StorageError
-from ledger.facts.events import Decision
+from ledger.facts.events import Decision, Role
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
-from ledger.players.server_stores import make_on_server, on_server
+from ledger.players.server_stores import make_on_server, on_server, sql_of
 from tests.kit.clubs import NAME, Clock
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded
@@ -137,6 +137,29 @@ def test_init_is_for_whoever_may_or_prints_what_somebody_else_runs(
     assert not (tmp_path / "again.toml").exists()
     superuser = run("init", tmp_path / "again.db", "--journal", oldest_server.url(address.rpartition("/")[2]))
     assert (superuser.code, "is the address of a superuser" in superuser.err) == (1, True)
+
+
+@pytest.mark.parametrize("schema", ["s" * 50, 'Odd "name", {club}', "ä" * 25])
+def test_schemas_of_any_name_that_is_taken_are_as_they_should_be(
+    schema: str, oldest_server: Server, tmp_path: Path
+) -> None:
+    place = new_place(oldest_server, schema)
+    with Ledger.create(tmp_path / NAME, on_server=place) as ledger:
+        ledger.register("name:ann", "Ann")
+        ledger.tokens.add("eve", [Role.APPROVER])
+        assert ledger.player("Ann").player == 1
+        assert ledger.erase(1, actor="eve")
+    assert server_faults(place.address, schema) == []
+
+
+@pytest.mark.parametrize("schema", ["s" * 51, "ä" * 26, "a;b", "a'b", "50%", "x$$y", "pg_club", "a\nb", ""])
+def test_a_name_by_which_roles_or_statements_would_be_others_makes_nothing(
+    schema: str, oldest_server: Server, tmp_path: Path
+) -> None:
+    place = ServerPlace(empty_database(oldest_server), schema)
+    for make in (lambda: sql_of(place), lambda: Ledger.create(tmp_path / NAME, on_server=place)):
+        with pytest.raises(StorageError, match=r"no ledger is made in a schema called .*: a name has 1 to 50 bytes"):
+            make()
 
 
 def test_a_user_who_may_make_roles_needs_nobody_else(each_server: Server, tmp_path: Path) -> None:

@@ -144,6 +144,37 @@ def test_a_bye_that_comes_back_with_its_tournament_and_goes_with_the_undoing_of_
         assert rows(ledger, "byes") == []
 
 
+def test_a_bye_goes_with_its_tournament_and_comes_back_with_it(little_club: Path) -> None:
+    def bye(player: int, tournament: str, day: str = "2021-06-05") -> RoundWithoutGame:
+        return RoundWithoutGame(
+            pool="standard",
+            tournament=tournament,
+            edition=day,
+            round=len(tournament),
+            player=player,
+            brings=Brings.HALF,
+        )
+
+    with opened(little_club, (BYES,)) as ledger:
+        ledger.append(game_recorded("cup", ended_at="2021-06-05", tournament="Cup"))
+        ledger.append_many([bye(3, "Cup"), bye(2, "Cup", "2022-06-05"), bye(1, "Open")])
+        assert rows(ledger, "byes") == [(1, 1), (2, 1), (3, 1)]
+        number = approve(ledger, "void-tournament", tournament="Cup", until="2021-12-31")
+        assert rows(ledger, "byes") == [(1, 1), (2, 1)]
+        # recorded while it is void, and moved into it
+        ledger.append(bye(1, "Cup"))
+        approve(ledger, "fact", fact=bye(1, "Open").key, field="tournament", to="Cup")
+        ledger.append(bye(2, "Cup"))
+        assert rows(ledger, "byes") == [(2, 1)]
+        ledger.rebuild()
+        assert rows(ledger, "byes") == [(2, 1)]
+        approve(ledger, "undo", proposal=str(number))
+        there = rows(ledger, "byes")
+        ledger.rebuild()
+        assert rows(ledger, "byes") == there == [(1, 2), (2, 2), (3, 1)]
+    assert audit(little_club, projectors=(*BUILT_IN, BYES)).falsehoods == ()
+
+
 def told_by(path: Path, kinds: tuple[type[Event], ...]) -> list[tuple[Any, ...]]:
     """What a projector of some kinds is told when it is made late."""
     told: list[tuple[Any, ...]] = []
@@ -215,6 +246,27 @@ def test_its_table_is_told_of_queried_and_exported_like_any_other(little_club: P
         assert list(querying.query(ledger, "SELECT games FROM weekdays"))
         exported = b"".join(exporting.lines(ledger, ["weekdays"]))
         assert exported == b"of_pool,weekday,games,unrated\nstandard,4,2,1\n"
+
+
+def test_words_of_sql_are_names_of_tables_and_columns_like_any_others(little_club: Path) -> None:
+    made = attrs.evolve(
+        WEEKDAYS,
+        name="table",
+        key=tuple(column._replace(name=name) for column, name in zip(WEEKDAYS.key, ("group", "order"), strict=True)),
+        columns=tuple(
+            column._replace(name=name) for column, name in zip(WEEKDAYS.columns, ("select", "limit"), strict=True)
+        ),
+    )
+    projectors = (*BUILT_IN, made)
+    with opened(little_club, (made,)) as ledger:
+        exported = b"".join(exporting.lines(ledger, ["table"]))
+        assert exported == b"group,order,select,limit\nstandard,4,2,1\n"
+        ledger.rebuild()
+    assert audit(little_club, projectors=projectors).falsehoods == ()
+    run_sql(beside(little_club, "views"), 'UPDATE "table" SET "select" = 3')
+    assert [fault.position_or_key for fault in audit(little_club, projectors=projectors).falsehoods] == [
+        "group standard, order 4"
+    ]
 
 
 def test_the_audit_derives_its_rows_anew_and_names_a_false_one(little_club: Path) -> None:

@@ -133,6 +133,25 @@ def test_no_past_is_told_of_who_was_registered_after_a_list_was_looked_through(
     assert (report.registered, report.seeded, report.fault_count) == expected
 
 
+@pytest.mark.parametrize(
+    ("identity", "other"),
+    [("fide:1503014", "fide:01503014"), ("name:ann lee", "NAME:Ann  Lee"), ("fide:007", "FIDE:7")],
+)
+def test_two_spellings_of_one_identity_are_one_player_of_a_list(
+    pair_of_players: Ledger, identity: str, other: str
+) -> None:
+    def frame(*identities: str) -> pl.DataFrame:
+        rows = [{"line": line, "identity": each, "name": "Ann Lee"} for line, each in enumerate(identities, 1)]
+        return pl.DataFrame(rows, schema=dict(player_schema()))
+
+    report = pair_of_players.registry.take_list([frame(identity), frame(other)], actor="eve")
+    assert (report.registered, [fault.line for fault in report.faults]) == (0, [1])
+    assert "stands in line 1 already" in report.faults[0].message
+    assert pair_of_players.registry.take_list([frame(identity)], actor="eve").registered == 1
+    assert pair_of_players.registry.take_list([frame(other)], actor="eve").registered == 0
+    assert len({person.player for person in pair_of_players.people.by_identity([identity, other]).values()}) == 1
+
+
 def test_who_is_registered_while_a_list_is_read_is_known_of_it(pair_of_players: Ledger) -> None:
     rows = [{"line": 1, "identity": "id:9", "name": "Zoe", "rating": "2100", "birth_year": 1990}]
 

@@ -128,6 +128,16 @@ def test_fewer_than_thirty_are_made_up_by_the_most_recent_earlier_ones() -> None
     assert grade(100, first, [(117, 0.5)]) == 119.0  # (117 + 20·150 + 9·50) / 30 = 118.9
 
 
+def test_half_a_grade_by_averages_goes_up_whatever_float_is_next_to_it() -> None:
+    # 39 games worth 4995, of which 26 count for 3330, and 4 worth 285: 3615 of 30 games are 120.5
+    first = [(128, 0.5)] * 38 + [(131, 0.5)]
+    second = [(78, 0.5)] * 3 + [(51, 0.5)]
+    assert grade(128, first) == 128.0
+    settings = {"by_average": True, "cap": 100}
+    assert grade(128, first, second, **settings, rounded=False) == 120.5
+    assert grade(128, first, second, **settings) == 121.0
+
+
 def test_earlier_games_may_count_by_their_lists_averages() -> None:
     first = [(100, 0.0)] * 10 + [(100, 1.0)] * 20
     # 20 games of 117 and 10 at the average of 3500 / 30

@@ -197,6 +197,15 @@ def test_an_entry_rating_is_kept_for_its_stretch_of_lists() -> None:
     assert state[4] == 1800.0
 
 
+def test_an_entry_rating_is_kept_anew_after_the_last_list_before_1970_too() -> None:
+    kept = numbers(entry_lists=1.0, period_days=90.0)
+    state = [*enter(Newcomer(1700.0), kept)]
+    SCHEME.at(state, 0, -1.0, 0.0, kept)
+    state[0] = 1750.0
+    SCHEME.at(state, 0, 0.0, 0.0, kept)
+    assert (state[4], state[5]) == (1750.0, 0.0)
+
+
 # --- periods and settings -------------------------------------------------------------------------------------
 
 

@@ -12,9 +12,10 @@ import pytest
 from ledger.errors import MalformedError
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
+from ledger.runtime.columns import FEW
 from ledger.schemes import uschess
 from ledger.schemes.formulas import uschess as formulas
-from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Scheme, When
+from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Newcomer, Scheme, Seed, When
 from ledger.schemes.uschess import DEFAULT, FIELDS, FLOOR, GAMES, RECORD, SCHEME, WORK
 from ledger.testing import SchemeContract
 from ledger.testing.scheme_contract import evaluated
@@ -337,3 +338,15 @@ def test_each_win_more_lifts_the_rating() -> None:
     field = [player(1500.0, 5.0), *[player(1400.0 + 100.0 * i) for i in range(6)]]
     ratings = [section(field, [(0, i + 1, 1.0 if i < wins else 0.0) for i in range(6)])[0][0] for wins in range(7)]
     assert all(low < high for low, high in pairwise(ratings))
+
+
+@pytest.mark.parametrize("games", [0.0, 5.0, 100.0])
+@pytest.mark.parametrize("other_games", [0.0, 100.0])
+def test_numbers_of_something_else_in_the_column_of_ratings_end_in_a_rating(games: float, other_games: float) -> None:
+    numbers = SCHEME.numbers_from({})
+    for rating in (999_999_999_999.0, 4_915_112_345.0):
+        pasts = [Seed(rating, games), Seed(999_999_999_999.0, other_games)]
+        state = engine.newcomers(SCHEME, numbers, [Newcomer(seed=past) for past in pasts])
+        section = engine.Rateable([0], [1], [0.0], [20_000.0], [0, 1], [0.0], [20_000.0])
+        engine.rate(FEW, SCHEME, numbers, section, state, [0, 0])
+        assert all(99_000.0 < one < 101_000.0 for one in (state[0], state[len(SCHEME.state)]))

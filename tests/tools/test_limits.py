@@ -64,6 +64,11 @@ def test_a_limit_beyond_what_sqlite_holds_is_every_row(what: str, monthly_club: 
     assert rows == (count + (what == "games") * 2, "")
 
 
+def test_a_margin_beyond_what_sqlite_holds_is_that_of_no_upset(sample_club: Path, run: Run) -> None:
+    done = run("upsets", sample_club, "--margin", "9" * 30)
+    assert (done.code, json.loads(done.out)) == (0, [])
+
+
 @pytest.mark.parametrize("what", QUESTIONS)
 def test_a_table_is_cut_and_says_so_below(what: str, monthly_club: Path, run: Run) -> None:
     question, count, in_a_table, which = QUESTIONS[what]

@@ -21,6 +21,7 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.runtime.nearest import did_you_mean
+from ledger.runtime.visible import is_storable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -114,7 +115,7 @@ def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str, 
         UnknownNameError: always.
     """
     where = f"with games in {pool.name!r}"
-    voided = connection.execute(_VOIDED, (pool.pool, tournament)).fetchone()
+    voided = connection.execute(_VOIDED, (pool.pool, tournament)).fetchone() if is_storable(tournament) else None
     if voided is not None:
         hint = f"they are voided by proposal {voided[0]}: 'correct DB show {voided[0]}' says why"
         raise UnknownNameError("tournament", tournament, hint, where=f"{where} that stand")

@@ -21,6 +21,7 @@ from ledger.book.timeline import Pool
 from ledger.facts.words import Termination
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
+from ledger.runtime.visible import is_storable
 from ledger.schemes.scheme import UNRATED
 
 if TYPE_CHECKING:
@@ -186,6 +187,7 @@ def ends_of(games: Iterable[EventGame]) -> dict[int, str]:
 def games_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]) -> dict[str, list[EventGame]]:
     """The games of the tournaments of these names, of all editions, in the order of their rounds."""
     games: dict[str, list[EventGame]] = {}
+    names = [name for name in names if is_storable(name)]
     if len(names) == 1:
         rows = connection.execute(GAMES, (pool.pool, *names))
     else:

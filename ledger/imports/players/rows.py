@@ -100,7 +100,7 @@ def _day(text: str) -> str | None:
 
 # Most names and identities: printable ASCII with single blanks, not too long.
 _plain_names = plain_texts(r"^[!-,.-~][!-~]{0,40}(?: [!-~]{1,20}){0,4}$")
-_plain_identities = plain_texts(r"^[a-z0-9]{1,30}:[0-9a-z]{1,60}$")
+_plain_identities = plain_texts(r"^[a-z0-9]{1,30}:[1-9a-z][0-9a-z]{0,59}$")  # no zeros before a FIDE number
 _plain_decimals = plain_texts(r"^[1-9][0-9]{0,4}$")
 
 

@@ -221,6 +221,18 @@ def test_a_bye_told_again_is_no_other_one_by_whatever_day_its_edition_is_called(
     assert not later.duplicate, "another edition"
 
 
+def test_a_bye_told_twice_by_different_days_in_one_transaction_is_one(open_with_byes: Ledger) -> None:
+    tellings = [bye(BOB, 5, Brings.HALF, day) for day in ("2026-03-02", "2026-03-04", "2027-03-02")]
+    first, second, other = open_with_byes.append_many(tellings)
+    assert (first.position == second.position, other.position == first.position + 1) == (True, True)
+    with pytest.raises(ConflictError, match=r"exists-with-different-brings.*brings='half', not 'zero'"):
+        open_with_byes.append_many([bye(ANN, 5, Brings.HALF), bye(ANN, 5, Brings.ZERO, "2026-03-03")])
+    drafts = open_with_byes.corrections.drafts
+    late = [drafts.add(bye(CY, 5, Brings.HALF, day)) for day in ("2026-03-02", "2026-03-03")]
+    with pytest.raises(ProposalError, match="exists-with-different-key"):
+        open_with_byes.propose(late, reason="the arbiter's letter", by="eve")
+
+
 def test_rounds_without_a_number_are_told_apart_by_their_days(open_with_byes: Ledger) -> None:
     assert not open_with_byes.append(bye(DI, None, Brings.HALF, "2026-03-03")).duplicate
     assert not open_with_byes.append(bye(DI, None, Brings.HALF, "2026-03-04")).duplicate
