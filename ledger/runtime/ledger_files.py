@@ -27,8 +27,17 @@ def journal_file(path: str | Path) -> Path:
     journal = Path(path)
     if journal.is_dir():
         raise StorageError(str(path) or "''", "is a folder; give the name of the journal's file")
+    return _resolved(journal) if journal.is_symlink() else journal
+
+
+def _resolved(path: Path) -> Path:
+    """The path without links.
+
+    Raises:
+        StorageError: it is a link that leads nowhere.
+    """
     try:
-        return journal.resolve() if journal.is_symlink() else journal
+        return path.resolve()
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, before Python 3.13
         raise StorageError(str(path), f"is a symbolic link that leads nowhere ({error}); check the link") from error
 
@@ -86,7 +95,7 @@ def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
     if of is not None:
         own = [Path(of), *(beside(of, word) for word in ("people", "views", "tokens"))]
         own += [kept_with(of, word) for word in ("checkpoints", "key", "toml")]
-        if path.resolve() in {file.resolve() for file in own}:
+        if _resolved(path) in {file.resolve() for file in own}:
             raise StorageError(str(path), "is a file of this ledger: give another name")
     # a device or a pipe would wait for somebody to write
     if not path.is_file():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -38,6 +40,46 @@ def test_without_a_file_rows_go_to_standard_output(
     done = run("export", sample_club, "players", "--names", *fmt, *to)
     assert done == (0, path.read_text(encoding="utf-8"), "")
     assert run("export", sample_club, "players").err == "names are left out; --names puts them in\n"
+
+
+@pytest.mark.parametrize("fmt", ["csv", "ndjson"])
+def test_rows_go_into_a_pipe_that_stands_there(fmt: str, sample_club: Path, tmp_path: Path, run: Run) -> None:
+    pipe, file = tmp_path / "rows", tmp_path / f"games.{fmt}"
+    run("export", sample_club, "games", "-o", file)
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as executor:
+        # opened for both, so that the test ends where nobody writes
+        reading = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+        with closing(os.fdopen(reading, "rb")) as reader:
+            done = executor.submit(run, "export", sample_club, "games", "--format", fmt, "-o", pipe)
+            size, parts = file.stat().st_size, b""
+            while len(parts) < size and not (done.done() and not pipe.is_fifo()):
+                parts += reader.read() or b""
+    assert (done.result(), parts) == ((0, "", f"{pipe}: 900 rows of games\n"), file.read_bytes())
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("fmt", ["parquet", "sqlite"])
+def test_a_pipe_cannot_hold_every_format(fmt: str, sample_club: Path, tmp_path: Path, run: Run) -> None:
+    os.mkfifo(pipe := tmp_path / "rows")
+    done = run("export", sample_club, "games", "--format", fmt, "-o", pipe)
+    words = f"error: {pipe}: is a device or a pipe, which cannot hold {fmt}: give a file's name\n"
+    assert (done, pipe.is_fifo()) == ((1, "", words), True)
+
+
+def test_what_a_link_leads_to_is_replaced_and_the_link_stays(sample_club: Path, tmp_path: Path, run: Run) -> None:
+    (file := tmp_path / "games.csv").write_text("older")
+    (link := tmp_path / "latest.csv").symlink_to(file.name)
+    assert run("export", sample_club, "games", "-o", link).code == 0
+    assert (link.is_symlink(), len(lines_of(file))) == (True, 900)
+
+
+@pytest.mark.parametrize("command", [("export", "games", "--format", "csv"), ("graph", "ann")])
+def test_links_in_a_circle_are_named(command: tuple[str, ...], sample_club: Path, tmp_path: Path, run: Run) -> None:
+    (link := tmp_path / "loop.csv").symlink_to("loop.csv")
+    done = run(command[0], sample_club, *command[1:], "-o", link)
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith(f"error: {link}: is a symbolic link that leads nowhere (")
 
 
 def test_an_export_says_the_ratings_that_the_ranking_says(sample_club: Path, tmp_path: Path, run: Run) -> None:

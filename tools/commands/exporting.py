@@ -120,8 +120,10 @@ def export(
         if to is None:
             output.documents(lines(ledger, what, fmt=chosen, asked=rows_asked, raw=raw))
         else:
+            # into a device or a pipe it would come between or behind the rows, were that standard output itself
+            tell = output.remark if (path := Path(to)).exists() and not path.is_file() else output.answer
             for subject, rows in export_to(ledger, what, to, fmt=chosen, asked=rows_asked, raw=raw, progress=bars):
-                output.answer(f"{to}: {subject}" if rows is None else f"{to}: {rows:,} {_rows(rows)} of {subject}")
+                tell(f"{to}: {subject}" if rows is None else f"{to}: {rows:,} {_rows(rows)} of {subject}")
     if "players" in what and not names:
         output.remark("names are left out; --names puts them in")
 

@@ -344,6 +344,8 @@ def export(
     refuse_own_files(path, ledger.path)
     if path.is_dir():
         raise StorageError(str(path), "is a folder: give the name of a file")
+    if _is_stream(path) and chosen_format in FORMATS and FORMATS[chosen_format].lines is None:
+        raise StorageError(str(path), f"is a device or a pipe, which cannot hold {chosen_format}: give a file's name")
     if document := _document(what, chosen_format, asked):
         with _whole(path) as making, making.open("wb") as file:
             file.writelines(document.make(ledger, asked))
@@ -517,10 +519,22 @@ def snapshot(ledger: Ledger) -> Iterator[tuple[TableReader, int]]:
 # -- files -------------------------------------------------------------------------------------------------------
 
 
+def _is_stream(path: Path) -> bool:
+    """Whether a device or a pipe stands there, into which is written: a file in its place would be no export."""
+    return path.exists() and not path.is_file()
+
+
 @contextmanager
 def _whole(path: Path) -> Iterator[Path]:
     """A name to write under; nothing is left of what fails."""
-    with whole(path, replace=True) as making:
+    if _is_stream(path):
+        try:
+            yield path
+        except OSError as error:
+            raise StorageError(str(path), f"cannot be written: {error.strerror or error}") from error
+        return
+    # What a link leads to is replaced, as a shell does it; the link stays.
+    with whole(path.resolve(), replace=True) as making:
         try:
             yield making
         # Also where somebody interrupts it.
