@@ -302,7 +302,7 @@ def _rating(case: _Case, name: str) -> int | None:
 
 
 def _rated(case: _Case, site: str, reading: Reading) -> bool:
-    """Whether the game was rated: by our own tag, by Event, in an arena of Lichess by what the ratings gained or lost."""
+    """Whether the game was rated: by our tag, by Event, in an arena of Lichess by what the ratings gained or lost."""
     if (said := case.tag("Rated").lower()) in {"yes", "no"}:
         return said == "yes"
     # Of an arena Event is the name, be it "Casual Friday", and nothing else says it: Lichess writes WhiteRatingDiff of
