@@ -1,9 +1,9 @@
 """One game of the ledger as PGN: the facts as they stand now, and the moves that are kept. Nothing is written.
 
-The tags are the seven of the PGN standard (8.1.1) and those of 9 that the ledger has facts for. For whoever takes the game
-into another ledger ``EndDate`` and ``EndTime`` say when it ended, as chess.com has them, and ``Rated``, which is ours,
-whether it may count. Moves have the clocks that are kept of them; other comments, variations and marks are no facts and
-are left out. What nobody should see in a name is shown as an escape.
+The tags are the seven of the PGN standard (8.1.1) and those of 9 that the ledger has facts for. For whoever takes the
+game into another ledger ``EndDate`` and ``EndTime`` say when it ended, as chess.com has them, and ``Rated``, which is
+ours, whether it may count. Moves have the clocks that are kept of them; other comments, variations and marks are no
+facts and are left out. What nobody should see in a name is shown as an escape.
 """
 
 from __future__ import annotations

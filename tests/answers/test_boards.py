@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -102,7 +103,7 @@ def test_the_game_itself_is_pgn_that_reads_back_as_known(run: Run, mated_club: P
     assert (again.code, "0 games recorded, 1 known already" in again.err) == (0, True)
 
 
-TOLD = [
+TOLD: list[dict[str, Any]] = [
     {"key": "k:forfeit", "termination": "unplayed", "ended_at": "2024-05-01", "tournament": "Open", "round": "1"},
     {"key": "k:casual", "ended_at": "2024-05-02", "rated": False, "tournament": "Open", "round": "2"},
     {"key": "k:by-post", "started_at": "2019-05-02", "ended_at": "2021-06-07"},
@@ -118,7 +119,7 @@ def test_pgn_tells_another_ledger_what_counts_and_when_it_was_played(run: Run, t
     first, other, file = tmp_path / "first.db", tmp_path / "other.db", tmp_path / "games.pgn"
     lines = []
     for game in TOLD:
-        server = "lichess" if str(game["key"]).startswith("lichess") else "name"
+        server = "lichess" if game["key"].startswith("lichess") else "name"
         sides = {side: {"id": f"{server}:{name}", "name": name} for side, name in (("white", "ann"), ("black", "bob"))}
         lines.append(json.dumps({**sides, "rated": True, "outcome": "white", "termination": "time", **game}))
     (tmp_path / "told.ndjson").write_text("\n".join(lines))
