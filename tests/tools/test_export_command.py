@@ -91,6 +91,25 @@ def test_an_export_says_the_ratings_that_the_ranking_says(sample_club: Path, tmp
     ]
 
 
+def test_an_export_of_a_pool_with_periods_says_which_ratings_it_has(tmp_path: Path, run: Run) -> None:
+    club, games, list_ = tmp_path / "club.db", tmp_path / "games.csv", tmp_path / "list.csv"
+    list_.write_text("identity,name,rating\nname:ann,Ann,1900\nname:bob,Bob,1700\n")
+    games.write_text("key,white,black,result,date\n1,Ann,Bob,0-1,2004-12-17\n")
+    run("init", club, "--scheme", "fide")
+    assert run("players", "import", club, list_, "--since", "2004-01-01").code == 0
+    assert run("import", club, games).code == 0
+    done = run("export", club, "ratings", "--names", "-o", tmp_path / "now.csv")
+    today = done.err.partition("--at ")[2][: len("2026-11-27")]
+    assert done.err == (
+        f"ratings in force today, as 'ratings --at {today}' tells them; without --at it tells them after all games\n"
+    )
+    # since March 2024 FIDE has raised those below 2000
+    exported = [float(row["rating"]) for row in lines_of(tmp_path / "now.csv")]
+    assert exported == [row["rating"] for row in json.loads(run("ratings", club, "--at", today).out)]
+    assert exported != [row["rating"] for row in json.loads(run("ratings", club).out)]
+    assert run("export", club, "ratings", "--names", "--at", today, "-o", tmp_path / "now.csv").err == ""
+
+
 def test_what_was_known_then_can_be_exported(sample_club: Path, tmp_path: Path, run: Run) -> None:
     path = tmp_path / "history.parquet"
     assert run("export", sample_club, "history", "-o", path).code == 0
