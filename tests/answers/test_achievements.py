@@ -210,6 +210,7 @@ def test_upsets_are_judged_by_the_margin_of_their_day(tmp_path: Path, achievers:
     assert [row["game"] for row in of_cleo] == ["g3"]
     assert as_rows(upsets.upsets(achievers, since="2005-12-02")) == []
     assert len(as_rows(upsets.upsets(achievers, margin=0, limit=2))) == 2
+    assert upsets.upsets(achievers, margin=10**30) == upsets.upsets(achievers, margin=10**30, limit=2) == []
 
 
 @pytest.mark.parametrize("margin", [None, 0, 199, 200, 201, 350])

@@ -165,7 +165,8 @@ def test_rows_can_be_chosen(exported_from: Ledger, tmp_path: Path) -> None:
     assert [row["key"] for row in chosen] == [
         row["key"] for row in games if row["tournament"] == name and 1 in {row["white"], row["black"]}
     ]
-    assert taken(exported_from, tmp_path, "games", asked=ExportFilter(tournament="it's none")) == []
+    for none in ("it's none", "no\0ne", "\0", "'\0'"):
+        assert taken(exported_from, tmp_path, "games", asked=ExportFilter(tournament=none)) == []
 
 
 def test_cross_tables_are_those_of_their_command(exported_from: Ledger, tmp_path: Path) -> None:
