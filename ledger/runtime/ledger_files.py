@@ -93,7 +93,9 @@ def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
     if "\0" in str(path):
         raise StorageError(str(path), "is no name of a file: it holds a NUL character")
     if of is not None:
-        own = [Path(of), *(beside(of, word) for word in ("people", "views", "tokens"))]
+        own = [journal_file(of), *(beside(of, word) for word in ("people", "views", "tokens"))]
+        # what SQLite has beside a database: in the first stands what was recorded last
+        own += [file.with_name(f"{file.name}{end}") for file in own for end in ("-wal", "-journal", "-shm")]
         own += [kept_with(of, word) for word in ("checkpoints", "key", "toml")]
         if _resolved(path) in {file.resolve() for file in own}:
             raise StorageError(str(path), "is a file of this ledger: give another name")

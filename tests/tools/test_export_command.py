@@ -74,6 +74,27 @@ def test_what_a_link_leads_to_is_replaced_and_the_link_stays(sample_club: Path, 
     assert (link.is_symlink(), len(lines_of(file))) == (True, 900)
 
 
+@pytest.mark.parametrize("command", [("export", "games", "--format", "csv"), ("graph", "ann", "--format", "svg")])
+@pytest.mark.parametrize("name", ["club.db-wal", "club.people.db-wal", "club.views.db-shm", "club.db-journal"])
+def test_what_stands_beside_a_database_is_not_written_over(
+    name: str, command: tuple[str, ...], sample_club: Path, tmp_path: Path, run: Run
+) -> None:
+    (link := tmp_path / "link.db").symlink_to(sample_club.name)
+    for path in (sample_club, link):
+        done = run(command[0], path, *command[1:], "-o", tmp_path / name)
+        assert done == (1, "", f"error: {tmp_path / name}: is a file of this ledger: give another name\n")
+
+
+@pytest.mark.parametrize("fmt", ["parquet", "sqlite"])
+def test_a_name_that_is_no_text_is_refused_for_what_a_library_writes(
+    fmt: str, sample_club: Path, tmp_path: Path, run: Run
+) -> None:
+    done = run("export", sample_club, "games", "--format", fmt, "-o", tmp_path / "caf\udce9")
+    words = f"error: {tmp_path}/caf\\udce9: has bytes in its name that are no UTF-8, for {fmt}: give another\n"
+    assert done == (1, "", words)
+    assert run("export", sample_club, "games", "--format", "csv", "-o", tmp_path / "caf\udce9").code == 0
+
+
 @pytest.mark.parametrize("command", [("export", "games", "--format", "csv"), ("graph", "ann")])
 def test_links_in_a_circle_are_named(command: tuple[str, ...], sample_club: Path, tmp_path: Path, run: Run) -> None:
     (link := tmp_path / "loop.csv").symlink_to("loop.csv")

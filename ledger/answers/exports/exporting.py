@@ -346,6 +346,7 @@ def export(
         raise StorageError(str(path), "is a folder: give the name of a file")
     if _is_stream(path) and chosen_format in FORMATS and FORMATS[chosen_format].lines is None:
         raise StorageError(str(path), f"is a device or a pipe, which cannot hold {chosen_format}: give a file's name")
+    _refuse_name_without_letters(path, chosen_format)
     if document := _document(what, chosen_format, asked):
         with _whole(path) as making, making.open("wb") as file:
             file.writelines(document.make(ledger, asked))
@@ -519,6 +520,15 @@ def snapshot(ledger: Ledger) -> Iterator[tuple[TableReader, int]]:
 # -- files -------------------------------------------------------------------------------------------------------
 
 
+def _refuse_name_without_letters(path: Path, fmt: str) -> None:
+    """Refuse bytes that are no UTF-8 in the name of a file that a library opens, which takes names as text."""
+    if fmt in FORMATS and FORMATS[fmt].lines is None:
+        try:
+            str(path.absolute()).encode()
+        except UnicodeEncodeError:
+            raise StorageError(str(path), f"has bytes in its name that are no UTF-8, for {fmt}: give another") from None
+
+
 def _is_stream(path: Path) -> bool:
     """Whether a device or a pipe stands there, into which is written: a file in its place would be no export."""
     return path.exists() and not path.is_file()
@@ -534,7 +544,7 @@ def _whole(path: Path) -> Iterator[Path]:
             raise StorageError(str(path), f"cannot be written: {error.strerror or error}") from error
         return
     # What a link leads to is replaced, as a shell does it; the link stays.
-    with whole(path.resolve(), replace=True) as making:
+    with whole(path.resolve() if path.is_symlink() else path, replace=True) as making:
         try:
             yield making
         # Also where somebody interrupts it.
