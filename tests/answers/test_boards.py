@@ -152,6 +152,31 @@ def test_a_game_without_moves_says_so(run: Run, mated_club: Path) -> None:
     assert "no source told them" in done.err
 
 
+@pytest.mark.parametrize("text", ["1-0", "{adjourned, and never gone on with}", "*", "( e4 )", "1."])
+def test_a_text_without_a_move_shows_no_board(text: str, run: Run, tmp_path: Path) -> None:
+    club, file = tmp_path / "club.db", tmp_path / "games.ndjson"
+    sides = {side: {"id": f"name:{side}", "name": side} for side in ("white", "black")}
+    game = {
+        "key": "k:1",
+        **sides,
+        "outcome": "white",
+        "termination": "unknown",
+        "ended_at": "2024-05-01",
+        "rated": True,
+    }
+    file.write_text(json.dumps({**game, "text": text}))
+    run("init", club, "--scheme", "elo")
+    assert run("import", club, file).code == 0
+    for kind in ("txt", "json", "svg", "fen"):
+        done = run("board", club, "k:1", "--format", kind)
+        assert (done.code, "the text that is kept of it has none" in done.err) == (1, True)
+    assert run("board", club, "k:1", "--format", "pgn").out.endswith("\n\n1-0\n")
+    assert (
+        json.loads(run("graph", club, "white", "--format", "json", "--boards").out)["player"]["bars"][0]["game"]
+        == "k:1"
+    )
+
+
 def test_moves_that_cannot_be_played_are_named(run: Run, mated_club: Path) -> None:
     done = run("board", mated_club, key_of(run, mated_club, 3))
     assert done.code == 1

@@ -14,6 +14,7 @@ from ledger.board.position import START
 from ledger.runtime.visible import visible
 
 from .. import output
+from ..wording import counted
 from . import DB, level
 
 _KINDS = {".svg": "svg", ".json": "json", ".fen": "fen", ".txt": "txt", ".pgn": "pgn"}
@@ -77,5 +78,5 @@ def _text(found: FinalBoard, kind: str, *, flipped: bool) -> str:
             return output.json_text(as_row(found.answer))
         case _:
             drawn = mini_boards.drawn_in_text(found.position, flipped=flipped)
-            last = f"after {len(found.moves)} half-moves, the last {found.moves[-1]}"
+            last = f"after {counted(len(found.moves), 'half-move')}, the last {found.moves[-1]}"
             return f"{visible(found.title)}\n{last}\n\n{drawn}\n"
