@@ -24,7 +24,7 @@ import click
 
 from ledger.runtime.lazy import tabulate
 from ledger.runtime.ledger_files import refuse_own_files, replace_file
-from ledger.runtime.visible import in_cell, in_json, json_escape, visible
+from ledger.runtime.visible import in_cell, in_json, json_escape, json_in_cell, visible
 
 Row = dict[str, Any]
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -335,8 +335,11 @@ def divided(rows: Sequence[Row], kind: str, *, raw: bool, headed: bool = True) -
     """Rows as CSV or TSV, as *kind* says; unless *raw*, with an apostrophe before what a spreadsheet would run."""
 
     def cell(value: Any) -> Any:
+        if isinstance(value, dict | list):
+            told = visible(_json(value))
+            return told if raw else json_in_cell(told, kind)
         if not isinstance(value, str):
-            return visible(_json(value)) if isinstance(value, dict | list) else value
+            return value
         text = visible(value, keep="\n")  # csv puts it into quotes
         return text if raw else in_cell(text, kind)
 
