@@ -149,9 +149,26 @@ def _put(text: str) -> None:
     """
     if not _refusals:
         try:
-            sys.stdout.write(text)
+            if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
+                _put_whole(text.replace("\n", os.linesep).encode(sys.stdout.encoding, sys.stdout.errors or "strict"))
+            else:
+                sys.stdout.write(text)
         except OSError as refusal:
             _refusals.append(refusal)
+
+
+def _put_whole(content: bytes) -> None:
+    """Write all of the bytes: a stream that holds nothing back (``python -u``) may take a part of them without a word.
+
+    Raises:
+        OSError: not all of them are taken.
+    """
+    left = memoryview(content)
+    while left:
+        taken = sys.stdout.buffer.write(left)
+        if taken is None:  # nothing now, and nobody knows when: only a stream that waits takes an answer
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        left = left[taken:]
 
 
 def _flush() -> None:
@@ -432,7 +449,7 @@ def _put_bytes(content: bytes) -> None:
     _flush()
     if not _refusals:
         try:
-            sys.stdout.buffer.write(content)
+            _put_whole(content)
             sys.stdout.buffer.flush()
         except OSError as refusal:
             _refusals.append(refusal)

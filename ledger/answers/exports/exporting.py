@@ -13,6 +13,8 @@ of its own and no rows (``DOCUMENTS``) is made by a function of the ledger and o
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from io import BytesIO
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
 ROWS_A_GROUP = 250_000  # of Parquet: what a reader takes at one time
 _AHEAD = 2  # frames that wait to be written
+_SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
 _PLAIN_CELL = r"^[A-Za-z0-9][ -:<-~]*$"  # printable ASCII without a semicolon that begins with a letter or a digit
 
 
@@ -172,7 +175,9 @@ def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOption
         ended.set()
         sinking.join()
     if failures:
-        raise failures[0]
+        # Polars tells in words of its own what the system has refused, as where a disk is full.
+        refused = _SYSTEM_ERROR.search(str(failures[0]))
+        raise OSError(int(refused[1]), os.strerror(int(refused[1]))) if refused else failures[0]
 
 
 def _hand_over(waiting: Queue[DataFrame | None], frame: DataFrame | None, sinking: Thread) -> None:
