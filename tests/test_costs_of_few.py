@@ -34,6 +34,7 @@ ASKED: dict[str, tuple[str, ...]] = {
     "show": ("show", DB, P), "the best": ("ratings", DB, "--limit", "5"), "the best of a day": (
         "ratings", DB, "--limit", "5", "--at", "2025-01-05"),
     "the active": ("ratings", DB, "--limit", "5", "--active", "30"), "games of a player": ("games", DB, P, "-t"),
+    "the latest games of many": ("games", DB, "fred 3", "--limit", "3"),
     "games of a player on a day": ("games", DB, P, "--on", "2025-01-03"),
     "all games of a player": ("games", DB, P, "--all", "--limit", "3"),
     "a round": ("games", DB, "--tournament", "b Open 1", "--round", "2", "-t"),

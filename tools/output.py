@@ -24,7 +24,7 @@ import click
 
 from ledger.runtime.lazy import tabulate
 from ledger.runtime.ledger_files import refuse_own_files, replace_file
-from ledger.runtime.visible import in_cell, in_json, json_escape, visible
+from ledger.runtime.visible import in_cell, in_json, json_escape, json_in_cell, visible
 
 Row = dict[str, Any]
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -149,9 +149,26 @@ def _put(text: str) -> None:
     """
     if not _refusals:
         try:
-            sys.stdout.write(text)
+            if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
+                _put_whole(text.replace("\n", os.linesep).encode(sys.stdout.encoding, sys.stdout.errors or "strict"))
+            else:
+                sys.stdout.write(text)
         except OSError as refusal:
             _refusals.append(refusal)
+
+
+def _put_whole(content: bytes) -> None:
+    """Write all of the bytes: a stream that holds nothing back (``python -u``) may take a part of them without a word.
+
+    Raises:
+        OSError: not all of them are taken.
+    """
+    left = memoryview(content)
+    while left:
+        taken = sys.stdout.buffer.write(left)
+        if taken is None:  # nothing now, and nobody knows when: only a stream that waits takes an answer
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        left = left[taken:]
 
 
 def _flush() -> None:
@@ -335,8 +352,11 @@ def divided(rows: Sequence[Row], kind: str, *, raw: bool, headed: bool = True) -
     """Rows as CSV or TSV, as *kind* says; unless *raw*, with an apostrophe before what a spreadsheet would run."""
 
     def cell(value: Any) -> Any:
+        if isinstance(value, dict | list):
+            told = visible(_json(value))
+            return told if raw else json_in_cell(told, kind)
         if not isinstance(value, str):
-            return visible(_json(value)) if isinstance(value, dict | list) else value
+            return value
         text = visible(value, keep="\n")  # csv puts it into quotes
         return text if raw else in_cell(text, kind)
 
@@ -429,7 +449,7 @@ def _put_bytes(content: bytes) -> None:
     _flush()
     if not _refusals:
         try:
-            sys.stdout.buffer.write(content)
+            _put_whole(content)
             sys.stdout.buffer.flush()
         except OSError as refusal:
             _refusals.append(refusal)

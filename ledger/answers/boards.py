@@ -97,6 +97,8 @@ def final_board(ledger: Ledger, game: str, start: str = START) -> FinalBoard:
         raise UnknownNameError("moves of game", key, hint)
     try:
         moves = moves_of(text)
+        if not moves:
+            raise UnknownNameError("moves of game", key, "the text that is kept of it has none")
         position = replayed(moves, start)
     except MalformedError as failure:
         hint = "" if start != START else "; a game that did not begin as usual needs --start FEN"

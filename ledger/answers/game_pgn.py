@@ -1,8 +1,9 @@
 """One game of the ledger as PGN: the facts as they stand now, and the moves that are kept. Nothing is written.
 
-The tags are the seven of the PGN standard (8.1.1) and those of 9 that the ledger has facts for. Moves have the clocks
-that are kept of them; other comments, variations and marks are no facts and are left out. What nobody should see in a
-name is shown as an escape.
+The tags are the seven of the PGN standard (8.1.1) and those of 9 that the ledger has facts for. For whoever takes the
+game into another ledger ``EndDate`` and ``EndTime`` say when it ended, as chess.com has them, and ``Rated``, which is
+ours, whether it may count. Moves have the clocks that are kept of them; other comments, variations and marks are no
+facts and are left out. What nobody should see in a name is shown as an escape.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ from ledger.runtime.visible import visible
 _LINE = 79  # characters of a line of moves (PGN 4.3: "less than 80")
 _UNKNOWN = "?"
 _MOVES_AND_CLOCKS = re.compile(r"([^\s{}]+)(?:\s+(\{\[%clk [0-9:.]+\]\}))?")
-# PGN 9.8.1; what is decided by playing, resigning or agreeing is "normal".
+_DAY, _SECOND = len("2024-05-01"), len("2024-05-01T19:30:00Z")
+# PGN 9.8.1; what is decided by playing, resigning or agreeing is "normal". It has no word for what was never played:
+# "abandoned" is a game that was begun, and counts. Lichess writes "Unplayed" of forfeits in its broadcasts.
 _ENDINGS = {
     Termination.TIME: "time forfeit",
     Termination.ABANDONMENT: "abandoned",
-    Termination.UNPLAYED: "abandoned",
+    Termination.UNPLAYED: "unplayed",
     Termination.ADJUDICATION: "adjudication",
     Termination.RULES_INFRACTION: "rules infraction",
     Termination.UNKNOWN: "",
@@ -85,9 +88,9 @@ def games_pgn(ledger: Ledger, games: Iterable[str]) -> dict[str, str]:
 def _tags(ledger: Ledger, key: str, row: dict[str, Any], start: str) -> Iterator[tuple[str, str]]:
     called = names(ledger, {row["white"], row["black"]})
     yield "Event", row["tournament"] or _UNKNOWN
-    day = row["started_at"] or row["ended_at"]  # what is not known of it is ??
+    begun = row["started_at"] or row["ended_at"]
     yield "Site", address_of(key) or _UNKNOWN
-    yield "Date", ".".join([*day[:10].split("-"), "??", "??"][:3])
+    yield "Date", _date(begun)
     yield "Round", row["round"] or _UNKNOWN
     for side in ("white", "black"):
         yield side.capitalize(), called[row[side]]
@@ -98,10 +101,30 @@ def _tags(ledger: Ledger, key: str, row: dict[str, Any], start: str) -> Iterator
     ending = _ENDINGS.get(row["termination"], "normal")
     if ending:
         yield "Termination", ending
+    yield "Rated", "yes" if row["rated"] else "no"
+    yield from _instants(row["started_at"], row["ended_at"])
     # PGN 9.7: who gives a position as FEN says by SetUp that the game began with it.
     if start != START:
         yield "SetUp", "1"
         yield "FEN", start
+
+
+def _date(instant: str) -> str:
+    """The day of an instant as PGN has it (8.1.1.3); what is not known of it is ??."""
+    return ".".join([*instant[:_DAY].split("-"), "??", "??"][:3])
+
+
+def _instants(started: str | None, ended: str) -> Iterator[tuple[str, str]]:
+    """When a game began, to the second (9.3), and when it ended, where that says more than its date."""
+    # A fraction of a second has no place in a tag: without it the game would have another end than the known one.
+    if started is not None and len(started) == _SECOND:
+        yield "UTCDate", _date(started)
+        yield "UTCTime", started[_DAY + 1 : -1]
+    if len(ended) == _SECOND and ended != started:
+        yield "EndDate", _date(ended)
+        yield "EndTime", ended[_DAY + 1 : -1]
+    elif ended[:_DAY] != (started or ended)[:_DAY]:
+        yield "EndDate", _date(ended)
 
 
 def _numbered(moves: Sequence[str], position: Position) -> Iterator[str]:

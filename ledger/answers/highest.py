@@ -81,10 +81,13 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
     rated_by = ledger.pool(pool)
     n = games_until(ledger, rated_by, person, at)
     sides = PlayersGames(ledger, rated_by, person.player)
-    # Whoever has a list's rating and no game yet is rated next by the scheme of that day.
-    day_ms = ledger.now_ms() if at is None else instant_end_ms(at)
-    present = rated_by.eras[sides.era(n) if n else rated_by.era_at(day_ms)].scheme.name
-    made = _Made(sides, rated_by, present)
+    states, ms = ledger.states(rated_by), ledger.now_ms() if at is None else instant_end_ms(at)
+    # Also for who has not played since a change the scheme holds that has changed the rating. Whoever has a list's
+    # rating and no game yet is rated next by the scheme of that day.
+    era = rated_by.eras[rated_by.era_at(ms)]
+    if n:
+        era = (states.now(person.player, ms) if at is None else states.at(person.player, ms)).era
+    made = _Made(sides, rated_by, era.scheme.name)
     reached = [*_extremes(ledger, made, person, n)]
     kinds: tuple[tuple[What, str, int], ...] = (("best win", _WINS, 2), ("worst loss", _LOSSES, 0))
     for what, query, half_points in kinds:
@@ -141,11 +144,11 @@ def _extremes(ledger: Ledger, made: _Made, person: Person, n: int) -> Iterator[A
 
 
 @of_one_moment
-def lowest(ledger: Ledger, pool: Pool, player: int, n: int) -> Lowest:
-    """The lowest rating under the scheme that holds after a player's n-th game, since when, and which scheme it is."""
+def lowest(ledger: Ledger, pool: Pool, player: int, n: int, present: str) -> Lowest:
+    """The lowest rating of a player's first n games under the *present* scheme, since when, and which scheme it is."""
     # The latest era comes first.
     row = queries.first_row(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))
-    if row is None or not row["lowest_n"]:
+    if row is None or not row["lowest_n"] or pool.eras[row["era"]].scheme.name != present:
         return NO_LOWEST
     since = PlayersGames(ledger, pool, player).shown(row["lowest_n"]).in_force
-    return Lowest(lowest=row["lowest"], lowest_date=since, lowest_scheme=pool.eras[row["era"]].scheme.name)
+    return Lowest(lowest=row["lowest"], lowest_date=since, lowest_scheme=present)

@@ -51,7 +51,7 @@ class Occasion:
         """Whether a game with ``tournament``, ``round`` and ``ended_at`` is one of them."""
         first, last = self.span
         # The full stop behind both keeps round 3 apart from round 31.
-        of_round = self.round is None or f"{row['round']}.".startswith(f"{self.round}.")
+        of_round = self.round is None or (row["round"] is not None and f"{row['round']}.".startswith(f"{self.round}."))
         return (
             self.tournament in {None, row["tournament"]} and of_round and first <= instant_ms(row["ended_at"]) <= last
         )
@@ -144,7 +144,7 @@ def games(
     states = ledger.states(rated_by)
     last = rows_up_to(last)
     # What is of an occasion is judged below: a limit before that would leave out older games of it.
-    most = last if occasion is None else _EVERY
+    most = last if occasion in {None, Occasion()} else _EVERY
     left_out = marks.not_counted(ledger, rated_by, person.player, most) if everything else []
     # Only to refuse a player who has nothing to be shown.
     if not left_out:

@@ -143,7 +143,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         first, results = _not_played(ledger, person, rated_by)
     else:
         first = day(_row(ledger, rated_by, person.player, 1)["ended_ms"])
-        results = _played(ledger, states, rated_by, last, in_force)
+        results = _played(ledger, states, rated_by, last, in_force, now.era.scheme.name)
     then = at or first
     rating_then, waiting = _then(states, person.player, then)
     return PlayerSummary(
@@ -172,7 +172,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
 
 
 def _played(
-    ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any], in_force: PlayerState
+    ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any], in_force: PlayerState, present: str
 ) -> PlayerResults:
     keeps_lowest = keeps(ledger, highest_lowest.PROJECTOR)
     mean, sd = _spread(ledger, states, pool, last)
@@ -180,7 +180,7 @@ def _played(
         games=last["n"],
         **{name: last[name] for name in ("wins", "draws", "losses", "time_losses")},
         hera=_hera(ledger, pool, in_force),
-        lowest=lowest(ledger, pool, in_force.player, in_force.games) if keeps_lowest else NO_LOWEST,
+        lowest=lowest(ledger, pool, in_force.player, in_force.games, present) if keeps_lowest else NO_LOWEST,
         mean_rating=mean,
         rating_sd=sd,
         last_game=day(last["ended_ms"]),

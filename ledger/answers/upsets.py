@@ -126,7 +126,7 @@ def _upset_rows(
     """The rows that are upsets, each with its margin; of a pool at least so many, if there are."""
     since, until = span
     in_force = upset_margins(ledger) if margin is None else lambda _: margin
-    least = margin
+    least = None if margin is None else min(margin, _EVER)  # no number of SQLite is larger
     # A margin may change from day to day: by the smallest none is missed, and each is judged below by that of its day.
     if least is None:
         default = int(POLICIES[POLICY].settings["margin"].default)

@@ -27,8 +27,17 @@ def journal_file(path: str | Path) -> Path:
     journal = Path(path)
     if journal.is_dir():
         raise StorageError(str(path) or "''", "is a folder; give the name of the journal's file")
+    return _resolved(journal) if journal.is_symlink() else journal
+
+
+def _resolved(path: Path) -> Path:
+    """The path without links.
+
+    Raises:
+        StorageError: it is a link that leads nowhere.
+    """
     try:
-        return journal.resolve() if journal.is_symlink() else journal
+        return path.resolve()
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, before Python 3.13
         raise StorageError(str(path), f"is a symbolic link that leads nowhere ({error}); check the link") from error
 
@@ -84,9 +93,11 @@ def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
     if "\0" in str(path):
         raise StorageError(str(path), "is no name of a file: it holds a NUL character")
     if of is not None:
-        own = [Path(of), *(beside(of, word) for word in ("people", "views", "tokens"))]
+        own = [journal_file(of), *(beside(of, word) for word in ("people", "views", "tokens"))]
+        # what SQLite has beside a database: in the first stands what was recorded last
+        own += [file.with_name(f"{file.name}{end}") for file in own for end in ("-wal", "-journal", "-shm")]
         own += [kept_with(of, word) for word in ("checkpoints", "key", "toml")]
-        if path.resolve() in {file.resolve() for file in own}:
+        if _resolved(path) in {file.resolve() for file in own}:
             raise StorageError(str(path), "is a file of this ledger: give another name")
     # a device or a pipe would wait for somebody to write
     if not path.is_file():

@@ -69,7 +69,8 @@ def literal(value: object) -> str:
     if isinstance(value, int):
         return str(int(value))
     assert isinstance(value, str)
-    return "'" + value.replace("'", "''") + "'"
+    # A statement ends at a character of number 0: it is called by its number.
+    return "('" + value.replace("'", "''").replace("\0", "' || char(0) || '") + "')"
 
 
 class TableReader(Protocol):

@@ -162,6 +162,28 @@ def in_cell(text: str, kind: str) -> str:
     return _FORMULA_IN[kind].sub(r"\1'", text)
 
 
+_STRING_OF_JSON = re.compile(r'"(?:[^"\\]|\\.)*"')
+# Within a string a quotation mark has a backslash before it, with which no formula begins.
+_FORMULA_IN_STRING = {
+    kind: re.compile(rf"""((?:{begins})[\s']*)(?!{_NUMBER}["{dividers}])([{_FORMULA}])""")
+    for kind, begins, dividers in (("csv", ";", ";"), ("tsv", '^"|[;,]', ";,"))
+}
+
+
+def json_in_cell(text: str, kind: str) -> str:
+    """JSON as a cell: what a spreadsheet would run is escaped as JSON has it, so that it says the same.
+
+    Args:
+        text: JSON on one line.
+        kind: ``csv`` or ``tsv``.
+    """
+
+    def escaped(string: re.Match[str]) -> str:
+        return _FORMULA_IN_STRING[kind].sub(lambda begins: begins[1] + json_escape(begins[2]), string[0])
+
+    return _STRING_OF_JSON.sub(escaped, text)
+
+
 # -- SVG and HTML --------------------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ of 20, then under ``nothingbutchess``, which takes their ratings over.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +25,7 @@ from ledger.facts.words import Carry, Outcome, Termination
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.corrections import approve, ask
-from tests.kit.games import game_recorded
+from tests.kit.games import game_recorded, scheme_adopted
 from tools.commands import REFUSED, USAGE
 
 ANN, BOB, CLEO = 1, 2, 3
@@ -119,6 +120,25 @@ def test_highest_and_lowest_stand_by_scheme_with_their_games(achievers: Ledger) 
     assert (of_2005["scheme"], of_2005["game"]) == ("elo", "g2")
 
 
+def test_what_was_reached_before_a_change_is_of_another_system_also_for_who_has_not_played_since(
+    achievers_path: Path, tmp_path: Path
+) -> None:
+    for file in achievers_path.parent.glob("club*.db"):
+        shutil.copy(file, tmp_path)
+    with Ledger.open(tmp_path / achievers_path.name) as ledger:
+        told = as_row(players.summary(ledger, ledger.player("Ann")))
+        assert told["lowest_scheme"] == told["scheme"] == "nothingbutchess"
+        ledger.append(scheme_adopted("glicko2", effective_from="2020-01-01", carry=Carry.KEEP))
+        for name in ("Dan", "Eve"):
+            ledger.register(f"name:{name}", name)
+        ledger.append(game_recorded("other", white=4, black=5, ended_at="2020-02-02", half_moves=40))
+        ledger.level()
+        assert {row["other_system"] for row in found(ledger, "highest")} == {True}
+        assert [row["other_system"] for row in found(ledger, "highest", "2019-12")] == [False, True, True]
+        told = as_row(players.summary(ledger, ledger.player("Ann")))
+        assert (told["scheme"], told["lowest"], told["lowest_scheme"]) == ("glicko2", None, None)
+
+
 def test_best_wins_and_worst_losses_are_by_the_rating_before_the_game(achievers: Ledger) -> None:
     wins, losses = found(achievers, "best win"), found(achievers, "worst loss")
     assert [(row["place"], row["game"], row["opponent_name"]) for row in wins] == [
@@ -210,6 +230,7 @@ def test_upsets_are_judged_by_the_margin_of_their_day(tmp_path: Path, achievers:
     assert [row["game"] for row in of_cleo] == ["g3"]
     assert as_rows(upsets.upsets(achievers, since="2005-12-02")) == []
     assert len(as_rows(upsets.upsets(achievers, margin=0, limit=2))) == 2
+    assert upsets.upsets(achievers, margin=10**30) == upsets.upsets(achievers, margin=10**30, limit=2) == []
 
 
 @pytest.mark.parametrize("margin", [None, 0, 199, 200, 201, 350])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -90,16 +91,51 @@ def test_the_game_itself_is_pgn_that_reads_back_as_known(run: Run, mated_club: P
         == run("board", mated_club, key, "--format", "pgn").out
         == (
             '[Event "?"]\n[Site "?"]\n[Date "2024.05.01"]\n[Round "?"]\n[White "<Ann> & \\\\u202eEve"]\n[Black "Bob"]\n'
-            '[Result "1-0"]\n[Termination "normal"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Bc5 4. Qxf7# 1-0\n'
+            '[Result "1-0"]\n[Termination "normal"]\n[Rated "yes"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Bc5 4. Qxf7# 1-0\n'
         )
     )
     without = key_of(run, mated_club, 0)
-    assert run("board", mated_club, without, "--format", "pgn").out.endswith('[Result "1-0"]\n\n1-0\n')
+    assert run("board", mated_club, without, "--format", "pgn").out.endswith('[Result "1-0"]\n[Rated "yes"]\n\n1-0\n')
     file.write_text(run("board", mated_club, key_of(run, mated_club, 3), "--format", "pgn").out)
     clocks = "1. e4 {[%clk 0:01:00]} 1... e5 {[%clk 0:00:59]} 2. Ke3 {[%clk 0:00:58]} 1-0"
     assert " ".join(file.read_text().splitlines()[-2:]).strip() == clocks
     again = run("import", mated_club, file, "--dry-run")
     assert (again.code, "0 games recorded, 1 known already" in again.err) == (0, True)
+
+
+TOLD: list[dict[str, Any]] = [
+    {"key": "k:forfeit", "termination": "unplayed", "ended_at": "2024-05-01", "tournament": "Open", "round": "1"},
+    {"key": "k:casual", "ended_at": "2024-05-02", "rated": False, "tournament": "Open", "round": "2"},
+    {"key": "k:by-post", "started_at": "2019-05-02", "ended_at": "2021-06-07"},
+    {"key": "k:blitz", "started_at": "2024-05-03T19:30:00Z", "ended_at": "2024-05-03T19:36:40Z"},
+    {"key": "k:parts", "started_at": "2024-05-03T23:58:00.500Z", "ended_at": "2024-05-04T00:02:09.250Z"},
+    {"key": "k:early", "started_at": "0999", "ended_at": "1000-01"},
+    {"key": "lichess:Mxzwh32Z", "ended_at": "2024-05-05T20:10:00Z", "tournament": "Friday Arena"},
+    {"key": "lichess:Mxzwh32A", "ended_at": "2024-05-06", "rated": False},
+]
+
+
+def test_pgn_tells_another_ledger_what_counts_and_when_it_was_played(run: Run, tmp_path: Path) -> None:
+    first, other, file = tmp_path / "first.db", tmp_path / "other.db", tmp_path / "games.pgn"
+    lines = []
+    for game in TOLD:
+        server = "lichess" if game["key"].startswith("lichess") else "name"
+        sides = {side: {"id": f"{server}:{name}", "name": name} for side, name in (("white", "ann"), ("black", "bob"))}
+        lines.append(json.dumps({**sides, "rated": True, "outcome": "white", "termination": "time", **game}))
+    (tmp_path / "told.ndjson").write_text("\n".join(lines))
+    for club in (first, other):
+        assert run("init", club, "--scheme", "elo").code == 0
+    assert run("import", first, tmp_path / "told.ndjson").code == 0
+    file.write_text("\n".join(run("board", first, game["key"], "--format", "pgn").out for game in TOLD))
+    assert run("import", other, file).code == 0
+    # fractions of a second stand in no tag
+    asked = (
+        "SELECT termination, rated, reason, tournament, round, replace(ended_at, 'T00:02:09.250Z', '') AS ended "
+        "FROM games ORDER BY position"
+    )
+    assert json.loads(run("query", other, asked).out) == json.loads(run("query", first, asked).out)
+    again = run("import", first, file)
+    assert (again.code, "0 games recorded" in again.err) == (0, True)
 
 
 def test_pgn_begins_where_the_game_began(run: Run, mated_club: Path) -> None:
@@ -114,6 +150,31 @@ def test_a_game_without_moves_says_so(run: Run, mated_club: Path) -> None:
     assert done.code == 1
     assert "no moves of game" in done.err
     assert "no source told them" in done.err
+
+
+@pytest.mark.parametrize("text", ["1-0", "{adjourned, and never gone on with}", "*", "( e4 )", "1."])
+def test_a_text_without_a_move_shows_no_board(text: str, run: Run, tmp_path: Path) -> None:
+    club, file = tmp_path / "club.db", tmp_path / "games.ndjson"
+    sides = {side: {"id": f"name:{side}", "name": side} for side in ("white", "black")}
+    game = {
+        "key": "k:1",
+        **sides,
+        "outcome": "white",
+        "termination": "unknown",
+        "ended_at": "2024-05-01",
+        "rated": True,
+    }
+    file.write_text(json.dumps({**game, "text": text}))
+    run("init", club, "--scheme", "elo")
+    assert run("import", club, file).code == 0
+    for kind in ("txt", "json", "svg", "fen"):
+        done = run("board", club, "k:1", "--format", kind)
+        assert (done.code, "the text that is kept of it has none" in done.err) == (1, True)
+    assert run("board", club, "k:1", "--format", "pgn").out.endswith("\n\n1-0\n")
+    assert (
+        json.loads(run("graph", club, "white", "--format", "json", "--boards").out)["player"]["bars"][0]["game"]
+        == "k:1"
+    )
 
 
 def test_moves_that_cannot_be_played_are_named(run: Run, mated_club: Path) -> None:

@@ -27,6 +27,7 @@ from ledger.ratings import queries
 from ledger.runtime import sqlite, table_reader
 from tests.kit.clubs import NAME, open_ledger, record_game, take_made_up_games
 from tests.kit.every_table import make_club_with_every_table
+from tests.kit.games import game_recorded, tournament_opened
 from tests.kit.harmless import ALLOWED, FORMULAS, is_run, raw_in, without_apostrophes
 
 ALL = ExportFilter(names=True)
@@ -164,7 +165,8 @@ def test_rows_can_be_chosen(exported_from: Ledger, tmp_path: Path) -> None:
     assert [row["key"] for row in chosen] == [
         row["key"] for row in games if row["tournament"] == name and 1 in {row["white"], row["black"]}
     ]
-    assert taken(exported_from, tmp_path, "games", asked=ExportFilter(tournament="it's none")) == []
+    for none in ("it's none", "no\0ne", "\0", "'\0'"):
+        assert taken(exported_from, tmp_path, "games", asked=ExportFilter(tournament=none)) == []
 
 
 def test_cross_tables_are_those_of_their_command(exported_from: Ledger, tmp_path: Path) -> None:
@@ -183,6 +185,26 @@ def test_cross_tables_are_those_of_their_command(exported_from: Ledger, tmp_path
         assert {int(number): mark for number, _, mark in marks} == met
     chosen = ExportFilter(names=True, tournament=rows[0]["tournament"])
     assert taken(exported_from, tmp_path, "crosstables", asked=chosen)[0] == rows[0]
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_tournaments_of_one_name_on_one_day_are_told_apart(fmt: str, tmp_path: Path) -> None:
+    ends = ["2020-05-01T10:30:00Z", "2020-05-01T11:30:00Z", "2020-05-02"]
+    with open_ledger(tmp_path / NAME) as ledger:
+        for name in ("Ann", "Bob"):
+            ledger.register(f"name:{name.lower()}", name)
+        for hour in (10, 11):
+            ledger.append(tournament_opened(f"2020-05-01T{hour}:00:00Z", f"2020-05-01T{hour}:59:00Z", "Hourly"))
+        ledger.append(tournament_opened("2020-05-02", "2020-05-02", "Hourly"))
+        for number, end in enumerate(ends):
+            ledger.append(game_recorded(f"h{number}", ended_at=end, tournament="Hourly"))
+        ledger.level()
+        rows = taken(ledger, tmp_path, "crosstables", fmt)
+        editions = [row["edition"] for row in rows]
+        assert sorted(editions) == sorted(2 * ends)
+        for edition in ends:
+            table = crosstable(ledger, "Hourly", choice=TableChoice(edition=edition))
+            assert [result.ended_at for result in table.standings[0].results] == [edition]
 
 
 # --- names ------------------------------------------------------------------------------------------------------

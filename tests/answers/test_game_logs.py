@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from ledger.answers.player_games import Occasion, games
 from ledger.answers.recorded_games import game_log
 from ledger.answers.rows import as_rows
 from ledger.correcting import drafts
@@ -138,3 +139,10 @@ def test_the_command_tells_it_in_every_format(three_games: Ledger, run: Run) -> 
         ("correction-decided/2", "", "approved"),
     ]
     assert [row["why"] for row in rows] == ["", "the scoresheet", ""]
+
+
+def test_games_of_a_round_are_those_that_have_it_whatever_it_is_called(three_games: Ledger) -> None:
+    three_games.append(game_recorded("r1", ended_at="2026-11-16", round="None"))
+    three_games.level()
+    told = games(three_games, three_games.player("1"), occasion=Occasion(round="None"))
+    assert [row.game for row in told] == ["r1"]

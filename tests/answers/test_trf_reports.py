@@ -58,6 +58,15 @@ def test_what_is_written_reads_back_as_the_same_games(empty_club: Path, tmp_path
     assert printed == (0, file.decode(), "")
 
 
+def test_a_tournament_of_another_century_reads_back_in_its_years(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    file = report([player(1, "Tarrasch", "2 w 1"), player(2, "Lasker", "1 b 0")], "132" + " " * 88 + "1896/07/20")
+    old = file.replace("2024/05/01", "1896/07/20").replace("2024/05/03", "1896/08/10")
+    assert run("import", empty_club, written(tmp_path, "old.trf", old.encode())).code == 0
+    told = exported(empty_club, run)
+    assert b" 96/07/20\r\n" in told
+    assert {fact[5] for fact in facts(told)} == {"1896-07-20"}
+
+
 def test_the_days_are_those_that_were_announced(empty_club: Path, tmp_path: Path, run: Run) -> None:
     rows = [player(1, "Ann", "2 w 1"), player(2, "Bob", "1 b 0")]
     path = written(tmp_path, "open.trf", report(rows).encode())

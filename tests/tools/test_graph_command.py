@@ -68,6 +68,25 @@ def test_an_html_page_takes_its_look_from_the_style_sheet_that_css_prints(graphe
     assert (done.code, "--style-sheet goes with html, svg, not with json" in done.err) == (USAGE, True)
 
 
+@pytest.mark.parametrize(
+    "address", ["http://[club", "https://club.example;script-src *", "https://club.example 'self'"]
+)
+def test_a_style_sheet_has_an_address(address: str, graphed_club: Path, run: Run) -> None:
+    done = run("graph", graphed_club, "ann", "--format", "html", "--style-sheet", address)
+    assert (done.code, done.out) == (USAGE, "")
+    assert f"--style-sheet: {address!r} is no address such as graph.css or https://club.example/a.css" in done.err
+
+
+def test_a_graph_in_characters_hides_nothing_in_a_file(tmp_path: Path, run: Run) -> None:
+    club, games, file = tmp_path / "club.db", tmp_path / "games.pgn", tmp_path / "graph.txt"
+    tags = '[White "A\u202enn"]\n[Black "Bob"]\n[Date "2024.05.01"]\n[Result "1-0"]\n'
+    games.write_text(f"{tags}\n1. e4 1-0\n", "utf-8")
+    run("init", club, "--scheme", "elo")
+    assert run("import", club, games).code == 0
+    assert run("graph", club, "1", "-o", file).code == 0
+    assert file.read_text("utf-8").startswith("A\\u202enn, rated game on 2024-05-01\n")
+
+
 def test_an_html_page_gives_each_game_as_pgn(graphed_club: Path, run: Run) -> None:
     page = run("graph", graphed_club, "ann", "--format", "html").out
     assert page.count("<summary>PGN</summary>") == page.count("<article ")

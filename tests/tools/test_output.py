@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.runtime.visible import MOST_MARKS, in_cell, in_json, in_markup, lines_in_markup, visible
+from ledger.runtime.visible import MOST_MARKS, in_cell, in_json, in_markup, json_in_cell, lines_in_markup, visible
 from tests.kit.code import nodes_of, sources
 from tools import output
 from tools.output import FORMATS, format_options, titled_table, write, write_one
@@ -184,6 +184,22 @@ def test_numbers_without_end_are_null_in_json(written: Any, fmt: str | None) -> 
 )  # fmt: skip
 def test_an_apostrophe_stands_before_what_a_spreadsheet_would_run(text: str, csv_cell: str, tsv_cell: str) -> None:
     assert (in_cell(text, "csv"), in_cell(text, "tsv")) == (csv_cell, tsv_cell)
+
+
+@pytest.mark.parametrize(
+    ("name", "csv_cell", "tsv_cell"),
+    [
+        ("x;=1+1;y", '["x;\\u003d1+1;y"]', '["x;\\u003d1+1;y"]'), ("=1", '["=1"]', '["\\u003d1"]'),
+        ("a, =1", '["a, =1"]', '["a, \\u003d1"]'), ("a; '@x", '["a; \'\\u0040x"]', '["a; \'\\u0040x"]'),
+        ("a;-5;b", '["a;-5;b"]', '["a;-5;b"]'), ("a;-5", '["a;-5"]', '["a;-5"]'), ("-5", '["-5"]', '["-5"]'),
+        ('";=1"', '["\\";\\u003d1\\""]', '["\\";\\u003d1\\""]'), ("a;\uff1d1", '["a;\\uff1d1"]', '["a;\\uff1d1"]'),
+        ("a-b; c-d", '["a-b; c-d"]', '["a-b; c-d"]'), ("\\;=", '["\\\\;\\u003d"]', '["\\\\;\\u003d"]'),
+    ],
+)  # fmt: skip
+def test_json_in_a_cell_says_the_same_and_no_spreadsheet_runs_it(name: str, csv_cell: str, tsv_cell: str) -> None:
+    text = json.dumps([name], ensure_ascii=False)
+    assert (json_in_cell(text, "csv"), json_in_cell(text, "tsv")) == (csv_cell, tsv_cell)
+    assert json.loads(csv_cell) == json.loads(tsv_cell) == [name]
 
 
 def test_numbers_and_headers_in_csv(written: Any) -> None:

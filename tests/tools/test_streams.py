@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from ledger.answers.exports.exporting import FORMATS
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from tests.kit.commands import Done, Run
@@ -52,6 +53,33 @@ def shell(script: str, variables: Mapping[str, str] | None = None) -> Done:
 def test_an_answer_that_is_lost_is_told(where: str, told: str, unbuffered: str, sample_folder: Path) -> None:
     done = shell(f"ledger graph {sample_folder / 'club.db'} ann {where}", {"PYTHONUNBUFFERED": unbuffered})
     assert done == (REFUSED, "", f"{told}\n")
+
+
+@HOLDING
+@pytest.mark.parametrize(
+    "command", ["export DB games --format csv", "log DB --nl", "graph DB ann --last 0 --format html"]
+)
+def test_an_answer_of_which_a_part_is_taken_is_told(
+    command: str, unbuffered: str, sample_folder: Path, tmp_path: Path
+) -> None:
+    command = command.replace("DB", str(sample_folder / "club.db"))
+    file = tmp_path / "answer"
+    # so many blocks of 1,024 bytes: a file of that size is what a full disk leaves of a longer one
+    done = shell(f"ulimit -f 64; ledger {command} > {file}", {"PYTHONUNBUFFERED": unbuffered})
+    assert done == (REFUSED, "", FULL.replace("No space left on device", "File too large") + "\n")
+    assert file.stat().st_size == 64 * 1024
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_an_export_for_which_there_is_no_room_is_told_and_leaves_the_older_one(
+    fmt: str, sample_folder: Path, tmp_path: Path
+) -> None:
+    (file := tmp_path / "history").write_text("older")
+    done = shell(f"ulimit -f 64; ledger export {sample_folder / 'club.db'} history --format {fmt} -o {file}")
+    assert (done.code, done.out, done.err.count("\n")) == (REFUSED, "", 1)
+    assert done.err.startswith(f"error: {file}")
+    assert "File too large" in done.err or "disk I/O error" in done.err
+    assert ([path.name for path in tmp_path.iterdir()], file.read_text()) == (["history"], "older")
 
 
 @pytest.mark.parametrize(("where", "unbuffered"), [(">&-", ""), (">/dev/full", "1")])

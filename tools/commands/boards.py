@@ -14,6 +14,7 @@ from ledger.board.position import START
 from ledger.runtime.visible import visible
 
 from .. import output
+from ..wording import counted
 from . import DB, level
 
 _KINDS = {".svg": "svg", ".json": "json", ".fen": "fen", ".txt": "txt", ".pgn": "pgn"}
@@ -39,7 +40,8 @@ def board(db_path: str, game: str, kind: str | None, flip: bool, start: str, pat
     GAME is its key as 'games' shows it, the id that its server gave it, or its web address. The picture needs no font
     and no other file. Only moves are kept, without the position that they began from: a game of Chess960, or one that
     was adjourned, needs --start. PGN has the facts as they stand now, corrections included, the ratings that the source
-    shows, the clocks, and no other comments or variations; a game without moves has its result alone.
+    shows, the clocks, and no other comments or variations; a game without moves has its result alone. Its tags Rated
+    (yes or no) and EndDate are for other ledgers; of a forfeit the Termination is "unplayed".
 
     \b
     Example:
@@ -76,5 +78,5 @@ def _text(board: FinalBoard, kind: str, *, flipped: bool) -> str:
             return output.json_text(as_row(board.answer))
         case _:
             drawn = mini_boards.drawn_in_text(board.position, flipped=flipped)
-            last = f"after {len(board.moves)} half-moves, the last {board.moves[-1]}"
+            last = f"after {counted(len(board.moves), 'half-move')}, the last {board.moves[-1]}"
             return f"{visible(board.title)}\n{last}\n\n{drawn}\n"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ledger.answers.asking import day
 from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.exports.datasets import PREPARED
 from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, format_of, lines
@@ -15,6 +16,7 @@ from ledger.answers.exports.server_copy import copy_tables
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.ledger import Ledger
 from ledger.runtime.postgres import is_address
+from ledger.schemes.scheme import as_it_stands
 
 from .. import output
 from ..choices import pools_of_the_ledger
@@ -120,10 +122,24 @@ def export(
         if to is None:
             output.documents(lines(ledger, what, fmt=chosen, asked=rows_asked, raw=raw))
         else:
+            # into a device or a pipe it would come between or behind the rows, were that standard output itself
+            tell = output.remark if (path := Path(to)).exists() and not path.is_file() else output.answer
             for subject, rows in export_to(ledger, what, to, fmt=chosen, asked=rows_asked, raw=raw, progress=bars):
-                output.answer(f"{to}: {subject}" if rows is None else f"{to}: {rows:,} {_rows(rows)} of {subject}")
+                tell(f"{to}: {subject}" if rows is None else f"{to}: {rows:,} {_rows(rows)} of {subject}")
+        as_of = None if at is not None or "ratings" not in what else _time_says_otherwise(ledger, pool)
     if "players" in what and not names:
         output.remark("names are left out; --names puts them in")
+    if as_of is not None:
+        output.remark(
+            f"ratings in force today, as 'ratings --at {as_of}' tells them; without --at it tells them after all games"
+        )
+
+
+def _time_says_otherwise(ledger: Ledger, pool: str | None) -> str | None:
+    """Today, where a list of today may say other ratings than those after all games: time or periods change some."""
+    pools = [ledger.pool(pool)] if pool is not None else ledger.pools()
+    ages = any(not of.by_game or any(era.scheme.at is not as_it_stands for era in of.eras) for of in pools)
+    return day(ledger.now_ms()) if ages else None
 
 
 def _to_server(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from math import nan
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import click
 
@@ -19,6 +20,7 @@ from ledger.answers.pools import pools
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
 from ledger.players.people import Person
+from ledger.runtime.visible import visible
 
 from .. import output
 from ..terminal_graph import ASCII, AXIS, CHANGE, CORRECTED, DRAWN, draw
@@ -49,6 +51,7 @@ GOES_WITH: Mapping[str, set[str]] = {
     "--no-boards": {"html"},
     "--raw": {"csv"},
 }
+_SITE = re.compile(r"[\w.:\[\]-]*")  # host and port of an address; empty where it has none
 EXTRA = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[pictures]'"
 
 
@@ -139,6 +142,8 @@ def graph(
         "--boards": boards is True, "--no-boards": boards is False, "--raw": raw,
     }  # fmt: skip
     _check(kind, options, to, last)
+    if sheet is not None:
+        _check_address(sheet)
     look = Look(opponents, mono, Theme(theme or Theme.AUTO), sheet)
     if kind == "css":
         _deliver(html.style(look).encode(), to)
@@ -239,6 +244,18 @@ def _check(kind: str, options: Mapping[str, bool], file: Path | None, last: int 
         raise click.ClickException(EXTRA)
 
 
+def _check_address(sheet: str) -> None:
+    """Refuse what is no address: the policy of the page names the site of the style sheet as it stands there."""
+    try:
+        is_site = _SITE.fullmatch(urlsplit(sheet).netloc) is not None
+    except ValueError:
+        is_site = False
+    if not is_site:
+        raise click.UsageError(
+            f"--style-sheet: {sheet!r} is no address such as graph.css or https://club.example/a.css"
+        )
+
+
 def _document(
     page: Page,
     kind: str,
@@ -264,7 +281,7 @@ def _document(
         case "csv":
             return output.divided(json_form.rows(page), "csv", raw=raw).encode()
         case _:
-            return ("\n".join(_in_characters(page, in_ascii=False)) + "\n").encode()
+            return "".join(f"{visible(line)}\n" for line in _in_characters(page, in_ascii=False)).encode()
 
 
 def _deliver(content: bytes, file: Path | None) -> None:

@@ -6,6 +6,7 @@ numbers of cross-tables are those of ``answers.crosstables``; here they only tak
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ from ledger.book import tables
 from ledger.book.roster import standing_sql
 from ledger.book.tables import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.facts.instants import instant_end_ms
+from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import OPEN
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
@@ -366,7 +367,12 @@ def crosstable_columns(name: ExportColumn) -> tuple[ExportColumn, ...]:
     return (
         _table_column("pool", ColumnKind.TEXT, "name of the pool"),
         _table_column("tournament", ColumnKind.TEXT, "name of the tournament"),
-        _table_column("edition", ColumnKind.TEXT, "first day of the edition", "ISO 8601"),
+        _table_column(
+            "edition",
+            ColumnKind.TEXT,
+            "first day of the edition; the end of its first game where another one began on that day",
+            "ISO 8601",
+        ),
         _table_column("number", ColumnKind.INTEGER, "the row of the table, from 1"),
         _table_column("place", ColumnKind.TEXT, "the place, such as 1, or 2-4 where it is shared"),
         ExportColumn(name="player", kind=ColumnKind.INTEGER, meaning=tables.PLAYER, optional=False),
@@ -412,13 +418,23 @@ def crosstable_frames(ledger: Ledger, pool: int | None, tournament: str | None) 
     }
     for rated_by in ledger.pools():
         if pool in {None, rated_by.pool}:
-            for row in tournaments(ledger, rated_by.name, TournamentSearch(text=tournament)):
+            rows = tournaments(ledger, rated_by.name, TournamentSearch(text=tournament))
+            began = Counter((row.tournament, row.first_day) for row in rows)
+            for row in rows:
                 # The search finds every name that has this one in it.
                 if tournament in {None, row.tournament}:
                     # by its place: its first day may be told as a year in which others lie, or be that of another one
                     choice = TableChoice(number=int(row.edition.partition(" ")[0]))
                     page = crosstable(ledger, row.tournament, rated_by.name, choice)
-                    yield pl.DataFrame(_crosstable_rows(page, row.first_day), types)
+                    is_alone = began[row.tournament, row.first_day] == 1
+                    edition = row.first_day if is_alone else _first_end(page)
+                    yield pl.DataFrame(_crosstable_rows(page, edition), types)
+
+
+def _first_end(page: Crosstable) -> str:
+    """When its first game ended, as precisely as it is known; of an edition without a game, its first day."""
+    ends = {result.ended_at for standing in page.standings for result in standing.results}
+    return min(ends, key=lambda end: (instant_ms(end), end), default=page.edition.first_day)
 
 
 def _crosstable_rows(page: Crosstable, edition: str) -> list[dict[str, Any]]:

@@ -13,6 +13,8 @@ of its own and no rows (``DOCUMENTS``) is made by a function of the ledger and o
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from io import BytesIO
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
 ROWS_A_GROUP = 250_000  # of Parquet: what a reader takes at one time
 _AHEAD = 2  # frames that wait to be written
+_SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
 _PLAIN_CELL = r"^[A-Za-z0-9][ -:<-~]*$"  # printable ASCII without a semicolon that begins with a letter or a digit
 
 
@@ -172,7 +175,9 @@ def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOption
         ended.set()
         sinking.join()
     if failures:
-        raise failures[0]
+        # Polars tells in words of its own what the system has refused, as where a disk is full.
+        refused = _SYSTEM_ERROR.search(str(failures[0]))
+        raise OSError(int(refused[1]), os.strerror(int(refused[1]))) if refused else failures[0]
 
 
 def _hand_over(waiting: Queue[DataFrame | None], frame: DataFrame | None, sinking: Thread) -> None:
@@ -344,6 +349,9 @@ def export(
     refuse_own_files(path, ledger.path)
     if path.is_dir():
         raise StorageError(str(path), "is a folder: give the name of a file")
+    if _is_stream(path) and chosen_format in FORMATS and FORMATS[chosen_format].lines is None:
+        raise StorageError(str(path), f"is a device or a pipe, which cannot hold {chosen_format}: give a file's name")
+    _refuse_name_without_letters(path, chosen_format)
     if document := _document(what, chosen_format, asked):
         with _whole(path) as making, making.open("wb") as file:
             file.writelines(document.make(ledger, asked))
@@ -517,10 +525,31 @@ def snapshot(ledger: Ledger) -> Iterator[tuple[TableReader, int]]:
 # -- files -------------------------------------------------------------------------------------------------------
 
 
+def _refuse_name_without_letters(path: Path, fmt: str) -> None:
+    """Refuse bytes that are no UTF-8 in the name of a file that a library opens, which takes names as text."""
+    if fmt in FORMATS and FORMATS[fmt].lines is None:
+        try:
+            str(path.absolute()).encode()
+        except UnicodeEncodeError:
+            raise StorageError(str(path), f"has bytes in its name that are no UTF-8, for {fmt}: give another") from None
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a device or a pipe stands there, into which is written: a file in its place would be no export."""
+    return path.exists() and not path.is_file()
+
+
 @contextmanager
 def _whole(path: Path) -> Iterator[Path]:
     """A name to write under; nothing is left of what fails."""
-    with whole(path, replace=True) as making:
+    if _is_stream(path):
+        try:
+            yield path
+        except OSError as error:
+            raise StorageError(str(path), f"cannot be written: {error.strerror or error}") from error
+        return
+    # What a link leads to is replaced, as a shell does it; the link stays.
+    with whole(path.resolve() if path.is_symlink() else path, replace=True) as making:
         try:
             yield making
         # Also where somebody interrupts it.

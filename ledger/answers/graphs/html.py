@@ -107,7 +107,9 @@ def _policy(look: Look) -> str:
     styles = "'unsafe-inline'"
     if look.sheet is not None:
         site = urlsplit(look.sheet)
-        styles = in_markup(f"{site.scheme}://{site.netloc}") if site.netloc and site.scheme else "'self'"
+        # without a scheme an address has that of the page, and so has a site that a policy names
+        scheme = f"{site.scheme}://" if site.scheme else ""
+        styles = in_markup(f"{scheme}{site.netloc}") if site.netloc else "'self'"
     return f"default-src 'none'; style-src {styles}; script-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
 
 

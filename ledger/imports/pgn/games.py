@@ -33,7 +33,7 @@ from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, chesscom_key, lic
 from ledger.imports.times import clock_of, day_of, seconds_of
 
 _ESSENTIAL = frozenset({"White", "Black", "Result"})
-_KEPT_TAGS = _ESSENTIAL | {"Event", "Site", "Date", "UTCDate", "UTCTime", "Round", "Variant", "Termination"}
+_KEPT_TAGS = _ESSENTIAL | {"Event", "Site", "Date", "UTCDate", "UTCTime", "Round", "Variant", "Termination", "Rated"}
 _LICHESS_ID = re.compile(r"[A-Za-z0-9]{8}(?:[A-Za-z0-9]{4})?", re.ASCII)
 # What servers write for a game that belongs to no tournament.
 _NO_EVENT = {
@@ -311,7 +311,9 @@ def _rating(case: _Case, name: str) -> int | None:
 
 
 def _rated(case: _Case, site: str, reading: Reading) -> bool:
-    """Whether the game was rated: by Event, and in an arena of Lichess by what the ratings gained or lost."""
+    """Whether the game was rated: by our tag, by Event, in an arena of Lichess by what the ratings gained or lost."""
+    if (said := case.tag("Rated").lower()) in {"yes", "no"}:
+        return said == "yes"
     # Of an arena Event is the name, be it "Casual Friday", and nothing else says it: Lichess writes WhiteRatingDiff of
     # a game that it rated.
     event = case.tag("Event")

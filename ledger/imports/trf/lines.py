@@ -403,8 +403,9 @@ def _round_day(cell: str, near: str | None) -> str | None:
     """A day of 132, written YY/MM/DD or YYYY/MM/DD; of two digits, the year that is next to the tournament's."""
     match = _SHORT_YEAR.fullmatch(cell)
     if match:
-        years = [f"{century}{match[1]}" for century in ("19", "20", "21")]
-        usual = years[0] if int(match[1]) >= CENTURY else years[1]
+        usual = f"{19 if int(match[1]) >= CENTURY else 20}{match[1]}"
+        # of all centuries: Nuremberg was played in 1896
+        years = [f"{century:02}{match[1]}" for century in range(100)]
         year = min(years, key=lambda year: abs(int(year) - int(near[:4]))) if near else usual
         cell = f"{year}/{match[3]}/{match[4]}"
     days = possible_days(cell)

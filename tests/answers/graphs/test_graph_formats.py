@@ -298,7 +298,12 @@ def test_a_games_pgn_stands_in_its_details() -> None:
 
 @pytest.mark.parametrize(
     ("sheet", "allowed"),
-    [("graph.css", "'self'"), ("/static/graph.css", "'self'"), ("https://a.example/g.css", "https://a.example")],
+    [
+        ("graph.css", "'self'"),
+        ("/static/graph.css", "'self'"),
+        ("https://a.example/g.css", "https://a.example"),
+        ("//a.example/g.css", "a.example"),
+    ],
 )
 def test_a_page_with_a_style_sheet_elsewhere_has_no_inline_style(sheet: str, allowed: str) -> None:
     text = html.draw(pinned_page(), Look(sheet=sheet))
