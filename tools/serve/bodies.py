@@ -20,6 +20,7 @@ from ledger.facts.words import Format, Outcome, Standing, Termination
 from ledger.runtime.nearest import did_you_mean
 
 from . import problems
+from .limits import MOST_FAULTS
 from .problems import Fault, RefusedError
 
 Form = TypeVar("Form", bound=attrs.AttrsInstance)
@@ -160,7 +161,12 @@ class _Twice(dict[str, Any]):
 
 def _object(pairs: list[tuple[str, Any]]) -> _Twice:
     made = _Twice(pairs)
-    made.twice = [name for place, (name, _) in enumerate(pairs) if name in {before for before, _ in pairs[:place]}]
+    met: set[str] = set()
+    made.twice = []
+    for name, _ in pairs:
+        if name in met:
+            made.twice.append(name)
+        met.add(name)
     return made
 
 
@@ -231,10 +237,13 @@ def _fields(form: Any, value: Mapping[str, Any], place: str, faults: list[Fault]
     hints = get_type_hints(form)
     _note_twice(value, place, faults)
     before = len(faults)
-    for name in value.keys() - fields.keys():
-        takes = f"expected one of {', '.join(fields)}" if fields else "there are none here"
-        detail = f"no such field; {did_you_mean(name, fields)}{takes}"
-        faults.append(Fault(parameter=None, detail=detail, pointer=place + pointer(name)))
+    takes = f"expected one of {', '.join(fields)}" if fields else "there are none here"
+    for name in value:
+        if name not in fields:
+            # A body has room for a hundred thousand of them, and to look for what each may mean takes minutes.
+            hint = did_you_mean(name, fields) if len(faults) < MOST_FAULTS else ""
+            detail = f"no such field; {hint}{takes}"
+            faults.append(Fault(parameter=None, detail=detail, pointer=place + pointer(name)))
     read_values: dict[str, Any] = {}
     for name, field in fields.items():
         here = place + pointer(name)
@@ -270,7 +279,10 @@ def _note_limits(value: Any, limits: Mapping[str, Any], place: str, faults: list
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=True)
+    try:
+        text = json.dumps(value, ensure_ascii=True)
+    except RecursionError:  # to write it takes a little more room than to read it did
+        return "lists or objects within each other, too many"
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 

@@ -10,6 +10,8 @@ import attrs
 from ledger.facts.instants import instant_ms
 from ledger.runtime.nearest import did_you_mean
 
+from .limits import MOST_FAULTS
+
 Asked = Mapping[str, Any]  # by name of a parameter, what was asked; defaults where nothing was
 LONGEST = 1_000  # characters of a value
 
@@ -99,7 +101,8 @@ def asked(parameters: Sequence[Parameter], given: Sequence[tuple[str, str]]) -> 
         parameter = by_name.get(name)
         if parameter is None:
             takes = f"expected one of {', '.join(by_name)}" if by_name else "there are none here"
-            wrong.append(BadValue(name, f"no such parameter; {did_you_mean(name, by_name)}{takes}"))
+            hint = did_you_mean(name, by_name) if len(wrong) < MOST_FAULTS else ""  # an address has room for thousands
+            wrong.append(BadValue(name, f"no such parameter; {hint}{takes}"))
             continue
         if len(word) > LONGEST:
             wrong.append(BadValue(name, f"expected at most {LONGEST:,} characters, got {len(word):,}"))

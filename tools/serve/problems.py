@@ -25,6 +25,7 @@ from ledger.errors import (
 from ledger.facts.json_schemas import documented
 
 from .. import output
+from .limits import MOST_FAULTS
 from .parameters import BadValue
 
 MEDIA = "application/problem+json"
@@ -36,7 +37,6 @@ _STATUS = {
     "not-this-role": 403,
     "not-this-name": 403,
 }  # of refusals for want of a right
-MOST_FAULTS = 100  # that are told at once
 AGAIN_SECONDS = 5  # after which it is worth to ask again what was too much, or cannot be answered at present
 
 
