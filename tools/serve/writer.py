@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -291,6 +292,8 @@ class Writer:
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopped.wait(), 1.0)
         await self._end(server)
+        if os.getppid() != parent:  # it was killed, and takes nothing away: files that were sent, results of jobs
+            shutil.rmtree(self._place.parent, ignore_errors=True)
 
     async def _end(self, server: asyncio.Server) -> None:
         """Take nothing new, answer what was accepted, fold it in."""
