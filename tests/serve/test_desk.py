@@ -375,6 +375,43 @@ def test_a_form_that_outlives_its_session_comes_back_filled(
     eve.client.close()
 
 
+def test_what_was_typed_is_kept_though_it_names_nothing_that_there_is(staff: dict[str, Officer]) -> None:
+    for who, path, form, typed in (
+        ("eve", "/desk/propose/result", "/desk/propose/result", {"game": "r1-b9", "to": "0-1"}),
+        ("rita", "/desk/players", "/desk/players/rename", {"player": "Nobody", "new_name": "Somebody"}),
+    ):
+        refused = staff[who].do(path, form, {**typed, "reason": "typed with care"})
+        assert (refused.status_code, "What you typed is kept below" in words(refused.text)) == (404, True)
+        filled = staff[who].form(refused, form)
+        assert {name: filled.fields[name] for name in typed} == typed
+
+
+def test_who_signs_in_again_is_signed_in_whatever_was_typed_before(
+    staffed: tuple[Path, str, Mapping[str, str]],
+) -> None:
+    _, address, tokens = staffed
+    eve, otto = Officer(address), Officer(address)
+    for who, name in ((eve, "eve"), (otto, "otto")):
+        who.sign_in(tokens[name])
+    form = eve.form(eve.look("/desk/propose/result"), "/desk/propose/result")
+    number = proposed(eve, "result", game=OTHER_GAME, to="0-1")
+    place = f"/desk/proposals/{number}"
+    approval = otto.form(otto.look(f"{place}/preview"), f"{place}/approve")
+    otto.do(place, f"{place}/decide", {"decision": "rejected"})
+    for who, name, late, typed, status in (
+        (eve, "eve", form, {"game": "r1-b9", "to": "0-1"}, 200),
+        (otto, "otto", approval, {}, 409),  # it was decided meanwhile
+    ):
+        who.client.cookies.clear()
+        lost = who.send(late, typed)
+        assert lost.status_code == 401
+        back = who.send(who.form(lost, "/desk/sign-in"), {"token": tokens[name]})
+        assert back.status_code == status, words(back.text)[:2000]
+        assert all(word in back.text for word in typed.values())
+        who.look("/desk/queue")
+        who.client.close()
+
+
 def test_evil_words_stay_words(staff: dict[str, Officer]) -> None:
     eve = staff["eve"]
     page = "/desk/propose/close"

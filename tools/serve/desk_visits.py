@@ -373,9 +373,21 @@ class Visits:
         if problem is not None and problem.rule == "session-over":  # it ended meanwhile
             return self._sign_in_form(request, Kept(None, typed, request.url.path), status=401)
         status = 200 if problem is None else problem.status
-        return await self._page(
-            page, asks, {**_asked_of(page, typed), **path}, typed=typed, problem=problem, status=status
-        )
+        return await self._filled(page, asks, path, typed, problem=problem, status=status)
+
+    async def _filled(self, page: Page, asks: Asks, path: Mapping[str, str], typed: Typed, **more: Any) -> Response:
+        """A page with its form filled: what it shows of what was typed is left out where that is nothing there is.
+
+        Raises:
+            RefusedError: there is no such page, whatever was typed.
+        """
+        asked, nothing = _asked_of(page, typed), _asked_of(page, {})
+        try:
+            return await self._page(page, asks, {**asked, **path}, typed=typed, **more)
+        except RefusedError:
+            if asked == nothing:
+                raise
+        return await self._page(page, asks, {**nothing, **path}, typed=typed, **more)
 
     def _elsewhere(self, leads: Leads) -> Response:
         asked = {**leads.asked, **({DONE: leads.said} if leads.said else {})}
@@ -511,8 +523,11 @@ class Visits:
         said = "You are signed in again. Nothing was sent yet: look through what you typed, and send it."
         if deed[0].file is not None:
             said += " The file must be chosen again."
-        typed = again.typed
-        return await self._page(page, asks, {**_asked_of(page, typed), **path}, typed=typed, said=said)
+        try:
+            return await self._filled(page, asks, path, again.typed, said=said)
+        except RefusedError as error:  # it was decided meanwhile; whoever asks is signed in all the same
+            around = Around(position=0, alarm=self._reader.alarm)
+            return self._drawn("problem.html", error.problem, around, error.problem.status)
 
     async def _sign_out(self, request: Request) -> Response:
         if (fault := origin_fault(self._site.public_url, request.headers)) is not None:
