@@ -318,6 +318,22 @@ def test_a_stranger_s_file_is_refused_before_it_is_taken(answering: Reader, tmp_
     assert (taken, list(tmp_path.glob("posted-*"))) == ([], [])
 
 
+def test_a_file_for_which_there_is_no_room_is_refused_and_gone(tmp_path: Path) -> None:
+    club = tmp_path / "club.db"
+    tokens = club_of_programs(club)
+    reader = Reader(club)
+
+    async def asked() -> httpx.Response:
+        app = application(reader, Posting(reader, cast("WriterClient", None), tmp_path / "gone"))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://server") as client:
+            headers = {"Authorization": f"Bearer {tokens['rita']}"}
+            return await client.post("/api/v1/imports", content=FILE, headers=headers)
+
+    answer = asyncio.run(asked())
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    reader.close()
+
+
 @pytest.fixture(name="bodies_read")
 def _bodies_read(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The bodies that were read, whosever they were."""

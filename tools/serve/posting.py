@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -207,15 +207,22 @@ class Posting:
         return None
 
     async def _spooled(self, request: Request) -> Path:
-        """The body in a file, where nobody else may look."""
-        with tempfile.NamedTemporaryFile(dir=self._folder, prefix="posted-", delete=False) as file:
-            try:
+        """The body in a file, where nobody else may look.
+
+        Raises:
+            RefusedError: there is no room for it.
+        """
+        place = self._folder / f"posted-{secrets.token_urlsafe(16)}"
+        try:
+            with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 async for part in request.stream():
                     file.write(part)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
-        return Path(file.name)
+        except BaseException as error:
+            place.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise problems.no_room(error) from None
+            raise
+        return place
 
     def _sent(self, status: int, answer: Mapping[str, Any], more: Mapping[str, str] | None = None) -> Response:
         position = {"Ledger-Position": str(answer["position"])} if "position" in answer else {}

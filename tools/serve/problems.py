@@ -145,6 +145,12 @@ def refusal(error: LedgerError) -> Problem:
     return made
 
 
+def no_room(error: OSError) -> RefusedError:
+    """Why a file that is sent cannot be kept; the owner of the ledger is told more than who sends it."""
+    output.error(f"a file that was sent cannot be kept: {error.strerror or error}")
+    return RefusedError(problem(503, "there is no room at present for files that are sent; try again later"))
+
+
 def headers(status: int) -> Mapping[str, Any]:
     """What stands above a problem of a status."""
     if status == 401:
