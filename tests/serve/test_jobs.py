@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
@@ -297,6 +298,22 @@ def test_so_many_wait_and_so_many_results_are_kept(tmp_path: Path, monkeypatch: 
         await until_it_is(jobs, words[2], "done")
         assert isinstance(jobs.answer("job-state", {"job": words[0]}), Problem)
         assert [place.name for place in tmp_path.glob("job-*")] == [f"job-{words[2]}"]
+
+    in_a_loop(tmp_path, play)
+
+
+@pytest.mark.usefixtures("slowly")
+def test_what_waits_is_run_though_a_job_before_it_could_not_be_and_a_result_was_tidied_away(tmp_path: Path) -> None:
+    async def play(jobs: Jobs) -> None:
+        first, second = begun(jobs, QUICK), begun(jobs, QUICK)
+        shutil.rmtree(tmp_path / f"job-{first}")
+        now = await until_it_is(jobs, first, "failed")
+        assert now["said"] == ["the server could not run it: No such file or directory"]
+        assert (await until_it_is(jobs, second, "done"))["exit_code"] == 0
+        (tmp_path / f"job-{second}" / "result").unlink()
+        answer = jobs.answer("job-state", {"job": second})
+        assert not isinstance(answer, Problem)
+        assert (answer["told"]["state"], answer["told"]["size"], answer["place"]) == ("done", None, None)
 
     in_a_loop(tmp_path, play)
 
