@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger.errors import MalformedError
+from ledger.errors import MalformedError, StorageError
 from ledger.facts.events import Role
 from ledger.facts.words import Outcome
 from ledger.ledger import Ledger
@@ -364,3 +364,33 @@ def test_what_is_tried_while_another_ledger_is_put_in_its_place_is_worth_asking_
     assert isinstance(problem, Problem)
     said = capsys.readouterr().err
     assert (problem.status, "away.db: is not there" in said, "Traceback" in said) == (503, True, False)
+
+
+def test_what_is_recorded_in_part_is_not_said_to_be_recorded_nowhere(
+    written_club: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, token, outcomes = tmp_path / "half.csv", recorder(written_club), list[tuple[Waiting, Any]]()
+    file.write_text("white,black,result,date,id\nann,bob,1-0,2020-01-01,half:1\n", "utf-8")
+    real = vars(desk_verbs)["imported"]
+
+    def imported(ledger: Ledger, sent: Sent, token: str | None, advance: Callable[[int], None]) -> Any:
+        real(ledger, sent, token, advance)
+        raise StorageError(str(written_club), "database or disk is full")
+
+    monkeypatch.setattr(desk_verbs, "imported", imported)
+    upload = {"upload": "half", "sent": attrs.asdict(Sent(path=str(file), name=file.name))}
+    for path in (written_club, tmp_path / "nowhere.db"):
+        queue = Queue()
+        assert queue.put(Waiting("desk-import", Asking(token, None), {**upload, "upload": path.name}, 100, path.name))
+        queue.end()
+        recording = Recording(path, queue, outcomes.extend)
+        recording.thread.start()
+        recording.thread.join()
+    (_, half), (_, nothing) = outcomes
+    assert (half.status, "it is not known whether this was recorded, or how much of it" in half.detail) == (503, True)
+    assert (nothing.status, "nothing of this was recorded" in nothing.detail) == (503, True)
+    assert "half:1" in " ".join(keys(written_club))
+    with Ledger.open(written_club, read_only=True) as ledger:
+        state = desk_verbs.import_state(ledger, Asking(token, None), {"upload": written_club.name})
+    assert (state["state"], state["read"]) == ("refused", 1)
+    assert "what was sent could not be recorded" in capsys.readouterr().err

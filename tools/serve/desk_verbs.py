@@ -243,7 +243,7 @@ def import_file(ledger: Ledger, asks: Asks, args: Args) -> Answer:
         account = imported(ledger, Sent.of(args["sent"]), asks.token, advance)
     except Exception as error:  # whatever it is, whoever looks after it must not wait for ever
         words = str(error) if isinstance(error, LedgerError) else "the program failed here; its log tells how"
-        state |= {"state": "refused", "words": words}
+        state |= {"state": "refused", "words": words, "read": 0 if args["sent"]["strict"] else state["read"]}
         raise
     finally:
         Path(args["sent"]["path"]).unlink(missing_ok=True)

@@ -47,6 +47,10 @@ TRIED_AT_ONCE = 3  # so that a preview which takes minutes lets others pass; eac
 ENDS_WITHIN = 10.0  # seconds for what was accepted when the process is to end
 _QUOTED = 1_000  # characters that are told of a refusal which is too long for a message
 _REFUSES = "the ledger takes nothing at present, and nothing of this was recorded: send it again later"
+_UNSURE = (
+    "the ledger takes nothing at present, and it is not known whether this was recorded, or how much of it: send it "
+    "again later, what was recorded is then known to be"
+)
 
 
 class Opened:
@@ -100,12 +104,15 @@ class Recording:
             self._take(batch)
 
     def _take(self, batch: Sequence[Waiting]) -> None:
+        refuses = _REFUSES
         try:
             ledger = self._opened.ledger()
+            # A file is recorded in parts, a server may be lost with the answer to a commit, views be full after it.
+            refuses = _UNSURE
             outcomes = self._games(ledger, batch) if batch[0].verb == GAME else [self._one(ledger, batch[0])]
         except (LedgerError, OSError) as error:
-            output.error(f"nothing was recorded: {error}")
-            outcomes = [problems.problem(503, _REFUSES)] * len(batch)
+            output.error(f"what was sent could not be recorded: {error}")
+            outcomes = [problems.problem(503, refuses)] * len(batch)
         except Exception as error:  # noqa: BLE001  # a fault of the program ends one answer, not the server
             for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
                 output.remark(line)
@@ -134,12 +141,12 @@ class Recording:
         return [answers[place] for place in range(len(batch))]
 
 
-def _problem(error: LedgerError) -> Problem:
+def _problem(error: LedgerError, refuses: str = _UNSURE) -> Problem:
     """What the library refused, as it is sent; what is the ledger's own fault is told to its log."""
     made = problems.of_error(error)
     if made.status >= 500 and made.rule is None:
         output.error(str(error))
-        made = problems.problem(503, _REFUSES)
+        made = problems.problem(503, refuses)
     return made
 
 
@@ -173,7 +180,7 @@ class Trying:
         try:
             return verb_of(verb).do(self._of_thread.opened.ledger(), asking, args)
         except LedgerError as error:
-            return _problem(error)
+            return _problem(error, _REFUSES)
 
     def end(self) -> None:
         """Take nothing new."""
