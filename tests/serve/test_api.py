@@ -25,7 +25,7 @@ from tests.kit.places import ROOT
 from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools.serve import openapi, readers
 from tools.serve.readers import ENTRY_BYTES, Answer, Kept, Reader
-from tools.serve.routes import PREFIX, ROUTES, Route
+from tools.serve.routes import MOST_ROWS, PREFIX, ROUTES, Cost, Route
 
 # Each address of the table; LIST is the published one, GAME one that counts.
 ADDRESSES = {
@@ -70,6 +70,20 @@ def _address(served: Path) -> dict[str, str]:
     return {
         path: re.sub("LIST|GAME|VOIDED", lambda match: words[match[0]], example) for path, example in ADDRESSES.items()
     }
+
+
+def test_what_stands_far_behind_is_found_beside_other_answers(get: Get) -> None:
+    by_path = {route.path: route for route in ROUTES}
+    ranking, players = by_path["/ranking"], by_path["/players"]
+    far = {"offset": MOST_ROWS, "limit": 1}
+    assert [ranking.cost_of(asked) for asked in ({"offset": 0}, far)] == [Cost.INDEX, Cost.SCAN]
+    assert [players.cost_of({"part": part}) for part in (None, "ann")] == [Cost.INDEX, Cost.SCAN]
+    assert by_path["/tournaments/{tournament}"].cost is Cost.SCAN
+    for path in ("/ranking?min_games=0", "/players/ann/games?pool=standard", "/games?on=2006", "/players?part=ann"):
+        rows = get(f"{path}&limit=13").json()["rows"]
+        third = get(f"{path}&limit=4&offset=8").json()
+        assert (third["rows"], third["next"] is None) == (rows[8:12], len(rows) < 13), path
+    assert get(f"/ranking?offset={10**15}").json()["rows"] == []
 
 
 def test_what_made_a_difference_comes_in_pages_that_are_the_whole_together(get: Get) -> None:

@@ -31,7 +31,10 @@ def _page(path: str, ask: Callable[[Ledger, Asked], Any], template: str, *parame
 
 ROUTES: tuple[Route, ...] = (
     _page("/", site_pages.start, "start.html", cost=Cost.SCAN, of_today=True),
-    _page("/search", site_pages.search, "search.html", text("q", "a name, a part of one, or a number"), PAGE),
+    _page(
+        "/search", site_pages.search, "search.html", text("q", "a name, a part of one, or a number"), PAGE,
+        cost=Cost.SCAN,
+    ),
     _page(
         "/ranking", site_pages.ranking, "ranking.html", POOL, AT, PAGE,
         whole("min_games", "leave out who has fewer rated games", 1),

@@ -32,7 +32,7 @@ from ledger.ledger import Ledger, utc_now
 from .. import output
 from . import encodings
 from .forms import LedgerFacts
-from .questions import PROGRAM, Document, Moved, Paged
+from .questions import PROGRAM, Document, Moved, Paged, Part
 from .rendering import Around, Renderer
 from .routes import PREFIX, ROWS_MEDIA, Route
 from .sites import Site
@@ -303,9 +303,12 @@ class Reader:
             return Answer(body, ROWS_MEDIA["json"], tag, position, following)
         if not route.rows:
             return Answer(_json({"position": position, **as_row(value)}), ROWS_MEDIA["json"], tag, position, None)
+        part = value if isinstance(value, Part) else Part(value, 0)
         offset, limit, form = asked["offset"], asked["limit"], asked["format"]
-        following = self._link(route, asked, {"offset": offset + limit} if len(value) > offset + limit else None)
-        rows = as_rows(value[offset : offset + limit])
+        first = offset - part.before
+        is_more = len(part.rows) > first + limit
+        following = self._link(route, asked, {"offset": offset + limit} if is_more else None)
+        rows = as_rows(part.rows[first : first + limit])
         if form == "csv":
             body = output.divided(rows, "csv", raw=False).encode()
         elif form == "ndjson":

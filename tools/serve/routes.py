@@ -59,7 +59,7 @@ class Route:
         form: the class of the answer, or of each of its rows; None of a text.
         rows: whether it is a list of rows, which comes in pages.
         parameters: what may stand behind the question mark.
-        cost: what the answer costs.
+        cost: what the answer costs at most, but for what ``cost_of`` says.
         of_today: whether it depends on what day it is, too.
         media: of answers that are documents, what they may be.
         prefix: what stands before the path.
@@ -97,6 +97,12 @@ class Route:
         every = self.parameters + (_ROWS if self.rows else ())
         waits = self.prefix == PREFIX and all(parameter.name != AFTER.name for parameter in every)
         return (*every, AFTER) if waits else every
+
+    def cost_of(self, asked: Asked) -> Cost:
+        """What an answer costs: whatever it is of, what stands far behind the first rows is found by a scan."""
+        is_far = asked.get("offset", 0) >= MOST_ROWS or (asked.get("page") or 1) * PAGE > MOST_ROWS
+        is_sought = asked.get("part") is not None  # by a part of a name
+        return Cost.SCAN if is_far or is_sought else self.cost
 
 
 ROWS_MEDIA: Mapping[str, str] = {
@@ -188,7 +194,10 @@ ROUTES: tuple[Route, ...] = (
         "/tournaments", _q.tournaments, listing.TournamentRow, POOL, SINCE, UNTIL,
         text("part", "a part of the name"), cost=Cost.SCAN,
     ),
-    _one("/tournaments/{tournament}", _q.table, Crosstable, POOL, text("edition", "a year, month or day of it")),
+    _one(
+        "/tournaments/{tournament}", _q.table, Crosstable, POOL, text("edition", "a year, month or day of it"),
+        cost=Cost.SCAN,
+    ),
     _rows("/lists", _q.lists, forms.PublicList, POOL),
     _rows("/lists/{list}", _q.list_rows, publications.PublishedPlayerRow, _EDITION, cost=Cost.SCAN),
     _rows(
