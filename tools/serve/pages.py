@@ -39,7 +39,7 @@ ROUTES: tuple[Route, ...] = (
         "/ranking", site_pages.ranking, "ranking.html", POOL, AT, PAGE,
         whole("min_games", "leave out who has fewer rated games", 1),
         whole("active", "leave out who has not played in so many days", None, 1, 100_000),
-        of_today=True,
+        of_today=True, scanned_by=("at",),
     ),
     _page(
         _PLAYER, player_pages.player, "player.html", POOL, AT, _BY, _LAST, _OPPONENTS, _MONO,

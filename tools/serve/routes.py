@@ -66,6 +66,7 @@ class Route:
         template: of a page, the template that shows the answer; None: it is for programs.
         guard: what browsers may do with it.
         of_checkpoints: whether it says what was signed last, which changes without an entry.
+        scanned_by: parameters with which it is a scan, whatever it costs without.
     """
 
     path: str
@@ -80,6 +81,7 @@ class Route:
     template: str | None = None
     guard: Guard = Guard.DATA
     of_checkpoints: bool = False
+    scanned_by: tuple[str, ...] = ()
 
     @property
     def doc(self) -> str:
@@ -101,8 +103,8 @@ class Route:
     def cost_of(self, asked: Asked) -> Cost:
         """What an answer costs: whatever it is of, what stands far behind the first rows is found by a scan."""
         is_far = asked.get("offset", 0) >= MOST_ROWS or (asked.get("page") or 1) * PAGE > MOST_ROWS
-        is_sought = asked.get("part") is not None  # by a part of a name
-        return Cost.SCAN if is_far or is_sought else self.cost
+        is_scan = is_far or any(asked.get(name) is not None for name in self.scanned_by)
+        return Cost.SCAN if is_scan else self.cost
 
 
 ROWS_MEDIA: Mapping[str, str] = {
@@ -162,6 +164,7 @@ ROUTES: tuple[Route, ...] = (
         text("part", "a part of the name, three letters or more"),
         text("number", "a player's number; repeatable", many=True),
         text("identity", "a player's identity, such as fide:1503014; repeatable", many=True),
+        scanned_by=("part",),
     ),
     _one(_PLAYER, _q.player, forms.PlayerFacts, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/games", _q.games, player_games.PlayerGame, POOL, of_today=True),
@@ -187,7 +190,7 @@ ROUTES: tuple[Route, ...] = (
         "/ranking", _q.ranking, rankings.RankingRow, POOL, AT,
         whole("min_games", "leave out who has fewer rated games", 1),
         whole("active", "leave out who has not played in so many days", None, 1, 100_000),
-        of_today=True,
+        of_today=True, scanned_by=("at",),
     ),
     _rows("/upsets", _q.largest_upsets, upsets.Upset, POOL, SINCE, UNTIL, cost=Cost.SCAN),
     _rows(
@@ -208,7 +211,7 @@ ROUTES: tuple[Route, ...] = (
     _rows(
         "/games", _q.games_of_day, recorded_games.RecordedGame, POOL,
         instant("on", "the day, month or year in which they ended"),
-        text("tournament", "the tournament"), text("round", "a round of it"),
+        text("tournament", "the tournament"), text("round", "a round of it"), cost=Cost.SCAN,
     ),
     _one(_GAME, _q.game, recorded_games.RecordedGame),
     _one(f"{_GAME}/explanation", _q.explained, forms.ExplainedSides),
