@@ -167,6 +167,25 @@ def test_who_may_not_is_told_so(api: Api) -> None:
     assert api.ask("GET", "/games/club:z").status_code == 404
 
 
+def test_an_empty_name_of_a_pool_is_not_the_first_pool(api: Api) -> None:
+    before = api.get("")["position"]
+    day = "2026-03-05"
+    for path, body in (
+        ("/games", {**GAME, "key": "club:nowhere"}),
+        ("/runs", {"as_of": day}),
+        ("/tournaments", {"tournament": "Cup", "starts_at": day, "ends_at": day}),
+        ("/tournaments/Cup/closing", {"ended_at": day}),
+    ):
+        refused = api.post(path, {**body, "pool": ""})
+        assert (refused.status_code, refused.json()["rule"]) == (404, "unknown-name"), refused.text
+        assert "no pool ''" in refused.json()["detail"]
+    past = {"identity": "club:new", "name": "New", "past": {"rating": "1500", "pool": ""}}
+    refused = api.post("/players", past)
+    assert (refused.status_code, "pool" in refused.json()["detail"]) == (400, True), refused.text
+    assert api.get("")["position"] == before
+    assert api.get("/ranking?pool=") == api.get("/ranking"), "of what is read it is none"
+
+
 def test_other_methods_types_and_parameters_are_refused(api: Api) -> None:
     headers = {"Content-Type": "text/plain"}
     assert api.ask("POST", "/games", "rita", content=b"{}", headers=headers).status_code == 415

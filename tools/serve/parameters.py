@@ -44,9 +44,10 @@ class Parameter:
     many: bool = False
 
 
-def text(name: str, doc: str, *, many: bool = False) -> Parameter:
+def text(name: str, doc: str, *, many: bool = False, read: Callable[[str], Any] = str) -> Parameter:
     """Any words."""
-    return Parameter(name=name, doc=doc, schema={"type": "string"}, many=many, default=() if many else None)
+    default = () if many else None
+    return Parameter(name=name, doc=doc, schema={"type": "string"}, many=many, default=default, read=read)
 
 
 def instant(name: str, doc: str) -> Parameter:

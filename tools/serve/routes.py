@@ -121,7 +121,8 @@ _ROWS = (
     choice("format", "the form of the rows; else that of the header Accept, or json", tuple(ROWS_MEDIA)),
 )
 AFTER = whole("after", "wait until the answer follows from this entry, such as one that was just recorded; 10 s", None)
-POOL = text("pool", "name of the pool; the ledger's first one by default")
+# An empty word, as forms and programs made of them send, asks for that, too.
+POOL = text("pool", "name of the pool; the ledger's first one by default", read=lambda word: word or None)
 AT = instant("at", "as it stood at the end of that day, month or year; by default after all that is recorded")
 SINCE = instant("since", "not before that day, month or year")
 UNTIL = instant("until", "not after that day, month or year")
