@@ -155,6 +155,28 @@ def test_a_value_that_cannot_be_is_told_with_its_place(api: Api, body: Any, poin
     assert pointer in [fault["pointer"] for fault in refused.json()["errors"]]
 
 
+def test_an_approval_without_seen_is_taken_only_where_nothing_came_since_it_was_proposed(api: Api) -> None:
+    for place, (body, came, status) in enumerate((
+        ({}, False, 200),
+        ({}, True, 409),
+        ({"despite_games": True}, True, 200),
+    )):  # fmt: skip
+        day = {"ended_at": f"2026-11-0{place + 1}"}
+        api.post("/games", {**GAME, **day, "key": f"club:unseen-{place}"})
+        changes = [{"verb": "void", "game": f"club:unseen-{place}"}]
+        number = api.post("/corrections", {"changes": changes, "reason": "twice"}, "eve").json()["proposal"]
+        if came:
+            api.post("/games", {**GAME, **day, "white": 3, "key": f"club:since-{place}"})
+        decided = api.post(f"/corrections/{number}/decision", {"decision": "approved", **body}, "otto")
+        assert decided.status_code == status, decided.text
+        if status == 409:
+            assert decided.json()["rule"] == "unseen-entries"
+            assert [fault["pointer"] for fault in decided.json()["errors"]] == ["/seen"]
+            seen = api.ask("POST", f"/corrections/{number}/preview", "otto").json()["seen"]
+            looked = {"decision": "approved", "seen": seen}
+            assert api.post(f"/corrections/{number}/decision", looked, "otto").status_code == 200
+
+
 def test_who_may_not_is_told_so(api: Api) -> None:
     body = {**GAME, "key": "club:z"}
     for headers in ({}, {"Authorization": "Basic eDp5"}, {"Authorization": "Bearer rls_" + "a" * 43}):

@@ -144,8 +144,11 @@ class DecisionTold:
 
     decision: str = documented("approved, rejected or withdrawn", enum=[word.value for word in Decision])
     reason: str | None = maybe("why, where that is to be kept")
-    seen: int | None = maybe("of an approval: the entries for which its impact was looked at, as the preview says")
-    despite_games: bool | None = maybe("with seen, true: though games came since, but nothing else")
+    seen: int | None = maybe(
+        "of an approval: the entries for which its impact was looked at, as the preview says; by default those when it "
+        "was proposed"
+    )
+    despite_games: bool | None = maybe("of an approval, true: though games came since, but nothing else")
 
 
 @attrs.frozen(kw_only=True, slots=False)

@@ -175,12 +175,18 @@ def preview(ledger: Ledger, _: Asks, args: Args) -> Answer:
 @once
 def decide(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     """Approve a proposal, reject it, or take it back."""
+    decision, seen = Decision(args["decision"]), args["seen"]
+    if seen is None and decision is Decision.APPROVED:
+        # As the command does: nobody said to have looked at it since it was proposed, and so facts may move since then
+        # what nobody has seen.
+        since, known = ledger.corrections.recorded_since(args["proposal"])
+        seen = known - since
     receipts = ledger.decide(
         args["proposal"],
-        Decision(args["decision"]),
+        decision,
         token=asks.token,
         reason=args["reason"] or None,
-        seen=args["seen"],
+        seen=seen,
         despite_games=args["despite_games"],
     )
     return {"position": receipts[-1].position}
