@@ -26,7 +26,7 @@ import orjson
 
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import CheckpointWarning, LedgerError
-from ledger.journal.settings_file import inode, server_of
+from ledger.journal.settings_file import inode
 from ledger.ledger import Ledger, utc_now
 
 from .. import output
@@ -113,11 +113,19 @@ class Kept:
 
 @attrs.define
 class _Open:
-    """A ledger that a thread has open, and the file that it was."""
+    """A ledger that a thread has open.
+
+    Attributes:
+        ledger: the ledger.
+        inode: of the file that it was.
+        alarm: why it must not be trusted; None: nothing is seen.
+        named: at so many entries no name was being given any more, nor will one of theirs be; -1: nobody has looked.
+    """
 
     ledger: Ledger
     inode: int
     alarm: str | None
+    named: int = -1
 
 
 class Lately(NamedTuple):
@@ -154,7 +162,6 @@ class Reader:
         self.kept = Kept()
         self.scanning = asyncio.Semaphore(1)
         self.alarm: str | None = None  # as the last thread that opened the ledger saw it
-        self._names_beside = server_of(self.path) is None
         self._own = threading.local()
         self._lately: OrderedDict[Hashable, Lately] = OrderedDict()  # by the words of a question, as they came
 
@@ -231,7 +238,7 @@ class Reader:
         held = self.open()
         with held.ledger.moment() as position, self.site.strangers():
             signed = _signed(held.ledger) if route.of_checkpoints else ""
-            renaming = self._renaming(held.ledger)
+            renaming = self._renaming(held, position)
             # Views that were built anew may say otherwise: damage was mended, or a scheme is one of another version.
             origin = f"{target}{signed}{renaming} {held.ledger.views.build()}"
             tag = self._tag(held, position, origin, utc_now() if route.of_today else None)
@@ -250,13 +257,20 @@ class Reader:
         # Whoever has some answer need not be sent this one; but there must be one.
         return Answer(None, "", tag, position, None, lasts=answer.lasts) if "*" in tags else answer
 
-    def _renaming(self, ledger: Ledger) -> str:
+    @staticmethod
+    def _renaming(held: _Open, position: int) -> str:
         """What is another word while a name is given: the journal seals it first, and the player has it a moment later.
 
-        Of a ledger on a server nothing is asked: there it would be a question more for each answer.
+        A name waits before it is sealed: where none waits, all that were sealed by then are given. So it is asked once
+        for each position, which of a ledger on a server costs a question.
         """
-        names = ledger.names.file
-        return f" {os.getpid()} {names.version()}" if self._names_beside and names.pending.rows() else ""
+        if held.named == position:
+            return ""
+        names = held.ledger.names.file
+        if names.pending.rows():
+            return f" {os.getpid()} {names.version()}"
+        held.named = position
+        return ""
 
     def now(self, ask: Callable[[Ledger], Value]) -> tuple[int, Value]:
         """What strangers are told in this moment, and how many entries of the journal it follows from.
