@@ -73,6 +73,7 @@ def _head(ledger: Ledger, person: Person, pool: str | None) -> forms.PlayerHead:
         pool=name,
         pools=rated_in,
         first_pool=rated_in[0] if rated_in else name,
+        ledgers_pool=ledger.first_pool(),
         is_rated=name in rated_in,
     )
 
