@@ -15,6 +15,7 @@ from ledger.ledger import Ledger
 from tests.kit.desks import EVIL_NAME, EVIL_REASON, GAME, OTHER_GAME, Form, Officer, club_with_officers, words
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import position, serving, until
+from tools.serve.limits import BATCH_BYTES
 
 FILE = b"""white,black,result,date,event
 Ann,Bob,1-0,2026-04-01,Summer
@@ -203,6 +204,14 @@ def test_a_proposal_without_its_words_is_refused_with_all_that_is_missing(staff:
     said = words(refused.text)
     for fault in ("late needs black", "late needs ended"):
         assert fault in said
+
+
+def test_a_file_that_is_too_large_for_corrections_is_refused_beside_its_form(staff: dict[str, Officer]) -> None:
+    eve = staff["eve"]
+    files = {"file": ("games.pgn", b"x" * (BATCH_BYTES + 1))}
+    refused = eve.send(eve.form(eve.look("/desk/batch"), "/desk/batch"), {"reason": "typed twice"}, files=files)
+    assert (refused.status_code, "has more than 16,777,216 bytes" in words(refused.text)) == (400, True)
+    assert eve.form(refused, "/desk/batch").fields["reason"] == "typed twice"
 
 
 def test_a_batch_is_proposed_whole_or_not_at_all(staff: dict[str, Officer]) -> None:
