@@ -335,5 +335,6 @@ DEEDS: Mapping[str, Deed] = {
     "desk-rename": rename_player,
     "desk-publish": publish,
 }  # by verb, as the wire has it
-QUESTIONS: Mapping[str, Deed] = {"desk-preview": preview, "desk-import-state": import_state}  # record nothing
+QUESTIONS: Mapping[str, Deed] = {"desk-import-state": import_state}  # record nothing
+LONG_QUESTIONS: Mapping[str, Deed] = {"desk-preview": preview}
 LONG_DEEDS: Mapping[str, Deed] = {"desk-import": import_file}

@@ -16,6 +16,7 @@ import threading
 import time
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -42,7 +43,7 @@ from .witnesses import Witness, Witnessing, WitnessKey
 
 GLANCE = 0.2  # seconds between two looks at the journal
 LATER = 5.0  # seconds until it is tried again to fold in, or to sign, what failed
-MOST_TRIED = 16  # that are tried or wait for it
+MOST_TRIED = 16  # that are tried or wait for it; of what is quick as many wait beside
 TRIED_AT_ONCE = 3  # so that a preview which takes minutes lets others pass; each may take a copy of the views
 ENDS_WITHIN = 10.0  # seconds for what was accepted when the process is to end
 _QUOTED = 1_000  # characters that are told of a refusal which is too long for a message
@@ -155,26 +156,32 @@ class Trying:
 
     def __init__(self, path: Path) -> None:
         """Say where."""
-        self._waiting, self._of_thread = 0, threading.local()
+        self._waiting, self._of_thread = Counter[bool](), threading.local()
 
         def begin() -> None:
             self._of_thread.opened = Opened(path)
 
-        self._threads = ThreadPoolExecutor(TRIED_AT_ONCE, thread_name_prefix="trying", initializer=begin)
+        # By whether they do what takes long: how far an import is, and a refusal, are told beside.
+        self._threads = {
+            is_long: ThreadPoolExecutor(threads, thread_name_prefix="trying", initializer=begin)
+            for is_long, threads in ((True, TRIED_AT_ONCE), (False, 1))
+        }
 
     async def answer(self, verb: str, asking: Asking, args: Mapping[str, Any]) -> Outcome:
         """What a verb that records nothing answers."""
-        if self._waiting >= MOST_TRIED:
+        is_long = verb_of(verb).is_long
+        if self._waiting[is_long] >= MOST_TRIED:
             return problems.problem(503, "others ask for much at present; ask again later")
-        self._waiting += 1
+        self._waiting[is_long] += 1
+        threads = self._threads[is_long]
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, self._tried, verb, asking, args)
+            return await asyncio.get_running_loop().run_in_executor(threads, self._tried, verb, asking, args)
         except Exception as error:  # noqa: BLE001  # a fault of the program ends one answer, not the server
             for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
                 output.remark(line)
             return problems.problem(500, "the program failed here; its log tells how")
         finally:
-            self._waiting -= 1
+            self._waiting[is_long] -= 1
 
     def _tried(self, verb: str, asking: Asking, args: Mapping[str, Any]) -> Outcome:
         try:
@@ -184,7 +191,8 @@ class Trying:
 
     def end(self) -> None:
         """Take nothing new."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in self._threads.values():
+            threads.shutdown(wait=False, cancel_futures=True)
 
 
 class Folding:
