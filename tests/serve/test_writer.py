@@ -8,7 +8,7 @@ import os
 import random
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -23,6 +23,7 @@ from ledger.ledger import Ledger
 from tests.kit.checkpoints import give_key
 from tests.kit.clubs import NAME, new_club_of_two
 from tests.kit.games import game_recorded
+from tests.kit.served_processes import until
 from tests.kit.writers import PATIENCE, asking, recorder, told, writer
 from tools.serve import desk_verbs, importing, verbs, waiting
 from tools.serve import writer as writing
@@ -125,6 +126,36 @@ def test_views_follow_what_is_recorded_here_and_beside_and_the_head_is_signed(
         last = ledger.checkpoints.last()
         assert last is not None
         assert last.head == ledger.head()
+
+
+def test_the_head_of_a_shorter_ledger_that_is_put_in_its_place_is_signed(tmp_path: Path, written_club: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    with new_club_of_two(other):
+        shorter = len(keys(other / NAME))
+    with Ledger.open(other / NAME) as ledger:
+        ledger.level()
+    with Ledger.open(written_club) as ledger:
+        ledger.append(game_recorded("one-more"))
+    for club in (written_club, other / NAME):
+        give_key(club)
+    told = list[Mapping[str, int]]()
+    folding = Folding(written_club, 1, told.append)
+    folding.thread.start()
+    try:
+        until(lambda: {"head": shorter + 1} in told)
+        for file in list(tmp_path.glob("club.*")):
+            file.unlink()
+        for file in list(other.iterdir()):
+            file.rename(tmp_path / file.name)
+        until(lambda: {"head": shorter} in told)
+    finally:
+        folding.stop()
+        folding.thread.join()
+    with Ledger.open(written_club, read_only=True) as ledger:
+        last = ledger.checkpoints.last()
+    assert last is not None
+    assert last.head.size == shorter
 
 
 def test_views_follow_again_after_a_fault_of_the_program(

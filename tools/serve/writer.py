@@ -204,6 +204,7 @@ class Folding:
         self._woken, self._stopped = threading.Event(), False
         self._failure = ""
         self._signed, self._sign_at = 0, time.monotonic() + checkpoint_every
+        self._signed_of: Ledger | None = None  # another one may be put in its place, with fewer entries
         self.views = 0
         self.thread = threading.Thread(target=self._run, name="folding", daemon=True)
 
@@ -256,10 +257,11 @@ class Folding:
 
     def _sign(self, ledger: Ledger) -> None:
         """Sign the head where it grew."""
-        if ledger.journal.size() <= self._signed or not ledger.checkpoints.key_file.exists():
+        is_signed = ledger is self._signed_of and ledger.journal.size() <= self._signed
+        if is_signed or not ledger.checkpoints.key_file.exists():
             return
         made = ledger.checkpoints.make()
-        self._signed = made.head.size
+        self._signed, self._signed_of = made.head.size, ledger
         self._tell({"head": self._signed})
 
     @property
