@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import signal
@@ -316,6 +317,29 @@ def test_what_waits_is_run_though_a_job_before_it_could_not_be_and_a_result_was_
         assert (answer["told"]["state"], answer["told"]["size"], answer["place"]) == ("done", None, None)
 
     in_a_loop(tmp_path, play)
+
+
+def test_what_a_process_that_was_killed_wrote_is_gone_once_another_one_takes_its_place(tmp_path: Path) -> None:
+    club = tmp_path / "club.db"
+    tokens = club_of_programs(club)
+    with serving(club, "--listen", "127.0.0.1:0") as (process, address):
+        until(lambda: position(address) > 0)
+        api = Api(address, tokens)
+        state, result = done(api, "export", {"tables": ["players"], "names": True})
+        assert result is not None
+        assert b"Ann" in result
+        killed = _child(process.pid, "tools.serve.writer")
+        folder = _folder_of(killed)
+        assert [place.name for place in folder.glob("job-*/result")] == ["result"]
+        os.kill(killed, signal.SIGKILL)
+        until(lambda: not [*folder.glob("job-*")])
+        until(lambda: state_of(api, f"{address}/api/v1/jobs/{state['job']}").status_code == 404)
+
+
+def _folder_of(pid: int) -> Path:
+    """Where the processes of a server meet, by the settings that one of them was started with."""
+    (settings,) = [word for word in _command(pid).split("\0") if word.startswith("{")]
+    return Path(json.loads(settings)["folder"])
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])

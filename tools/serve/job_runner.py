@@ -27,6 +27,7 @@ from .waiting import Outcome
 
 PROCESS = f"{__package__}.job_process"  # the module that a job is run by
 _PATIENCE = 5.0  # seconds until a job that was told to end is killed
+_FOLDER = "job-"  # begins the names of their folders
 _SAID_LINES = 100
 _SAID_BYTES = 64 * 1024
 
@@ -92,6 +93,8 @@ class Jobs:
         self._jobs: dict[str, _Job] = {}  # in the order in which they came
         self._task: asyncio.Task[None] | None = None
         self._is_ending = False
+        for left in folder.glob(f"{_FOLDER}*"):  # by a process that was killed: nobody is told of those any more
+            shutil.rmtree(left, ignore_errors=True)
 
     def answer(self, verb: str, args: Mapping[str, Any]) -> Outcome:
         """What became of a job that is begun, asked for or ended."""
@@ -103,7 +106,7 @@ class Jobs:
         if self._is_ending or waiting >= limits.JOBS_WAITING:
             return problems.problem(503, f"{waiting} jobs wait at present; ask again later, or run the command")
         word = secrets.token_urlsafe(16)
-        folder = self._folder / f"job-{word}"
+        folder = self._folder / f"{_FOLDER}{word}"
         try:
             folder.mkdir(mode=0o700)
         except OSError as error:  # a full disk must not end the questions of others
