@@ -24,7 +24,7 @@ from tests.kit.impacts import file_digests
 from tests.kit.places import ROOT
 from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools.serve import openapi, readers
-from tools.serve.readers import ENTRY_BYTES, Answer, Kept, Reader
+from tools.serve.readers import ENTRY_BYTES, Answer, Kept, Lately, Reader
 from tools.serve.routes import MOST_ROWS, PREFIX, ROUTES, Cost, Route
 
 # Each address of the table; LIST is the published one, GAME one that counts.
@@ -408,6 +408,22 @@ def test_short_answers_to_long_questions_are_bounded_by_what_they_take() -> None
         tracemalloc.stop()
     assert used < 1 << 20
     assert kept.get(f"/4999{'x' * 700}", '"4999"') is not None
+
+
+def test_long_questions_of_late_fill_no_memory(answering: Reader) -> None:
+    tracemalloc.start()
+    try:
+        for number in range(6_000):  # an address and a header may be as long
+            question = (f"/{number}", b"x" * 8_000, "x" * 16_000, False)
+            answering.note(question, Lately(None, f"/{number}{'x' * 8_000}", f'"{number}"'))
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used < 1 << 20  # it was 160 MB
+    answering.note(("/short", b"", "", False), Lately(1, "/short", '"tag"'))
+    last = answering.lately(("/short", b"", "", False), 1, ['"tag"'])
+    assert last is not None
+    assert last.tag == '"tag"'
 
 
 def test_no_other_command_loads_the_server(served: Path) -> None:

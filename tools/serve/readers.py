@@ -18,7 +18,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import quote, urlencode
 
 import attrs
@@ -40,9 +40,11 @@ from .sites import Site
 THREADS = 1  # two would only take turns: one interpreter runs one of them at a time
 KEPT_BYTES = 32 * 1024 * 1024  # of answers that are kept
 ENTRY_BYTES = 1_000  # that an answer takes beside its own bytes and what it is kept by; a little more than measured
-LATELY = 5_000  # questions, with the tags of their answers: of bounded length, as the gate lets through no longer ones
+LATELY = 5_000  # questions, with the tags of their answers …
+LONGEST_LATELY = 1_000  # … each of so many bytes at most: an address and a header Accept have room for 24 KiB
 HTML = "text/html; charset=utf-8"
 Value = TypeVar("Value")
+Question: TypeAlias = tuple[str, bytes, str, bool]  # path, what is asked, header Accept, whether gzip is taken
 
 
 class Answer(NamedTuple):
@@ -163,7 +165,7 @@ class Reader:
         self.scanning = asyncio.Semaphore(1)
         self.alarm: str | None = None  # as the last thread that opened the ledger saw it
         self._own = threading.local()
-        self._lately: OrderedDict[Hashable, Lately] = OrderedDict()  # by the words of a question, as they came
+        self._lately: OrderedDict[Question, Lately] = OrderedDict()  # by the words of a question, as they came
 
     def written(self) -> Hashable:
         """What is another one after anybody has written, or on another day; None: the ledger refuses."""
@@ -173,7 +175,7 @@ class Reader:
         except LedgerError:
             return None
 
-    def lately(self, words: Hashable, written: Hashable, tags: Sequence[str]) -> Answer | None:
+    def lately(self, words: Question, written: Hashable, tags: Sequence[str]) -> Answer | None:
         """The answer to the same words, where nobody has written since: it costs no transaction and no other thread.
 
         Args:
@@ -188,8 +190,11 @@ class Reader:
             return Answer(None, "", last.tag, 0, None)
         return self.kept.get(last.target, last.tag)
 
-    def note(self, words: Hashable, last: Lately) -> None:
-        """Note what a question was answered with; the questions of longest ago are forgotten."""
+    def note(self, words: Question, last: Lately) -> None:
+        """Note what a question was answered with; long ones are not, and those of longest ago are forgotten."""
+        path, asked, accepted, _ = words
+        if len(path) + len(asked) + len(accepted) > LONGEST_LATELY:
+            return
         self._lately.pop(words, None)
         self._lately[words] = last
         if len(self._lately) > LATELY:
