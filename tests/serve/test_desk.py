@@ -83,8 +83,10 @@ def test_a_file_is_looked_at_first_and_recorded_once_it_is_confirmed(staff: dict
     assert "2" in account
     assert "line 3" in account, "the fault is told again"
     until(lambda: "Summer" in words(rita.look("/tournaments").text))  # once it is folded in
-    again = rita.send(confirm)  # the button was pressed twice
-    assert again.status_code in {200, 303, 400}
+    again = rita.send(confirm)  # the button was pressed twice: what became of it is told, not that there is no file
+    assert (again.status_code, again.headers.get("location")) == (303, place)
+    other = rita.send(confirm, {"upload": "0" * 32})
+    assert (other.status_code, "choose a file" in words(other.text)) == (400, True)
     assert len([row for row in games(staff, "Summer") if row]) == 2
 
 

@@ -291,6 +291,10 @@ class Visits:
 
     async def _done(self, request: Request, deed: Deed, asks: Asks, path: Mapping[str, str], typed: Typed) -> Response:
         page = self._pages[deed.page]
+        if deed.is_long and await self._is_known(typed, asks):
+            leads = deed.leads({**typed, **path}, {})
+            assert leads is not None
+            return self._elsewhere(leads)
         try:
             ask = deed.ask(path, typed)
             if deed.look is not None:
@@ -351,6 +355,16 @@ class Visits:
             with suppress(FileNotFoundError):
                 waits.rename(taken)
         return {"file": next((str(place) for place in (taken, waits) if place.is_file()), "")}
+
+    async def _is_known(self, typed: Typed, asks: Asks) -> bool:
+        """Whether a file that waits no longer was confirmed before, as by a button that is pressed twice."""
+        if "upload" not in typed or typed.get("file") != "":
+            return False
+        try:
+            state = await self._client.ask("desk-import-state", {"upload": typed["upload"]}, token=asks.word)
+        except RefusedError:
+            return False
+        return bool(state["state"] != "unknown")
 
     def _mark(self, asks: Asks, *, is_taken: bool = False) -> str:
         """How the names of the files begin that wait for a session, or that it has confirmed."""
